@@ -12,7 +12,7 @@ from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.ansible import Inventory, Variables
+    from nodeattrs.adapters.ansible import Inventory, Rendered, Variables
 
 SUMMARY = "say which file and line set a variable of an Ansible inventory"
 DESCRIPTION = """\
@@ -38,7 +38,7 @@ _SUMMARIES = {
     "diff": "print the variables that two hosts have not alike",
     "inventory": "print the kept nodes as a dynamic inventory, as Ansible asks of a script",
 }
-_CODES = {"explain": described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER)}
+_CODES = dict.fromkeys(("vars", "explain"), described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
 _PRINTING = ("vars", "list", "graph")
 
 
@@ -61,6 +61,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             one.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
         if name == "explain":
             add_strict(one)
+        if name in _CODES:
+            one.add_argument("--render", action="store_true", help="evaluate templates; what cannot be is named")
         _add_inventory(one)
         if name in ("vars", "explain", "diff"):
             _add_task(one)
@@ -161,11 +163,23 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
 
 
 def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.adapters.ansible import as_json_text, as_yaml_text, printed_variables
+    from nodeattrs.adapters.ansible import Rendering, as_json_text, as_yaml_text, printed_variables
 
-    found = printed_variables(_answer(options, inventory, options.host))
+    answer = _answer(options, inventory, options.host)
+    rendered = Rendering(answer).variables() if options.render else None
+    found = printed_variables(answer, rendered and rendered.value)
     terminal.text((as_yaml_text(found) if options.yaml else as_json_text(found, marked=False)) + "\n")
-    return DONE
+    return _warned(terminal, answer, rendered)
+
+
+def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) -> int:
+    """Name what is not evaluated."""
+    from nodeattrs.reports.ansible import not_evaluated
+
+    if rendered is None or not rendered.left:
+        return DONE
+    terminal.warn(not_evaluated(answer, rendered))
+    return UNKNOWN_LAYER
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
@@ -189,12 +203,13 @@ def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory
 def _explain(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.reports.ansible import explained_variable
 
-    report = explained_variable(inventory, _answer(options, inventory, options.host), path_of(options.path))
+    answer = _answer(options, inventory, options.host)
+    report = explained_variable(inventory, answer, path_of(options.path), render=options.render)
     trace = report.explanation.trace
     if options.strict:
         trace.require_known()
     terminal.report(report)
-    if trace.unknown:
+    if trace.unknown or (report.rendered and report.rendered.left):
         return UNKNOWN_LAYER
     return DONE if trace.found else FAILED
 

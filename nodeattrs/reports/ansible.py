@@ -6,10 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.adapters.ansible import Inventory, Mention, Variables, as_json, level_of, mentions, reasons
+from nodeattrs.adapters.ansible import (
+    Inventory,
+    Mention,
+    Rendered,
+    Rendering,
+    Variables,
+    as_json,
+    level_of,
+    mentions,
+    reasons,
+)
+from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Outcome, shown
-from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
@@ -20,11 +31,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedVariable:
-    """Why a host has a value: the table of the trace, the rules in words, and what its templates mention."""
+    """Why a host has a value: the table of the trace, the rules in words, and what its templates mention.
+
+    rendered: the value with its templates evaluated, where that was asked for
+    """
 
     inventory: Inventory
     answer: Variables
     explanation: Explanation
+    rendered: Rendered | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
@@ -36,6 +51,7 @@ class ExplainedVariable:
                 {"name": one.name, "is_set": one.value is not ABSENT, "set_by": [_origin(by) for by in one.origins]}
                 for one in self._mentions(explanation)
             ],
+            **({} if self.rendered is None else _rendered(self.rendered)),
         }
 
     def _mentions(self, explanation: Explanation) -> list[Mention]:
@@ -48,6 +64,8 @@ class ExplainedVariable:
         for title, rows in (
             ("why", reasons(self.inventory, explanation.trace)),
             ("mentions", [_mentioned(one) for one in self._mentions(explanation)]),
+            ("rendered", [] if self.rendered is None else [shown(as_json(self.rendered.value))]),
+            ("not evaluated", [] if self.rendered is None else list(_left(self.rendered))),
         ):
             if rows:
                 yield ""
@@ -56,11 +74,36 @@ class ExplainedVariable:
                     yield from screen.wrapped(printable(row), "        ", "    ")
 
 
-def explained_variable(inventory: Inventory, answer: Variables, path: Path) -> ExplainedVariable:
-    """Why a path of a host's variables is what it is. cost: that of a trace"""
+def explained_variable(
+    inventory: Inventory, answer: Variables, path: Path, *, render: bool = False
+) -> ExplainedVariable:
+    """Why a path of a host's variables is what it is.
+
+    render: whether templates are evaluated, too
+    cost:   that of a trace
+    """
     trace = answer.trace(path)
     hint = None if trace.found or trace.claims else way_to(as_json(answer.vars), path)
-    return ExplainedVariable(inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint))
+    rendered = Rendering(answer).rendered(trace.value, path) if render and trace.found else None
+    return ExplainedVariable(inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint), rendered)
+
+
+def _left(rendered: Rendered) -> Iterator[str]:
+    yield from (f"{spell(path)}: {reason}" for path, reason in rendered.left.items())
+
+
+def _rendered(rendered: Rendered) -> dict[str, Any]:
+    left = [{"path": spell(path), "reason": reason} for path, reason in rendered.left.items()]
+    return {"rendered": as_json(rendered.value), "not_evaluated": left}
+
+
+def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[AnsibleError]:
+    """A warning for each template that stayed a text, with the place that set it."""
+    folded = answer.folded()
+    for path, reason in rendered.left.items():
+        origin = next(iter(folded.origins(path)), None)
+        file, line = (origin.file, origin.line) if origin else (None, None)
+        yield warned("not-evaluated", f"{spell(path)} is not evaluated: {reason}", file, line)
 
 
 def _mentioned(one: Mention) -> str:

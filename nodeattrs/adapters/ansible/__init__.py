@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         nested_listing,
         printed_variables,
     )
+    from nodeattrs.adapters.ansible.rendering import Rendered, Rendering
     from nodeattrs.adapters.ansible.values import Unsafe, Vault, as_json
 
 _HOMES = {
@@ -43,6 +44,8 @@ _HOMES = {
     "InTask": "playbook",
     "Inventory": "inventory",
     "Playbook": "playbook",
+    "Rendered": "rendering",
+    "Rendering": "rendering",
     "Unsafe": "values",
     "Variables": "answers",
     "Vault": "values",
@@ -70,6 +73,8 @@ __all__ = [
     "Inventory",
     "Mention",
     "Playbook",
+    "Rendered",
+    "Rendering",
     "Unsafe",
     "Variables",
     "Vault",

@@ -38,6 +38,7 @@ WARNINGS = (
     "precedence-entry",
     "missing",
     "broken",
+    "not-evaluated",
 )
 """The kinds of what is listed among warnings, and not raised."""
 

@@ -17,9 +17,9 @@ _HIDDEN = MAGIC - SHOWN
 PROFILE = "inventory_legacy"
 
 
-def printed_variables(answer: Variables) -> dict[str, Any]:
-    """The variables of an answer as ansible-inventory prints them: without Ansible's own."""
-    return {name: value for name, value in answer.vars.items() if name not in _HIDDEN}
+def printed_variables(answer: Variables, values: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The variables of an answer as ansible-inventory prints them: without Ansible's own. values: evaluated ones"""
+    return {name: value for name, value in (values or answer.vars).items() if name not in _HIDDEN}
 
 
 # --- the list
@@ -140,6 +140,8 @@ _Dumper.add_representer(Unsafe, lambda dumper, value: dumper.represent_str(str(v
 _Dumper.add_representer(Vault, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
 
 
-def as_yaml_text(data: Any) -> str:
-    """Data as ansible-inventory prints it as YAML; what several hosts share is an alias."""
-    return yaml.dump(data, Dumper=_Dumper, default_flow_style=False, allow_unicode=True)
+def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:
+    """Data as ansible-inventory prints it as YAML; what several hosts share is an alias. how: options of PyYAML"""
+    flow = default_flow_style
+    text: str = yaml.dump(data, Dumper=_Dumper, default_flow_style=flow, allow_unicode=True, **how)
+    return text

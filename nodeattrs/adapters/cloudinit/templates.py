@@ -17,7 +17,8 @@ from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.errors import DocumentError, TooMuch, missing_extra
+from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.texts.jinja import module, sandboxed
 
 MISSING = "CI_MISSING_JINJA_VAR/"
 """What cloud-init puts before the name of a variable that is not there."""
@@ -26,7 +27,6 @@ REDACTED = "redacted for non-root user"
 
 _FIRST_LINE = re.compile(r"##\s*template:(.*)", re.IGNORECASE)
 _VERSION = re.compile(r"v\d+")
-_PER_SIGN = 10
 
 
 def template_in(text: str, is_rendered: bool = True) -> str | None:
@@ -166,13 +166,7 @@ def _unpacked(value: Any) -> Any:
 
 
 def _environment(budget: Budget) -> Any:
-    try:
-        import jinja2
-        from jinja2 import sandbox
-    except ImportError as error:
-        raise missing_extra("jinja2", "templates", "a template") from error
-
-    class Undefined(jinja2.DebugUndefined):
+    class Undefined(module().DebugUndefined):  # type: ignore[misc]
         def __str__(self) -> str:
             return f"{MISSING}{self._undefined_name}"
 
@@ -180,28 +174,4 @@ def _environment(budget: Budget) -> Any:
             name, rest = self._undefined_name, str(other).replace(MISSING, "")
             raise TypeError(f"{name}-{rest} is not defined; is {name}_{rest} meant?")
 
-    class Environment(sandbox.SandboxedEnvironment):
-        intercepted_binops = frozenset(["*", "**"])
-
-        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-            budget.steps(_size_of(operator, left, right) // _PER_SIGN)
-            return super().call_binop(context, operator, left, right)
-
-    def limited(*bounds: int) -> range:
-        found = sandbox.safe_range(*bounds)
-        budget.steps(len(found))
-        return found
-
-    environment = Environment(undefined=Undefined, trim_blocks=True, extensions=["jinja2.ext.do"])
-    environment.globals["range"] = limited
-    return environment
-
-
-def _size_of(operator: str, left: Any, right: Any) -> int:
-    """About how many signs a product or a power has."""
-    if operator == "**" and isinstance(left, int) and isinstance(right, int):
-        return left.bit_length() * max(right, 0)
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, int) and isinstance(other, (str, list, tuple, bytes)):
-            return max(one, 0) * len(other)
-    return 0
+    return sandboxed(budget, undefined=Undefined, trim_blocks=True, extensions=["jinja2.ext.do"])
