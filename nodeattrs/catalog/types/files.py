@@ -22,9 +22,10 @@ from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, folder_below
-from nodeattrs.errors import BadArgument, missing_extra
+from nodeattrs.errors import BadArgument
 
 _MOST_DIFF_BYTES = 200_000
 
@@ -192,17 +193,18 @@ class File(_Placed):
         return str(value).encode("utf-8")
 
     def _rendered(self, template: Path) -> str:
-        try:
-            import jinja2
-            import jinja2.sandbox
-        except ImportError as error:
-            raise missing_extra("jinja2", "templates", "a template") from error
-        text = template.read_text(encoding="utf-8")
-        environment = jinja2.sandbox.SandboxedEnvironment(
-            undefined=jinja2.StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+        from nodeattrs.texts.jinja import module, sandboxed
+
+        environment = sandboxed(
+            Budget(template.name),
+            undefined=module().StrictUndefined,
+            keep_trailing_newline=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
         )
+        text = template.read_text(encoding="utf-8")
         try:
-            return environment.from_string(text).render(revealed(self.variables))
+            return str(environment.from_string(text).render(revealed(self.variables)))
         except Exception as error:
             line = getattr(error, "lineno", None)
             place = f"{template.name}:{line}" if line else template.name
