@@ -194,20 +194,6 @@ PARTS: dict[str, Any] = {
     "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
 }
 
-_MATRIX = {
-    "version": "int",
-    "question": "str",
-    "groups": [
-        {
-            "value?": "any",
-            "error?": "str",
-            "code?": "str",
-            "message?": "str",
-            "places": [{"set_by": ["@origin"], "nodes": ["str"]}],
-            "notes": ["str"],
-        }
-    ],
-}
 _VALUE = {"value": "any", "secret": "bool", "failed": "bool"}
 _LINE = {"file": "str", "line": "int|null", "gone": "bool"}
 _IMPACT = {
