@@ -24,9 +24,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             from nodeattrs.cli.interrupts import at_once
 
             at_once()
-            gc.set_threshold(
-                100_000
-            )  # what a command loads stays: to look through it again and again takes a start's tenth
+            # What a command loads stays: to look through it again and again takes a tenth of a start.
+            gc.set_threshold(100_000)
         from nodeattrs.cli.program import run
 
         return run(argv)

@@ -236,6 +236,7 @@ _COLUMNS = 80
 
 def columns() -> int:
     """How wide the terminal is: as COLUMNS says, or it itself; 80 where neither does."""
+    # As `shutil` finds it, which imports readers of archives.
     with contextlib.suppress(ValueError):
         if (given := int(os.environ.get("COLUMNS", ""))) > 0:
             return given
