@@ -23,7 +23,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, checked_name
+from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
 from nodeattrs.runs.folds import named_fold
@@ -83,14 +83,8 @@ class _Opened:
 
     def _set(self, answer: Answer) -> Answer:
         """The answer, with what somebody would set over it."""
-        given = [Layer(_at(path, value), Origin("what-if", "--set")) for path, value in self.what_if.set]
+        given = [Layer(under(path, value), Origin("what-if", "--set")) for path, value in self.what_if.set]
         return fold([Layer(answer.value, Origin("answer")), *given], ACROSS) if given else answer
-
-
-def _at(path: TreePath, value: Any) -> Any:
-    for step in reversed(path):
-        value = {step: value}
-    return value
 
 
 def _part(answer: Any) -> Part:
@@ -217,7 +211,7 @@ class Nodes(_Who):
 
         from nodeattrs.texts.documents import parse
 
-        tree = fold([_at(path, value) for path, value in self.what_if.set], ACROSS).value
+        tree = fold([under(path, value) for path, value in self.what_if.set], ACROSS).value
         return parse(json.dumps(tree), "--set", "json")
 
     def _loaded(self, file: Path) -> Facts:
@@ -356,7 +350,7 @@ def _keyed(values: Mapping[str, Any], explain: Callable[[str], Any], opened: _Op
     values = dict(values)
     for path, value in opened.what_if.set:
         kept = values.get(path[0], ABSENT)
-        over = [_at(path[1:], value)] if len(path) > 1 else []
+        over = [under(path[1:], value)] if len(path) > 1 else []
         base = [kept] if isinstance(kept, dict) else []
         values[str(path[0])] = fold([*base, *over], ACROSS).value if over else value
 

@@ -186,16 +186,14 @@ def _set_layer(word: str) -> Layer:
     """The layer of one --set."""
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Layer
+    from nodeattrs.core.tree import under
 
     spelled, equals, written = word.partition("=")
     path = path_of(spelled)
     if not (equals and path) or not all(isinstance(step, str) for step in path):
         hint = "write --set http.port=8080; a list is set as a whole, and a number that is a key is quoted"
         raise BadArgument(f"--set {spelled} names no value", hint=hint)
-    tree: Any = json_or_text(written)
-    for step in reversed(path):
-        tree = {step: tree}
-    return Layer(tree, Origin("option", f"--set {spelled}"))
+    return Layer(under(path, json_or_text(written)), Origin("option", f"--set {spelled}"))
 
 
 def _answered(question: _Question, options: argparse.Namespace, terminal: Terminal) -> int:

@@ -208,6 +208,17 @@ def dig(tree: Any, path: Path) -> Any:
     return tree
 
 
+def under(path: Path, value: Any) -> Any:
+    """Maps in one another that have nothing but a value at a path.
+
+    >>> under(("a", "b"), 1)
+    {'a': {'b': 1}}
+    """
+    for step in reversed(path):
+        value = {step: value}
+    return value
+
+
 def left_without(tree: Any, path: Path) -> Any:
     """What is left of *tree* without the part at *path*; ABSENT without all of it. A copy keeps its kind.
 

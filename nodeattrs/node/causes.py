@@ -19,7 +19,7 @@ from typing import Any
 from nodeattrs.core.claim import CALLED, READ, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.setters import CodeLocator, span_of, text_of
@@ -206,9 +206,7 @@ class Asked:
         known = _known(path)
         value = self._ledger.standing(PLAN, known)
         plain = self._ledger.folded(value, False) if value is not ABSENT and not _is_scalar(value) else value
-        for step in reversed(known):
-            plain = {step: plain}
-        return plain
+        return under(known, plain)
 
     def _attribute(self, path: Path, at: Origin) -> Iterator[Cause]:
         if (found := self._read(path)) is not None:
