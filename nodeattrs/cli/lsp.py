@@ -269,9 +269,7 @@ class _Service:
     def _uri(self, file: str) -> str:
         from pygls.uris import from_fs_path
 
-        uri = from_fs_path(os.path.normpath(os.path.join(self._root, file)))
-        assert uri is not None
-        return uri
+        return str(from_fs_path(os.path.normpath(os.path.join(self._root, file))))
 
 
 def _units(text: str) -> int:
