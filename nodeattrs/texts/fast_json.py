@@ -24,16 +24,17 @@ _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 _DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(".") for byte in range(128)) + b"." * 128
 _LONG = b"0" * 19
 """A whole number with fewer digits has fewer than 64 bits."""
-_SMALL, _SMALLER = b"0.0000", re.compile(rb"e-\d(?!\d)")
-"""How orjson may write a number between 1e-10 and 1e-4; Python writes an exponent of two digits."""
+_SMALL = re.compile(rb"0\.0000\d+(?=[],}]|\Z)"), re.compile(rb"e-\d(?=[],}]|\Z)")
+"""How orjson may write a number between 1e-10 and 1e-4, where Python writes an exponent of two digits."""
 _SPELLED = 1e16, 1.5e300, 1e-10, 5e-324, 1.2345678901234568e17, -0.0, 0.1, 0.0001, 1e22
 
 
 class _Choice:
-    """What this process has passed by, and what it has chosen. library: None until it is worth its start, False never"""
+    """What this process has chosen. library: None until it is worth its start, False for the standard one"""
 
     passed = 0
     library: Any = None
+    strict = 0
 
 
 def _library(size: int) -> Any:
@@ -49,13 +50,17 @@ def _imported() -> Any:
         import orjson
     except ImportError:
         return False
+    _Choice.strict = (
+        orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    )
     # Earlier ones spell exponents otherwise.
     return orjson if all(orjson.dumps(one).decode() == repr(one) for one in _SPELLED) else False
 
 
-def encoded(value: Any) -> tuple[bytes, bool]:
+def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     """*value* as JSON without spaces, in UTF-8; and whether it is known to come back as it is when it is read.
 
+    plain:  it came out of JSON, so that it comes back
     raises: TypeError, ValueError, RecursionError, as `json.dumps`
 
     >>> encoded({"a": [1, None]})
@@ -63,11 +68,10 @@ def encoded(value: Any) -> tuple[bytes, bool]:
     """
     library = _library(0)
     if library:
-        strict = library.OPT_PASSTHROUGH_SUBCLASS | library.OPT_PASSTHROUGH_DATACLASS | library.OPT_PASSTHROUGH_DATETIME
         try:
-            text: bytes = library.dumps(value, option=strict)
+            text: bytes = library.dumps(value, None, _Choice.strict)
             # It writes more than the library does, and NaN as null: none of that comes back as it was.
-            if _SMALL not in text and not _SMALLER.search(text) and library.loads(text) == value:
+            if not any(small.search(text) for small in _SMALL) and (plain or library.loads(text) == value):
                 return text, True
         except (TypeError, ValueError):  # its errors are some of these
             pass
