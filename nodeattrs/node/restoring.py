@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from nodeattrs.core.claim import Cause, Origin, Verb
+from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import Path, copied
@@ -132,6 +132,11 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
         raise DocumentError(f"this snapshot is damaged: {faults[0]}")
 
 
+_BLANK = {"kind": UNKNOWN.kind}
+_NOBODY = Mark(UNKNOWN)
+"""A mark that nothing refers to: most of them, in what a run begins with."""
+
+
 def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
     if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
         raise ValueError("an event that nobody knows")
@@ -156,6 +161,8 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
+    if packed == _BLANK:
+        return _NOBODY
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
     lines = None if over is None else Lines(origin.file, *map(int, over))
