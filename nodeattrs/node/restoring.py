@@ -17,7 +17,6 @@ from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
 from nodeattrs.node.documents import CHEF_RULES, FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
-from nodeattrs.node.kept_causes import read_back
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
@@ -166,7 +165,7 @@ def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
     lines = None if over is None else Lines(origin.file, *map(int, over))
-    locator = SavedLocator(origin, places, read_back(packed.get("causes", [])), lines)
+    locator = SavedLocator(origin, places, _unpacked_causes(packed.get("causes", [])), lines)
     return Mark(locator, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
 
 
@@ -174,6 +173,18 @@ def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
     texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
     places = [_of_type(packed, field, int) for field in ("line", "column")]
     return Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
+
+
+def _unpacked_causes(packed: Any) -> dict[Path, tuple[Cause, ...]]:
+    return {tuple(path): tuple(map(_unpacked_cause, causes)) for path, causes in packed}
+
+
+def _unpacked_cause(packed: Mapping[str, Any]) -> Cause:
+    path, at = packed.get("path"), packed.get("at")
+    if type(packed["what"]) is not str:
+        raise ValueError(f"{packed['what']!r} is no cause")
+    place = None if at is None else _unpacked_origin(at)
+    return Cause(packed["what"], _unpacked_origin(packed), None if path is None else tuple(path), place)
 
 
 def _failed(how: str) -> NoReturn:
