@@ -332,6 +332,8 @@ def snapshot_document(
     """The snapshot of a node as JSON-able data; see `Node.snapshot`."""
     with ledger.lock:
         slots = snapshot_ledger(ledger, ledger.settled if shared else _NOTHING)
+    if not shared:
+        slots["marks"] = copied(slots["marks"])
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -346,7 +348,7 @@ def snapshot_document(
 def snapshot_ledger(
     ledger: Ledger, settled: Mapping[Any, Any] = _NOTHING, only: Iterable[int] = range(1, len(SLOTS) + 1)
 ) -> dict[str, Any]:
-    """The fifteen slots, the marks, the history and what is unknown as JSON-able data.
+    """The fifteen slots, the marks, the history and what is unknown as JSON-able data; marks may be shared.
 
     settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
     only:    the slots that are wanted; the others come out empty, without history
@@ -382,22 +384,41 @@ def _packed_origin(origin: Origin) -> dict[str, Any]:
 
 
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
-    """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank."""
+    """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank.
+
+    What other nodes began with, too, is shared with them.
+    """
+    begun = ledger.begun
+    if begun is not None and begun.stands_in(ledger, slots):
+        if begun.packed is None:
+            alone = Ledger(provenance=True, root=ledger.marks.root)
+            alone.begin_with(begun)
+            begun.packed = list(_each_packed(alone, begun.trees, 1))
+        own = frozenset(slots) - begun.trees.keys()
+        return [_blank(), *begun.packed, *_each_packed(ledger, own, len(begun.packed) + 1)]
+    return [_blank(), *_each_packed(ledger, slots, 1)]
+
+
+def _blank() -> dict[str, Any]:
+    return {"kind": UNKNOWN.kind}
+
+
+def _each_packed(ledger: Ledger, slots: Collection[int], first: int) -> Iterator[dict[str, Any]]:
+    """The marks from the first one on, as some slots use them."""
     reach = _Reach(ledger, slots)
     causes = _kept(ledger, reach.used, slots)
-    packed: list[dict[str, Any]] = []
-    for number in range(len(ledger.marks)):
-        if number == 0 or number not in reach.used:
-            packed.append({"kind": UNKNOWN.kind})
+    for number in range(first, len(ledger.marks)):
+        if number not in reach.used:
+            yield _blank()
             continue
         mark = ledger.marks[number]
         base = mark.locator.at(())
         if mark.bulk:
             base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
-        packed.append(_packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ())))
+        packed = _packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ()))
         if number in causes:
-            packed[-1]["causes"] = causes[number]
-    return packed
+            packed["causes"] = causes[number]
+        yield packed
 
 
 def _kept(ledger: Ledger, used: Collection[int], slots: Collection[int]) -> Mapping[int, list[Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.origins import At, Origins, Patched
-from nodeattrs.core.tree import SCALARS, Path, copied, dig
+from nodeattrs.core.tree import SCALARS, Path, dig
 from nodeattrs.node.causes import known_for_all
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters
@@ -24,6 +24,8 @@ def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict
     """By number of a mark, the causes of what it has set in some slots.
 
     asked: the marks of those that are kept
+    What is the same for every node is shared with the snapshots of others.
+
     cost:  a look at every value that these have set; of what is the same for every node, once in a process
     """
     found = _Kept(ledger, asked)
@@ -94,7 +96,7 @@ class _Kept:
         else:
             if known.packed is None:
                 known.packed = [_packed(one) for one in known.causes]
-            packed = copied(known.packed)
+            packed = known.packed
         if packed:
             self.by_mark.setdefault(mark, []).append([list(own), packed])
 
