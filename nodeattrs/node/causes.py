@@ -192,11 +192,20 @@ def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: 
     """Each thing that was found, as a line."""
     likely = [one for one in found if asked.is_likely(one, value)]
     for one in likely or found:
-        at = locator.placed(one.code.file, one.node.lineno, one.code.text.column(one.node.lineno, one.node.col_offset))
+        at = locator.placed(one.code.file, *_start(one))
         for cause in asked.of(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
             if not is_here or cause.path is not None:
                 yield cause
+
+
+def _start(found: Found) -> tuple[int, int]:
+    """Line and column; looked up once for all nodes."""
+    node = found.node
+    known = getattr(node, "_start", None)
+    if known is None:
+        known = node._start = node.lineno, found.code.text.column(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+    return known
 
 
 class Asked:

@@ -152,7 +152,8 @@ class Ledger:
         compute: go through deferred values, and give what one at the path itself comes to
         """
         with self.lock:
-            here: Any = rooted(self.trees, self.plan(branch))
+            whole = self.view()._part if branch is PLAN else None
+            here: Any = rooted(self.trees, self.plan(branch)) if whole is None else whole
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))

@@ -291,7 +291,9 @@ class Marks:
         mark = self.table[number]
         if not isinstance(mark, Mark):
             code, offset, setter, verb, depth, known, calls = mark
-            mark = self.table[number] = Mark(CodeLocator(spot_of(code, offset, known), setter, self.root, calls), verb, depth)
+            mark = self.table[number] = Mark(
+                CodeLocator(spot_of(code, offset, known), setter, self.root, calls), verb, depth
+            )
         return mark
 
     def __len__(self) -> int:

@@ -53,7 +53,9 @@ class Remembered:
         if saved.snapshot is None:
             return self._restored(replace(saved, document={**saved.document, **dict.fromkeys(_OTHERS)}))
         try:
-            return self._restored(replace(saved, snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ()))))
+            return self._restored(
+                replace(saved, snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
+            )
         except (LookupError, TypeError, ValueError, AttributeError):
             return self.node  # which says what is wrong
 
