@@ -111,7 +111,10 @@ def _add_printing(parser: argparse.ArgumentParser, name: str) -> None:
     if name == "list":
         group.add_argument("--export", action="store_true", help="variables of groups stay with the groups")
         group.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
-    if name != "graph":
+        form = group.add_mutually_exclusive_group()
+        form.add_argument("--toml", action="store_true", help="TOML instead of JSON")
+        form.add_argument("--yaml", "-y", action="store_true", help="YAML instead of JSON")
+    if name == "vars":
         group.add_argument("--yaml", "-y", action="store_true", help="YAML instead of JSON")
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
 
@@ -183,13 +186,10 @@ def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) ->
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.adapters.ansible import as_json_text, as_yaml_text, listing, nested_listing
+    from nodeattrs.adapters.ansible import printed_inventory
 
-    how: dict[str, Any] = {"export": options.export, "limit": options.limit}
-    if options.yaml:
-        terminal.text(as_yaml_text(nested_listing(inventory, **how)) + "\n")
-    else:
-        terminal.text(as_json_text(listing(inventory, **how)) + "\n")
+    form = "yaml" if options.yaml else "toml" if options.toml else "json"
+    terminal.text(printed_inventory(inventory, form, export=options.export, limit=options.limit))
     return DONE
 
 

@@ -192,10 +192,8 @@ class Playbook:
         return [*below, *plays.files(play, self.inventory, look_up)]
 
     def _to_prompts(self, play: Play, host: Host, gathered: tuple[Layer, ...]) -> list[Plan]:
-        facts = self.inventory.facts.layer(host.name)
         return [
-            *self.inventory.layers(host, play.folder),
-            *([] if facts is None else [facts]),
+            *self.inventory.to_facts(host, play.folder),
             *gathered,
             *play.vars(),
             *plays.prompts(play, self.inventory),
@@ -220,8 +218,8 @@ class Playbook:
     def _magic(self, task: Task, host: Host) -> dict[str, Any]:
         play, where = task.where.play, task.where
         hosts = self.inventory.matching(*play.patterns)
-        running, _ = self._roles_of(play)
-        entered = list(dict.fromkeys(asked_by(one, play.document, play.at).name for one in play.entries("roles")))
+        running, public = self._roles_of(play)
+        entered = [role.name for role in public]
         needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
         known: dict[str, Any] = {
             **self.inventory.magic(host),
