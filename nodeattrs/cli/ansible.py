@@ -171,7 +171,7 @@ def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
     answer = _answer(options, inventory, options.host)
     rendered = Rendering(answer).variables() if options.render else None
     found = printed_variables(answer, rendered and rendered.value)
-    terminal.text((as_yaml_text(found) if options.yaml else as_json_text(found, marked=False)) + "\n")
+    terminal.text(as_yaml_text(found) if options.yaml else as_json_text(found, marked=False) + "\n")
     return _warned(terminal, answer, rendered)
 
 

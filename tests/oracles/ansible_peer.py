@@ -95,7 +95,7 @@ def _printed(question: dict[str, Any], words: list[str]) -> Any:
 
     def display(self: Any, text: Any, *_: Any, stderr: bool = False, newline: bool = True, **__: Any) -> None:
         if not stderr:
-            lines.append(str(text) + ("\n" if newline else ""))
+            lines.append(str(text) + ("\n" if newline and not str(text).endswith("\n") else ""))
 
     Display.display = display  # type: ignore[method-assign]
     try:

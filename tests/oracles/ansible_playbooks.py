@@ -64,7 +64,7 @@ class Playbooks:
             if self.tree.run and number < len(ROLES) - 1 and self.use("include_role in a role", 0.15):
                 tasks.append(self._role_of("include_role", ROLES[number + 1]))
             if self.tree.run and self.use("include_vars in a role", 0.15):
-                self.put(f"{home}/vars/more.yml", self.some(0.2))
+                self.put(f"{home}/vars/more.yml", {**self.some(0.2), "vh": self.values.leaf()})
                 tasks += [{"include_vars": "more.yml"}, self._task(f"after more of {role}")]
             self.put(f"{home}/tasks/main.yml", tasks)
             needs = [self._entry(later) for later in ROLES[number + 1 :] if self.use("dependency", 0.25)]

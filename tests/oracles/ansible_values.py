@@ -98,7 +98,7 @@ class Values:
         if rich and share < 0.4:
             self.tree.used["unsafe text"] += 1
             return Unsafe(text + " {{ va }}")
-        if rich and share < 0.41 and not self.is_merge:  # there Ansible wants a password
+        if rich and share < 0.41 and not (self.is_merge or self.tree.run):  # there it wants a password
             self.tree.used["inline vault"] += 1
             return Vault(VAULT)
         return text

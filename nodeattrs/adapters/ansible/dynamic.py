@@ -91,6 +91,7 @@ class _Output:
 
     def __init__(self, tree: Tree, file: str, located: Callable[[str, str, Steps], Locator] | None = None) -> None:
         self.tree, self.file, self._located = tree, file, located
+        self.named: dict[str, None] = {}
 
     def read(self, found: Any, ask: Callable[[str], Any] | None) -> None:
         """Read groups, then hosts. ask: gives the variables of a host, where `_meta` is not there"""
@@ -99,12 +100,10 @@ class _Output:
             if name != "_meta":
                 self._group(str(name), body)
         known = {} if meta is None else self._of(self._of(meta, dict, "_meta").get("hostvars"), dict, "hostvars")
-        for host in self.tree.hosts.values():
-            at: Steps = ("_meta", "hostvars", host.name)
-            own = known.get(host.name) if meta is not None or ask is None else ask(host.name)
-            if own and host.source == self.tree.source or host.name in known:
-                values = _decoded(self._of(own, dict, f"the variables of {host.name}"))
-                self.tree.note(host, values, self._at(host.name, at), title(8))
+        for name in self.named:  # others of `_meta` do not count
+            own = known.get(name, {}) if meta is not None or ask is None else ask(name)
+            values = _decoded(self._of(own, dict, f"the variables of {name}"))
+            self.tree.note(self.tree.hosts[name], values, self._at(name, ("_meta", "hostvars", name)), title(8))
 
     def _group(self, name: str, body: Any) -> None:
         if not isinstance(body, dict):
@@ -115,6 +114,7 @@ class _Output:
         given = {key: self._of(body[key], kind, f"{name}.{key}") for key, kind in _KEYS.items() if key in body}
         for host in given.get("hosts", ()):
             self.tree.host(str(host), group.name)
+            self.named[str(host)] = None
         if given.get("vars"):
             values = _decoded(given["vars"])
             self.tree.note(group, values, self._at(f"vars of {group.name}", (name, "vars")), title(3))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -127,10 +127,10 @@ class Inventory:
     def _outside(self, host: Host) -> list[Plan]:
         return [*self.to_facts(host, self.playbook_dir), *nested(self.extra, self.policy)]
 
-    def to_facts(self, host: Host, playbook_dir: Path) -> list[Plan]:
-        """The layers of levels 3 to 11 for a host, the weakest first. raises: AnsibleError"""
+    def to_facts(self, host: Host, playbook_dir: Path, changed: Sequence[Layer] = ()) -> list[Plan]:
+        """The layers of levels 3 to 11 for a host, the weakest first. changed: see `layers`. raises: AnsibleError"""
         facts = self.facts.layer(host.name)
-        return [*self.layers(host, playbook_dir), *([] if facts is None else [facts])]
+        return [*self.layers(host, playbook_dir, changed), *([] if facts is None else [facts])]
 
     @taking(name=str)
     def own(self, name: str) -> Variables:
@@ -206,16 +206,19 @@ class Inventory:
 
     # --- layers
 
-    def layers(self, host: Host, playbook_dir: Path) -> list[Plan]:
+    def layers(self, host: Host, playbook_dir: Path, changed: Sequence[Layer] = ()) -> list[Plan]:
         """The layers of levels 3 to 10 for a host, the weakest first.
 
         playbook_dir: the folder whose files count as the playbook's
+        changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
         raises:       AnsibleError, for a file that is broken, unless that is borne
         """
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
         beside = self._besides(playbook_dir)
         plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
-        plan = [*self._unknown(3), *plan, *nested(host.layers, self.policy), *self._unknown(8)]
+        of_groups = [one for one in changed if one.title == title(7)]
+        plan = [*self._unknown(3), *plan, *of_groups, *nested(host.layers, self.policy), *self._unknown(8)]
+        plan += [one for one in changed if one not in of_groups]
         for number, places in ((9, self._sources.places), (10, beside)):
             plan += self._files(places, "host_vars", [host.name], number)
         return plan
@@ -263,7 +266,7 @@ class Inventory:
             layers = self.files.of_name(folder, name, self.config.yaml_valid_extensions, read)
             for layer in layers:
                 self.look_at_names(layer)
-            self._plans[key] = nested(layers, self.policy)
+            self._plans[key] = list(layers)  # those of all groups of a place are laid one by one
         return self._plans[key]
 
     def look_at_names(self, layer: Layer) -> None:

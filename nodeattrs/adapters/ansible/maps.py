@@ -60,7 +60,7 @@ class _Maps:
         if isinstance(value, str):
             return {value: None}
         if path[-1] == "children" and self.document.file.endswith(".toml") and isinstance(value, list):
-            return dict.fromkeys(value)
+            return dict.fromkeys(map(str, value))
         if not isinstance(value, dict):
             raise _error(self.document, f"{path[-1]} of a group is a map", path)
         return value

@@ -133,7 +133,7 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
     if form == "json":
         return as_json_text(listing(inventory, **how)) + "\n"
     if form == "yaml":
-        return as_yaml_text(nested_listing(inventory, **how)) + "\n"
+        return as_yaml_text(nested_listing(inventory, **how))
     from nodeattrs.adapters.ansible.toml_writing import as_toml_text
 
     return as_toml_text(flat_listing(inventory, **how))

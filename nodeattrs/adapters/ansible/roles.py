@@ -49,22 +49,31 @@ class Role:
     runs: bool = True
 
     def chain(self) -> Iterator[Role]:
-        """The roles it depends on, each before those that need it, then itself."""
+        """The roles it depends on, each before those that need it, then itself; a role may be there twice."""
         for role in self.needs:
             yield from role.chain()
         yield self
 
-    def _needed(self) -> Iterator[Role]:
-        return (one for role in self.needs for one in role.chain())
+    def once(self) -> list[Role]:
+        """The same, each once."""
+        found: list[Role] = []
+        for one in self.chain():
+            if not any(one.same_as(other) for other in found):
+                found.append(one)
+        return found
 
     def all_defaults(self) -> list[Plan]:
         """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
-        return [one for role in (*self._needed(), *self.parents, self) for one in role.defaults]
+        needed = list(self.chain())[:-1]
+        return [one for role in (*needed, *self.parents, self) for one in role.defaults]
 
     def all_vars(self) -> list[Plan]:
-        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry."""
+        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry.
+
+        Of dependencies that are there twice the first counts; of defaults it is the last.
+        """
         above = [one for role in self.parents for one in (*role.entry, *role.vars)]
-        return [*above, *(one for role in (*self._needed(), self) for one in role.vars), *self.entry]
+        return [*above, *(one for role in self.once() for one in role.vars), *self.entry]
 
     def all_params(self) -> list[Layer]:
         """Level 20 in its tasks: parents, then its own."""

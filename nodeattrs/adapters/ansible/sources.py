@@ -17,6 +17,7 @@ from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Warn
 from nodeattrs.adapters.ansible.groups import Tree
+from nodeattrs.adapters.ansible.values import unsafe
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.unknown import Unknown
@@ -155,6 +156,8 @@ class Sources:
         return True
 
     def _as_ini(self, path: Path) -> bool:
+        if path.suffix == ".toml":
+            return False
         ini.read(self.files.text(path), self.tree)
         return True
 
@@ -166,6 +169,7 @@ class Sources:
             document = Document(text, toml_text.read(text, Budget(text.file)))
         except DocumentError as error:
             raise AnsibleError("inventory", error.reason, file=text.file, line=error.line) from error
+        document.tree = unsafe(document.tree)  # none of its texts is a template
         maps.read(document, self.tree, self.warn)
         return True
 

@@ -47,12 +47,13 @@ class Unsafe(str):
     __slots__ = ()
 
 
-def _unsafe(value: Any) -> Any:
+def unsafe(value: Any) -> Any:
+    """A value whose texts are no templates."""
     if isinstance(value, str):
         return Unsafe(value)
     if isinstance(value, dict):
-        return {key: _unsafe(entry) for key, entry in value.items()}
-    return [_unsafe(entry) for entry in value] if isinstance(value, list) else value
+        return {key: unsafe(entry) for key, entry in value.items()}
+    return [unsafe(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _apart(value: Any) -> Any:
@@ -76,7 +77,7 @@ class _Ansible(Safe):
 
     def made(self, frame: Frame) -> Any:
         if frame.event.tag == "!unsafe":
-            return _unsafe(frame.data)
+            return unsafe(frame.data)
         return super().made(frame)
 
     def aliased(self, value: Any, event: Any) -> Any:
