@@ -95,6 +95,22 @@ def _add_inventory(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--environment", action="store_true", help="let variables such as ANSIBLE_HASH_BEHAVIOUR override ansible.cfg"
     )
+    group.add_argument(
+        "--vault-password-file",
+        "--vault-id",
+        metavar="[ID@]FILE",
+        action="append",
+        default=[],
+        help="a file with the password of vaults, or a program that prints it; may be repeated. "
+        "What it opens is a secret",
+    )
+    group.add_argument(
+        "--run-inventory",
+        metavar="SOURCE[=FILE]",
+        action="append",
+        default=[],
+        help="run this script or plugin among the sources, or take FILE as what it prints; may be repeated",
+    )
     group.add_argument("--lenient", action="store_true", help="let a broken file cost its own variables only")
 
 
@@ -139,6 +155,8 @@ def _inventory(options: argparse.Namespace) -> Inventory:
         environment=dict(os.environ) if options.environment else None,
         facts=options.facts,
         lenient=options.lenient,
+        run_inventory=options.run_inventory,
+        vault_passwords=options.vault_password_file,
     )
 
 

@@ -327,7 +327,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", default="1", help="of the first tree (default: 1)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first tree (default: 0)")
     parser.add_argument("--hosts", type=int, default=50, help="of each tree (default: 50)")
-    parser.add_argument("--ask", type=int, default=8, help="how many hosts of each are asked for (default: 8)")
+    parser.add_argument("--ask", type=int, default=6, help="how many hosts of each are asked for (default: 6)")
     parser.add_argument("--seconds", type=float, default=0, help="stop after that (default: never)")
     parser.add_argument("--venv", default=os.environ.get("ANSIBLE_VENV", ""), help="with ansible-core in it")
     asked = parser.parse_args(arguments)

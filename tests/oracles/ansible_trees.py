@@ -28,17 +28,17 @@ SETTINGS = (
 _PRINTED = (["--list"], ["--list", "--export"], ["--list", "-y"], ["--list", "--toml"], ["--graph"], ["--graph", "--vars"])
 
 
-def tree(seed: str, hosts: int = 50, ask: int = 8) -> Tree:
+def tree(seed: str, hosts: int = 50, ask: int = 6) -> Tree:
     """The tree of a seed; the same for the same one. ask: how many hosts of it are asked for"""
     chance = random.Random(seed)
     name, settings, _ = chance.choices(SETTINGS, [share for _, _, share in SETTINGS])[0]
     made = Tree(settings={key: value for key, value in settings.items() if key != "facts"}, facts="facts" in settings)
     made.used[name] += 1
     values = Values(chance, made, is_merge="hash_behaviour" in settings)
-    made.run = values.use("a run", 0.12)
+    made.run = values.use("a run", 0.05)
     inventories = Inventories(values, hosts)
     inventories.write()
-    made.asked = chance.sample(inventories.hosts, min(3 if made.run else ask, hosts))
+    made.asked = chance.sample(inventories.hosts, min(2 if made.run else ask, hosts))
     playbooks = Playbooks(inventories)
     if made.run or values.use("playbook", 0.85):
         playbooks.write()

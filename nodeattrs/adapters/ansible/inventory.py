@@ -41,6 +41,7 @@ class Inventory:
     facts:        a folder of cached facts, a JSON file for each host; that of ansible.cfg unless given
     lenient:      whether a broken file costs its own variables only, instead of being an error
     run_inventory: the dynamic sources that are run; `SOURCE=FILE` where FILE has what it prints, and nothing is run
+    vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`; what they open is `Sensitive`
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are none
 
@@ -48,7 +49,8 @@ class Inventory:
     """
 
     @taking(
-        sources=tuple, folder=A_PATH | None, playbook_dir=A_PATH | None, extra_vars=Listed, environment=Mapping | None, run_inventory=Listed
+        sources=tuple, folder=A_PATH | None, playbook_dir=A_PATH | None, extra_vars=Listed, environment=Mapping | None, run_inventory=Listed,
+        vault_passwords=Listed,
     )
     def __init__(
         self,
@@ -60,12 +62,13 @@ class Inventory:
         facts: str | os.PathLike[str] | None = None,
         lenient: bool = False,
         run_inventory: Iterable[str] = (),
+        vault_passwords: Iterable[str] = (),
     ) -> None:
         self.folder = Path(folder or ".").resolve()
         self.warnings: list[AnsibleError] = []
         self.config: Config = config_of(self.folder, environment or {})
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
-        self.files = Files(self.folder, self.warn, lenient=lenient)
+        self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
         self.extra: list[Layer] = extra.layers(extra_vars, self.files)

@@ -12,7 +12,8 @@ from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
-from nodeattrs.adapters.ansible.values import Unsafe, Vault, as_json
+from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json
+from nodeattrs.core.sensitive import Sensitive
 
 _HIDDEN = MAGIC - SHOWN
 PROFILE = "inventory_legacy"
@@ -182,7 +183,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(Unsafe, lambda dumper, value: dumper.represent_str(str(value)))
-_Dumper.add_representer(Vault, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
+for _kind in (Vault, Decrypted):
+    _Dumper.add_representer(_kind, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
+_Dumper.add_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
 
 
 def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:

@@ -17,7 +17,7 @@ from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Warn
 from nodeattrs.adapters.ansible.groups import Tree
-from nodeattrs.adapters.ansible.values import unsafe
+from nodeattrs.adapters.ansible.values import VAULT_HEADER, unsafe
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.unknown import Unknown
@@ -158,7 +158,10 @@ class Sources:
     def _as_ini(self, path: Path) -> bool:
         if path.suffix == ".toml":
             return False
-        ini.read(self.files.text(path), self.tree)
+        text = self.files.text(path)
+        if text.text.startswith(VAULT_HEADER):
+            raise AnsibleError("inventory", "an encrypted inventory is read where it is YAML", file=text.file, line=1)
+        ini.read(text, self.tree)
         return True
 
     def _as_toml(self, path: Path) -> bool:
