@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli import ansible_inventory
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
@@ -147,17 +147,19 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _inventory(options: argparse.Namespace) -> Inventory:
     from nodeattrs.adapters.ansible import Inventory
+    from nodeattrs.core.code import held_back
 
-    return Inventory(
-        *options.inventory,
-        playbook_dir=options.playbook_dir,
-        extra_vars=options.extra_vars,
-        environment=dict(os.environ) if options.environment else None,
-        facts=options.facts,
-        lenient=options.lenient,
-        run_inventory=options.run_inventory,
-        vault_passwords=options.vault_password_file,
-    )
+    with held_back(False):  # what is run was named, one by one
+        return Inventory(
+            *options.inventory,
+            playbook_dir=options.playbook_dir,
+            extra_vars=options.extra_vars,
+            environment=dict(os.environ) if options.environment else None,
+            facts=options.facts,
+            lenient=options.lenient,
+            run_inventory=options.run_inventory,
+            vault_passwords=options.vault_password_file,
+        )
 
 
 def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Variables:

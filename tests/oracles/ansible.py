@@ -170,14 +170,22 @@ class Comparison:
             ours = [(task.name, playbook.within(task, host)) for task in playbook.tasks(host)]
         left = list(entries)
         for name, answer in ours:
-            while left and left[0][0] != name:
-                left.pop(0)  # a role that is there a second time is compiled twice, and runs once
-            if not left:
+            # A role that is there a second time is compiled twice, and runs once: so the next one that fits counts.
+            places = [index for index, entry in enumerate(left) if entry[0] == name]
+            if not places:
                 yield f"{host}: {name!r} is not where Ansible has it"
                 return
-            yield from self._answer(f"{host} in {name!r}", answer, *left.pop(0)[1:])
+            fits = (at for at in places if not self._differs(answer, left[at][1]))
+            chosen = next(fits, places[0])
+            yield from self._answer(f"{host} in {name!r}", answer, *left[chosen][1:])
+            left = left[chosen + 1 :]
         known = {name for name, _ in ours}
         yield from (f"{host}: {name!r} is missing" for name, *_ in left if name not in known)
+
+    @staticmethod
+    def _differs(answer: Variables, expected: dict[str, Any]) -> bool:
+        got = {name: plain(value) for name, value in answer.vars.items() if len(str(name)) == 2 and str(name)[0] == "v"}
+        return not _same(got, {name: value for name, (value, _) in expected.items()})
 
     def _in_run(self, host: str, entries: list[Any], playbook: Playbook) -> Iterator[str]:
         if host not in playbook.inventory.hosts:
@@ -262,7 +270,9 @@ class Comparison:
 
     def _place(self, path: tuple[Any, ...], value: Any) -> tuple[str, int | None] | None:
         """Where a leaf stands: its text, or the key of a boolean or a null, is once in the tree."""
-        texts = [str(value)] if isinstance(value, (str, int, float)) and not isinstance(value, bool) else [str(path[-1])]
+        texts = (
+            [str(value)] if isinstance(value, (str, int, float)) and not isinstance(value, bool) else [str(path[-1])]
+        )
         known = [self.places[token] for text in texts for token in TOKEN.findall(text) if token in self.places]
         return known[0] if len(known) == 1 else None
 

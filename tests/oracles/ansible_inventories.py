@@ -7,7 +7,13 @@ from typing import Any
 
 from tests.oracles.ansible_values import Values
 
-_LAYOUTS = (["inv/hosts"], ["inv/hosts", "more/hosts"], ["inv"], ["inv/hosts", "inv/again"], ["inv/hosts", "x9,x10:22,"])
+_LAYOUTS = (
+    ["inv/hosts"],
+    ["inv/hosts", "more/hosts"],
+    ["inv"],
+    ["inv/hosts", "inv/again"],
+    ["inv/hosts", "x9,x10:22,"],
+)
 _FILES = {"inv": ["inv/10-a", "inv/20-b", "inv/deep/30-c"]}
 _SCRIPT = "#!/bin/sh\ncat <<'END'\n{}\nEND\n"
 
@@ -91,7 +97,9 @@ class Inventories:
             own = {name: self.values.leaf(rich=False) for name, _ in self.values.some(0.03, rich=False).items()}
             words = [f"{name}={_quoted(value)}" for name, value in own.items()]
             port = ":2200" if self.values.use("port in a name", 0.02) else ""
-            lines.append(" ".join([host + port, *words]) + (" # why" if self.values.use("comment in INI", 0.03) else ""))
+            lines.append(
+                " ".join([host + port, *words]) + (" # why" if self.values.use("comment in INI", 0.03) else "")
+            )
         if number == 0 and self.values.use("range of hosts", 0.2):
             lines.append("h[0:3] vk=s9998" if len(self.hosts) > 4 else "h[0:0]")
         everyone = self.values.some(0.1, rich=False)
@@ -149,9 +157,11 @@ class Inventories:
 
 def _quoted(value: Any) -> str:
     """A value as a word of a host line."""
-    return "'" + json.dumps(value).replace("true", "True").replace("false", "False").replace("null", "None") + "'" if (
-        isinstance(value, dict)
-    ) else str(value)
+    return (
+        "'" + json.dumps(value).replace("true", "True").replace("false", "False").replace("null", "None") + "'"
+        if (isinstance(value, dict))
+        else str(value)
+    )
 
 
 def _kept(**parts: Any) -> dict[str, Any] | None:

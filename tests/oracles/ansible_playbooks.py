@@ -1,4 +1,4 @@
-"""Random playbooks and roles of Ansible: those that are compiled, and those that are run so that tasks set something."""
+"""Random playbooks and roles of Ansible, to be compiled, or run so that tasks set something."""
 
 from __future__ import annotations
 
@@ -173,7 +173,9 @@ class Playbooks:
         if not self.use("pattern of hosts", 0.3):
             return self.chance.choice(plain)
         host = self.hosts[-1]
-        return self.chance.choice((f"{one}:{other}", f"all:!{one}", f"{one}:&{other}", f"{one},{host}", "h*", "~h[0-9]$"))
+        return self.chance.choice(
+            (f"{one}:{other}", f"all:!{one}", f"{one}:&{other}", f"{one},{host}", "h*", "~h[0-9]$")
+        )
 
     def _play(self, number: int) -> dict[str, Any]:
         play: dict[str, Any] = {"hosts": self._pattern(), "gather_facts": False}
@@ -225,7 +227,9 @@ class Playbooks:
         self.tree.extra.append(json.dumps(self.some(0.12, rich=False)))
 
     def _extra_yaml(self) -> None:
-        self.tree.extra.append(self.values.yaml(self.some(0.12, rich=False) or {"va": 1}, default_flow_style=True).strip())
+        self.tree.extra.append(
+            self.values.yaml(self.some(0.12, rich=False) or {"va": 1}, default_flow_style=True).strip()
+        )
 
     def _extra_file(self) -> None:
         self.put("extra.yml", self.some(0.15) or {"va": self.values.leaf()})

@@ -25,7 +25,14 @@ SETTINGS = (
     ("cached facts", {"facts": "yes"}, 4),
 )
 """What is counted, the settings, and how often."""
-_PRINTED = (["--list"], ["--list", "--export"], ["--list", "-y"], ["--list", "--toml"], ["--graph"], ["--graph", "--vars"])
+_PRINTED = (
+    ["--list"],
+    ["--list", "--export"],
+    ["--list", "-y"],
+    ["--list", "--toml"],
+    ["--graph"],
+    ["--graph", "--vars"],
+)
 
 
 def tree(seed: str, hosts: int = 50, ask: int = 6) -> Tree:

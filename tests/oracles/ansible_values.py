@@ -1,4 +1,4 @@
-"""Random values for trees of Ansible, and how they are written: each leaf stands once in its tree, so its place is known.
+"""Random values for trees of Ansible, and how they are written: each leaf stands once in its tree, at a known place.
 
 It knows neither Ansible nor us.
 """

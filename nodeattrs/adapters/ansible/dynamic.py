@@ -19,6 +19,7 @@ from nodeattrs.adapters.ansible.groups import Tree
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Unsafe, Vault, parsed
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.texts.places import Text
 
@@ -73,6 +74,7 @@ class Dynamic:
 
     def _printed(self, path: Path, words: list[str]) -> Any:
         name = self.files.shown(path)
+        require_may_run(f"the inventory {name}")
         known = {**os.environ, "ANSIBLE_VARS_ENABLED": ""} if words[0] != str(path) else None
         try:
             done = subprocess.run(words, cwd=self.files.folder, env=known, capture_output=True, timeout=_SECONDS)
@@ -122,7 +124,9 @@ class _Output:
             self.tree.nest(group.name, self.tree.group(str(child), self.file).name, self.file)
 
     def _at(self, name: str, under: Steps) -> Locator:
-        return Origin("inventory", name, self.file) if self._located is None else self._located("inventory", name, under)
+        return (
+            Origin("inventory", name, self.file) if self._located is None else self._located("inventory", name, under)
+        )
 
     def _of(self, value: Any, kind: type, what: str) -> Any:
         if isinstance(value, kind):

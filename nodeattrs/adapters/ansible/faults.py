@@ -40,6 +40,12 @@ WARNINGS = (
     "missing",
     "broken",
     "not-evaluated",
+    "vault",
+    "unused-variable",
+    "misspelt-variable",
+    "undefined-variable",
+    "shadowed-variable",
+    "group-search",
 )
 """The kinds of what is listed among warnings, and not raised."""
 

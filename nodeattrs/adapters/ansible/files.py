@@ -76,7 +76,9 @@ class Files:
             text, kind = Text(text.file, self.passwords.opened(text.text, text.file, 1)), OpenedDocument
         document = parsed(text, kind)
         if self.passwords and "!vault" in text.text:
-            document.tree = decrypted(document.tree, self.passwords, lambda vault, error: self._refused(vault, error, text))
+            document.tree = decrypted(
+                document.tree, self.passwords, lambda vault, error: self._refused(vault, error, text)
+            )
         for warning in document.warnings:
             self._warn(warning.kind, warning.reason, warning.file, warning.line)
         return document
@@ -121,10 +123,8 @@ class Files:
         """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
         for candidate in (name, *(name + extension for extension in extensions)):
             path = folder / candidate
-            if "/" in name and not path.exists():
-                continue
-            if "/" not in name and candidate not in self.listed(folder):
-                continue
+            if ("/" not in name and candidate not in self.listed(folder)) or not path.exists():
+                continue  # a link may lead nowhere
             paths = self.walked(path, extensions) if path.is_dir() else iter((path,))
             return [layer for layer in map(read, paths) if layer is not None]
         return []
@@ -137,7 +137,7 @@ class Files:
                 continue
             if path.is_dir():
                 yield from self.walked(path, extensions)
-            elif not path.suffix or path.suffix in extensions:
+            elif (not path.suffix or path.suffix in extensions) and path.exists():
                 yield path
 
     def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:

@@ -49,7 +49,12 @@ class Inventory:
     """
 
     @taking(
-        sources=tuple, folder=A_PATH | None, playbook_dir=A_PATH | None, extra_vars=Listed, environment=Mapping | None, run_inventory=Listed,
+        sources=tuple,
+        folder=A_PATH | None,
+        playbook_dir=A_PATH | None,
+        extra_vars=Listed,
+        environment=Mapping | None,
+        run_inventory=Listed,
         vault_passwords=Listed,
     )
     def __init__(

@@ -130,7 +130,7 @@ def _own(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: s
 
 
 def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> str:
-    """What `ansible-inventory --list` prints: as "json", "yaml" or "toml". how: `export`, `limit`. raises: AnsibleError"""
+    """What `ansible-inventory --list` prints: "json", "yaml" or "toml". how: `export`, `limit`. raises: AnsibleError"""
     if form == "json":
         return as_json_text(listing(inventory, **how)) + "\n"
     if form == "yaml":
@@ -183,7 +183,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(Unsafe, lambda dumper, value: dumper.represent_str(str(value)))
-for _kind in (Vault, Decrypted):
+_ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
+for _kind in _ENCRYPTED:
     _Dumper.add_representer(_kind, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
 _Dumper.add_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
 

@@ -56,7 +56,9 @@ def _table(tree: dict[Any, Any], path: Path, header: str) -> Iterator[str]:
 
 def _is_table(value: Any, path: Path) -> bool:
     if isinstance(value, list):
-        return bool(value) and all(isinstance(one, dict) for one in value) and not all(_fits(one, path) for one in value)
+        return (
+            bool(value) and all(isinstance(one, dict) for one in value) and not all(_fits(one, path) for one in value)
+        )
     return isinstance(value, dict)
 
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, Decrypted, Vault
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import missing_extra
 
@@ -46,8 +47,11 @@ class Password:
     @cached_property
     def secret(self) -> bytes:
         """The password itself. raises: AnsibleError"""
+        is_program = os.access(self.file, os.X_OK) and self.file.is_file()
+        if is_program:
+            require_may_run(f"the password program {self.file}")
         try:
-            if os.access(self.file, os.X_OK) and self.file.is_file():
+            if is_program:
                 found = subprocess.run([str(self.file)], capture_output=True, check=True).stdout.strip()
             else:
                 found = self.file.read_bytes().strip()
@@ -78,6 +82,8 @@ class Passwords:
     def __init__(self, given: Iterable[str], folder: Path) -> None:
         named = (one.rpartition("@") for one in given)
         self._passwords = [Password(folder / file, identity or "default") for identity, _, file in named]
+        for one in self._passwords:
+            one.secret  # noqa: B018  # whatever is wrong with one is said before anybody is asked
 
     def __bool__(self) -> bool:
         return bool(self._passwords)
