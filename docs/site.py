@@ -98,7 +98,7 @@ def commands() -> Iterator[str]:
     from nodeattrs.cli.manual import entries, markdown
     from nodeattrs.cli.program import parser
 
-    yield "# Commands and options\n\nWhat the parser knows; `nodeattrs COMMAND --help` and `man nodeattrs-COMMAND` say the same.\n\n"
+    yield "# Commands and options\n\nWhat the parser knows; `nodeattrs COMMAND --help` prints the same.\n\n"
     for entry in entries(parser()):
         text = markdown(entry)
         yield f"#{text}\n" if not entry.words else f"{text}\n"
@@ -106,7 +106,9 @@ def commands() -> Iterator[str]:
 
 def decisions(index: str) -> str:
     """The table of decisions of the map of the pages."""
-    return "# Decisions\n\nWhat was faced, chosen and given up, half a page each.\n" + index.partition("## Decisions")[2]
+    return (
+        "# Decisions\n\nWhat was faced, chosen and given up, half a page each.\n" + index.partition("## Decisions")[2]
+    )
 
 
 def api_page(module: str) -> str:
@@ -116,7 +118,9 @@ def api_page(module: str) -> str:
 
 def python_index() -> str:
     """The list of the modules with names to import."""
-    rows = [f"| [`{one}`]({one}.md) | {(importlib.import_module(one).__doc__ or '').split(chr(10))[0]} |" for one in MODULES]
+    rows = [
+        f"| [`{one}`]({one}.md) | {(importlib.import_module(one).__doc__ or '').split(chr(10))[0]} |" for one in MODULES
+    ]
     return "\n".join(["# Python", "", "The names that are promises.", "", "| module | |", "| --- | --- |", *rows, ""])
 
 

@@ -1,6 +1,6 @@
 """The manual, read off the parser: pages for `man`, and the reference of the site as Markdown.
 
-What a command takes is said once, where it is parsed; a new option is in both the day it is there.
+What a command takes stands in one place, where it is parsed; a new option is in both the day it is there.
 """
 
 from __future__ import annotations
