@@ -53,6 +53,7 @@ from nodeattrs.adapters.bindings.model.types import (
     parse_type,
     variable_key,
 )
+from nodeattrs.adapters.bindings.production.filling import named
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.puppet.references import Reference
@@ -96,6 +97,7 @@ __all__ = [
     "kinds_of",
     "layer_references",
     "map_key",
+    "named",
     "parameter_key",
     "parse_expression",
     "parse_inject_call",

@@ -130,8 +130,9 @@ class Applied:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
 
     def _bind(self, item: Bind, place: Place, rank: int, mask: int) -> None:
-        of = item.type or DATA
-        key = None if item.into is not None and type(item) is not Multibind else (of.kind, item.name or "")
+        is_fragment = item.into is not None and type(item) is not Multibind
+        of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
+        key = None if is_fragment else (of.kind, item.name or "")
         one = Declaration(item, place, rank, mask, key, of)
         one.name = item.name
         one.producer = item.to

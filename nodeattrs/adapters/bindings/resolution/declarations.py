@@ -136,6 +136,15 @@ class Declaration:
         """Whether its value is collected."""
         return isinstance(self.root.item, Multibind)
 
+    @property
+    def scope(self) -> str:
+        """How long its product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        named = self.options.get("scope")
+        if named is not None:
+            return "" if named == "singleton" else str(named)
+        keeps = self.producer is None or self.options.get("singleton", self.producer.keeps)
+        return "" if keeps else "none"
+
     def flags(self) -> str:
         """Its flags in words, with a blank behind each."""
         return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
