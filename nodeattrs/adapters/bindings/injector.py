@@ -1,16 +1,14 @@
 """The injector: values for keys, each made once, from layers and a state.
 
 It reports everything that is wrong when it is built, and afterwards takes questions; how
-a value comes about only the maker below it knows. It fills the parameters of callables, and
-those of a recipe's class: from bindings first, then from whatever look-up the caller hands in.
+a value comes about only the maker below it knows.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast, overload
 
 from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
@@ -18,25 +16,23 @@ from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
 from nodeattrs.adapters.bindings.graph import Graph, graph
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet
-from nodeattrs.adapters.bindings.model.producers import Constant, ConstantProducer, Custom, Producer, Producing
+from nodeattrs.adapters.bindings.model.producers import ConstantProducer, Custom, Producer
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
     CLASSES,
     Asked,
     Classes,
     Key,
-    is_abstract,
     parameter_key,
     spelled_key,
     variable_key,
 )
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
-from nodeattrs.adapters.bindings.production.bound import CONCRETE, link
-from nodeattrs.adapters.bindings.production.filling import name_of, not_given, returned
+from nodeattrs.adapters.bindings.production.early import early_faults
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.scopes import awaited
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer
+from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
@@ -65,6 +61,7 @@ class Injector(ValueMaker):
     functions: transformers, combinators and functions of expressions, by name
     objects:     the instances that parameters and queries read
     faults:    what was wrong already when the layers were read
+    lenient:   what is wrong stands in `faults`, and is not raised; what nothing is wrong with can be asked for
     strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
@@ -84,16 +81,16 @@ class Injector(ValueMaker):
         layers: Iterable[Layer | Iterable[Bindings | BindingSet]] = (),
         state: State | Iterable[tuple[str, Any]] | None = None,
         *,
-        classes: Mapping[str, type] | None = None,
+        classes: Mapping[str, type] | Classes | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         objects: Objects | None = None,
         faults: Iterable[BindingError] = (),
         parent: Injector | None = None,
         strict: bool = False,
+        lenient: bool = False,
     ) -> None:
-        register = Classes(
-            {"Injector": Injector, "Producer": Producer, "ConstantProducer": ConstantProducer, **(classes or {})}
-        )
+        register = Classes({"Injector": Injector, "Producer": Producer, "ConstantProducer": ConstantProducer})
+        register = register.merged(classes if isinstance(classes, Classes) else Classes(classes))
         taken, register = _taken_in(enumerate(layers, 1), register)
         super().__init__(
             taken, state if isinstance(state, State) else State(state or ()), register,
@@ -103,54 +100,10 @@ class Injector(ValueMaker):
         self._given[_OWN] = self
         self.strict = strict
         self._warm: dict[tuple[Any, Any], Any] = {}
-        found = [*faults, *self.resolution.faults, *self._constant_faults(), *self._fragment_faults()]
-        if found:
-            raise BindingErrors(found)
-
-    def _constant_faults(self) -> Iterator[BindingError]:
-        for key, winner in self.resolution.winners.items():
-            root = winner.root
-            if winner.is_multibind:
-                continue
-            if root.producer is None:
-                yield self._about(winner, "no-producer", f"{spelled_key(key)} is bound to nothing")
-            elif not isinstance(root.producer, Constant):
-                yield from self._call_faults(root, root.producer)
-            elif "transformer" not in root.options:
-                for of in (root.type, winner.type, *winner.demands):
-                    if root.producer.value is not None and not of.holds(root.producer.value, self.register):
-                        yield self._mismatch(winner, root.producer.value, of)
-                        break
-
-    def _fragment_faults(self) -> Iterator[BindingError]:
-        for several in self.resolution.fragments.values():
-            for one in several:
-                if one.producer is not None and not isinstance(one.producer, Constant):
-                    yield from self._call_faults(one, one.producer)
-
-    def _call_faults(self, one: Declaration, producer: Producing) -> Iterator[BindingError]:
-        """What can never be made, whoever asks."""
-        calling = producer.calls(self.register)
-        if calling is None:
-            return
-        call, args, named = calling
-        if isinstance(call, type) and is_abstract(call) and not hasattr(call, "__inject__"):
-            yield self._about(
-                one,
-                "abstract-class",
-                f"{link(one)} is bound to {call.__name__}, of which nothing can be made",
-                CONCRETE,
-            )
-        elif not isinstance(call, type):
-            for slot in not_given(self.slots(call), args, named):
-                if slot.is_required and slot.wanted is None and slot.kind is not inspect.Parameter.KEYWORD_ONLY:
-                    lacks = self._unfilled([link(one), name_of(call)], slot)
-                    yield self._about(one, "unfilled", lacks.message, lacks.hint)
-        gives = returned(producer.gives(call), self.register)
-        if gives is not None and "transformer" not in one.options and one.type.excludes(gives, self.register):
-            yield self._about(
-                one, "type-mismatch", f"{link(one)} is {one.type}, and {producer.describe()} gives {gives}"
-            )
+        self.lenient = lenient
+        self.faults = [*faults, *self.resolution.faults, *early_faults(self)]
+        if self.faults and not lenient:
+            raise BindingErrors(self.faults)
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -249,6 +202,17 @@ class Injector(ValueMaker):
         values = {name.removeprefix(prefix): self.get(name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
+    @taking(id=str)
+    def collected_by_name(self, id: str) -> dict[str, Any]:
+        """What the fragments of an id give, by their names, whether or not a multibind has it; the higher layer counts.
+
+        raises: as `inject`
+        """
+        found: dict[str, Any] = {}
+        for fragment in self._fragments(id):
+            found.setdefault(fragment.declaration.name or "", fragment.value)
+        return found
+
     def keys(self) -> list[Key]:
         """Every key that is bound, in order: (kind, name)."""
         return sorted(self.resolution.winners)
@@ -324,7 +288,8 @@ class Injector(ValueMaker):
         taken, register = _taken_in(((0, layer) for layer in layers), self.register)
         return Injector(
             [*taken, *self.layers], state or self.state,
-            classes=register.known(), functions=self.functions, objects=self.objects, parent=self, strict=self.strict,
+            classes=register, functions=self.functions, objects=self.objects, parent=self, strict=self.strict,
+            lenient=self.lenient,
         )  # fmt: skip
 
     @taking(values=Mapping)
@@ -373,7 +338,7 @@ class Injector(ValueMaker):
             for wanted in self.needs(winner):
                 if self.declaration(wanted) is None and self._alone(wanted) is None and not winner.optional:
                     found.append(
-                        self._about(
+                        self.about(
                             winner, "missing", f"{spelled_key(key)} looks up {wanted}, which nothing binds",
                             hint=self._hint(wanted),
                         )
@@ -413,65 +378,3 @@ def _taken_in(
             plain.append(one)
         taken.append(Layer(name, tuple(plain), layer.origin if isinstance(layer, Layer) else None))
     return tuple(taken), register
-
-
-_NOTHING = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A parameter and where its value comes from: "bindings", "lookup" or "default"; "nothing" where nobody has one."""
-
-    name: str
-    value: Any
-    source: str
-    place: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
-
-
-@taking(injector="inject", names=Listed | Mapping)
-def fill_parameters(
-    injector: Injector,
-    target: str,
-    names: Iterable[str],
-    *,
-    lookup: Callable[[str, Any], Any] | None = None,
-    defaults: Mapping[str, Any] | None = None,
-) -> dict[str, Filled]:
-    """The values of a class's parameters, implicitly injected.
-
-    target: "ntp", "class ntp", "Web[one]"
-    lookup: asked for "target::name" where nothing is bound, with what to give when it finds nothing
-    raises: as `Injector.inject`
-    """
-    filled: dict[str, Filled] = {}
-    prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
-    for name in names:
-        asked = Asked(None, parameter_key(target, name))
-        value = injector.get(asked)
-        declared = injector.declaration(asked)
-        if value is not None and declared is not None:
-            filled[name] = Filled(name, value, "bindings", injector.resolution.described(declared))
-            continue
-        found = _NOTHING if lookup is None else lookup(f"{prefix}::{name}", _NOTHING)
-        if found is not _NOTHING:
-            filled[name] = Filled(name, found, "lookup", f"{prefix}::{name}")
-        elif name in (defaults or {}):
-            filled[name] = Filled(name, (defaults or {})[name], "default")
-        else:
-            filled[name] = Filled(name, None, "nothing")
-    return filled
-
-
-@taking(injector="inclusions", run_list=Listed)
-def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A run-list with the included classes behind it, as recipes; what is on it already stays once.
-
-    The class `apache::vhost` is the recipe `apache::vhost`.
-    """
-    listed = list(run_list)
-    known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}
-    more = [f"recipe[{name}]" for name in injector.classes() if name.removesuffix("::default") not in known]
-    return [*listed, *more]

@@ -370,6 +370,9 @@ class ProducerObject(_OfClass):
         return f"the producer {self._words()}"
 
 
+PRODUCER = Type("Type", ("Producer",))
+
+
 @dataclass(frozen=True, slots=True)
 class Named(Producing):
     """Asks the producer object that is bound under a name."""
@@ -381,7 +384,7 @@ class Named(Producing):
         return False
 
     def asks(self) -> Iterator[Asked]:
-        yield Asked(Type("Type", ("Producer",)), self.name)
+        yield Asked(PRODUCER, self.name)
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a named producer")

@@ -216,12 +216,15 @@ _OF_EVERY_PROTOCOL = frozenset(
 class Classes:
     """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
 
+    withheld: names of classes that are there and were not loaded, since nobody asked to run code
+
     >>> Classes({"Path": str}).find("Path")
     <class 'str'>
     """
 
     def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self._known: dict[str, type] = {}
+        self.withheld: frozenset[str] = frozenset()
         for name, one in (known or {}).items():
             self.add(one, name)
 
@@ -247,6 +250,7 @@ class Classes:
     def merged(self, other: Classes) -> Classes:
         """Both registers in one. raises: BindingError"""
         both = Classes(self._known)
+        both.withheld = self.withheld | other.withheld
         for name, one in other._known.items():
             both.add(one, name)
         return both

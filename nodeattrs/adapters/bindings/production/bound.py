@@ -9,16 +9,18 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from nodeattrs.adapters.bindings.model.expressions import variables_of
+from nodeattrs.adapters.bindings.model.expressions import injected_by, variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
 from nodeattrs.adapters.bindings.model.items import Bind
-from nodeattrs.adapters.bindings.model.producers import Computed, Instance
+from nodeattrs.adapters.bindings.model.producers import PRODUCER, Computed, Instance
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, is_abstract, spelled_key, variable_key
 from nodeattrs.adapters.bindings.production.filling import Slot, not_given, place_of, slots_of
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
 from nodeattrs.core.tree import near
+
+_PRODUCERS = "Type[Producer["
 
 
 class Bound:
@@ -39,12 +41,19 @@ class Bound:
         self._given: dict[Key, Any] = {}
 
     def declaration(self, wanted: Asked) -> Declaration | None:
-        """The declaration that counts for a key; None where there is none."""
-        return self.resolution.winners.get(wanted.key)
+        """The declaration that counts for a key; None where there is none.
+
+        Whoever asks for a producer by its name takes one of any type: `Type[Producer[String]]`.
+        """
+        found = self.resolution.winners.get(wanted.key)
+        if found is None and wanted.type == PRODUCER:
+            named = (key for key in self.resolution.winners if key[1] == wanted.name and key[0].startswith(_PRODUCERS))
+            return self.resolution.winners.get(next(named, wanted.key))
+        return found
 
     def counting(self, wanted: Asked) -> Declaration | None:
         """The same; of a class that nobody binds, what makes it by its constructor."""
-        return self.resolution.winners.get(wanted.key) or self._alone(wanted)
+        return self.declaration(wanted) or self._alone(wanted)
 
     def is_given(self, wanted: Asked) -> bool:
         """Whether the scope was opened with a value for a key."""
@@ -58,6 +67,7 @@ class Bound:
                 key = self._key_of_variable(name)
                 if key is not None:
                     yield key
+            yield from (Asked(None, name) for name in injected_by(producer.expression))
         elif producer is not None:
             yield from producer.asks()
             if (calling := producer.calls(self.register)) is not None:
@@ -130,7 +140,7 @@ class Bound:
             return f"{link(one)}: {one.origin}; nobody binds it"
         return self.resolution.described(one)
 
-    def _unfilled(self, links: list[str], slot: Slot) -> NotBound:
+    def unfilled(self, links: list[str], slot: Slot) -> NotBound:
         """What a parameter lacks, with everyone on the way to it: "Web needs Repo needs db_url: not bound"."""
         chain, seen = self._chain(), list(links)
         while (inner := self._lacking(slot.wanted)) is not None and slot.label not in seen:
@@ -171,7 +181,7 @@ class Bound:
                 details=[self.resolution.described(declared), *details],
             )  # fmt: skip
         if (lacking := self._lacking(wanted)) is not None:
-            return self._unfilled([wanted.label], lacking)
+            return self.unfilled([wanted.label], lacking)
         return NotBound("missing", f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
 
     def _hint(self, wanted: Asked) -> str | None:
@@ -199,13 +209,13 @@ class Bound:
         hint = CONCRETE if of is not None and wanted.name is None and is_abstract(of) else None
         return {name: known.get(name.strip('"'), "") for name in near(wanted.label, known)}, hint
 
-    def _mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
+    def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
         return TypeMismatch(
             "type-mismatch", f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
             origins=(one.origin,), details=(self.resolution.described(one),),
         )  # fmt: skip
 
-    def _about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:
+    def about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:
         return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
 
 

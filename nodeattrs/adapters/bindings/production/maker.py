@@ -23,6 +23,7 @@ from nodeattrs.adapters.bindings.model.types import (
     Classes,
     Key,
     is_abstract,
+    parse_type,
     spelled_key,
 )
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
@@ -38,6 +39,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     standing,
 )
 from nodeattrs.core.borders import taking
+from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.puppet.references import Reference
 
@@ -68,7 +70,7 @@ class ValueMaker(Bound):
         objects: Objects,
     ) -> None:
         super().__init__(layers, state, register, objects)
-        self.functions = functions
+        self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = threading.RLock()
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
@@ -150,13 +152,15 @@ class ValueMaker(Bound):
             if value is not None:
                 return value
         if slot.is_required:
-            raise self._unfilled([*map(link, self._chain())] or [name_of(call)], slot)
+            raise self.unfilled([*map(link, self._chain())] or [name_of(call)], slot)
         return None if slot.default is EMPTY else EMPTY
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
         known = of if isinstance(of, type) else self.register.find(of)
         if known is None:
+            if str(of).partition("[")[0] in self.register.withheld:
+                require_may_run(f"the class {of}")
             raise BindingError(
                 "unknown-class", f"no class is called {of}",
                 hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
@@ -165,6 +169,17 @@ class ValueMaker(Bound):
             raise BindingError("abstract-class", f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
         hook = getattr(known, "__inject__", None)
         return self.call(known, args, named) if hook is None else _called(hook, (self, *args), named, known.__name__)
+
+    def word(self, *given: Any) -> Any:
+        """`inject` in an expression: a name, a type, or both, and a hash of arguments. For producers.
+
+        raises: NotBound, and as any injection
+        """
+        *key, args = given if given and isinstance(given[-1], dict) else (*given, {})
+        if not 1 <= len(key) <= 2 or not all(isinstance(one, str) for one in key):
+            raise BindingError("expression", "inject takes a name, a type, or both", hint="inject(Integer, 'size')")
+        typed, name = key if len(key) == 2 else (key[0], None) if isinstance(key[0], Reference) else (None, key[0])
+        return self.value_of(Asked(None if typed is None else parse_type(typed), name), args)
 
     @taking(name=str)
     def variable(self, name: str) -> Any:
@@ -196,6 +211,7 @@ class ValueMaker(Bound):
         inner._lock, inner._opened = threading.RLock(), Opened()
         inner.kept, inner._tasks = {}, {}
         inner._given = {**self._given, **given}
+        inner.functions = {**self.functions, "inject": inner.word}
         inner._plans = {} if given else self._plans
         inner._outer, inner.scope_name = self, name
         return inner
@@ -225,7 +241,7 @@ class ValueMaker(Bound):
             return self.classes() if wanted.key == ("Data", CLASSES) else None
         value = self._value(declared, args)
         if value is not None and wanted.type is not None and not wanted.type.holds(value, self.register):
-            raise self._mismatch(declared, value, wanted.type, "asked for")
+            raise self.mismatch(declared, value, wanted.type, "asked for")
         return value
 
     def _stays(self, wanted: Asked) -> bool:
@@ -241,7 +257,7 @@ class ValueMaker(Bound):
     def _value(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
         value = self._made(declared, args)
         if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
-            raise self._mismatch(declared, value, declared.type)
+            raise self.mismatch(declared, value, declared.type)
         if declared.optional:
             self._instead.pop(id(declared), None)
             if value is None:
@@ -268,7 +284,7 @@ class ValueMaker(Bound):
         while below:
             best = standing(below)
             if len(best) > 1:
-                raise self._about(best[0], "conflict", f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
+                raise self.about(best[0], "conflict", f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
             if best[0].abstract:
                 return
             yield best[0]
@@ -329,7 +345,7 @@ class ValueMaker(Bound):
         wanted, one = root.scope, self
         while wanted != "none" and one.scope_name != wanted:
             if one._outer is None:
-                raise self._about(
+                raise self.about(
                     root, "scope", f"{chained([*map(link, self._chain()), link(root)])}, which lives in the scope "
                     f"{wanted}, and none is open", hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
                 )  # fmt: skip
@@ -345,7 +361,7 @@ class ValueMaker(Bound):
             self._collected[id(root)] = collection
             return collection.value
         if root.producer is None:
-            raise self._about(root, "no-producer", f"{spelled_key(root.key or ('', ''))} is bound to nothing")
+            raise self.about(root, "no-producer", f"{spelled_key(root.key or ('', ''))} is bound to nothing")
         try:
             return self._produced(root, root.producer, args)
         except BindingError as error:
@@ -393,19 +409,19 @@ class ValueMaker(Bound):
             try:
                 value = self._function(transformer, root)(value)
             except BindingError as error:
-                raise self._about(root, error.kind, error.message) from error.__cause__
+                raise self.about(root, error.kind, error.message) from error.__cause__
         if value is None:
             return None
         for of in (root.type, declared.type, *declared.demands):
             if not of.holds(value, self.register):
-                raise self._mismatch(declared, value, of)
+                raise self.mismatch(declared, value, of)
         return value
 
     def _function(self, given: Any, about: Declaration) -> Callable[..., Any]:
         found = called(given, self)
         if found is None:
             hint = meant(given, self.functions) or "pass functions={...}"
-            raise self._about(about, "bad-option", f"no function is called {given!r}", hint=hint)
+            raise self.about(about, "bad-option", f"no function is called {given!r}", hint=hint)
         return found
 
     def _fragments(self, id: str | None) -> Iterator[Fragment]:
@@ -414,7 +430,7 @@ class ValueMaker(Bound):
             if value is not None:
                 yield Fragment(one, value)
             elif not one.optional:
-                raise self._about(
+                raise self.about(
                     one, "nothing-produced", f"a fragment of {id!r} has produced nothing", hint="is `optional` meant?"
                 )
 

@@ -22,6 +22,9 @@ from nodeattrs.core.unknown import Unknown
 
 CLASS_IDS = ("included_classes", "excluded_classes")
 """The ids whose fragments are includes and excludes of classes; they need no multibind."""
+BOUND_PROVIDERS = "bindings_providers"
+"""The id of the fragments that are providers of further sets; the name of each is its scheme."""
+OWN_IDS = (*CLASS_IDS, BOUND_PROVIDERS)
 
 Position = tuple[int, int]
 """The rank of a layer, and the rank of the categories; the greatest wins."""
