@@ -42,7 +42,7 @@ class Query(Producing):
         """The references that match, in the order of the objects; the reading is recorded."""
         matches = [
             Reference(reference)
-            for reference, parameters in scope.objects.of_type(self.type.name)
+            for reference, parameters in scope.objects.of_type(self.type.name, self.where)
             if self._holds(self.where, Reference(reference), parameters)
         ]
         scope.record(self, matches)

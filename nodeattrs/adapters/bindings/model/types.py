@@ -10,13 +10,14 @@ from __future__ import annotations
 import inspect
 import re
 import types as python_types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import taking
+from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
@@ -216,7 +217,7 @@ _OF_EVERY_PROTOCOL = frozenset(
 class Classes:
     """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
 
-    withheld: names of classes that are there and were not loaded, since nobody asked to run code
+    Some may only be offered: they are loaded when a binding needs them, and where code may run.
 
     >>> Classes({"Path": str}).find("Path")
     <class 'str'>
@@ -224,7 +225,7 @@ class Classes:
 
     def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self._known: dict[str, type] = {}
-        self.withheld: frozenset[str] = frozenset()
+        self._offered: dict[str, Callable[[], type]] = {}
         for name, one in (known or {}).items():
             self.add(one, name)
 
@@ -245,12 +246,26 @@ class Classes:
 
     def find(self, name: str) -> type | None:
         """The class of a name, or None."""
-        return self._known.get(name.removeprefix("::").partition("[")[0])
+        plain = name.removeprefix("::").partition("[")[0]
+        if plain in self._offered and plain not in self._known and may_run():
+            self.add(self._offered[plain](), plain)
+        return self._known.get(plain)
+
+    def offer(self, name: str, load: Callable[[], type]) -> None:
+        """Make a class known that is not loaded yet."""
+        self._offered[name] = load
+
+    def require(self, name: str) -> type | None:
+        """The same as `find`; a class that may not be loaded now raises. raises: UnknownLayer"""
+        plain = name.removeprefix("::").partition("[")[0]
+        if plain in self._offered and plain not in self._known:
+            require_may_run(f"the class {plain}")
+        return self.find(name)
 
     def merged(self, other: Classes) -> Classes:
         """Both registers in one. raises: BindingError"""
         both = Classes(self._known)
-        both.withheld = self.withheld | other.withheld
+        both._offered = {**self._offered, **other._offered}
         for name, one in other._known.items():
             both.add(one, name)
         return both
@@ -261,7 +276,7 @@ class Classes:
 
     def names(self) -> list[str]:
         """All names."""
-        return sorted(self._known)
+        return sorted({*self._known, *self._offered})
 
     def is_subclass(self, name: str, of: str) -> bool:
         """Whether the class called *name* is a sub class of the one called *of*."""

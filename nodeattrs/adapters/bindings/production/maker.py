@@ -39,7 +39,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     standing,
 )
 from nodeattrs.core.borders import taking
-from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.puppet.references import Reference
 
@@ -157,10 +156,8 @@ class ValueMaker(Bound):
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
-        known = of if isinstance(of, type) else self.register.find(of)
+        known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
-            if str(of).partition("[")[0] in self.register.withheld:
-                require_may_run(f"the class {of}")
             raise BindingError(
                 "unknown-class", f"no class is called {of}",
                 hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
