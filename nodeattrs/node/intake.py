@@ -24,7 +24,7 @@ from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.setters import RUN, Mark
-from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
+from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
@@ -83,11 +83,14 @@ class Intake:
                 _lay_over(self._trees[name], tree, locator)
 
     def layers(self) -> Prepared:
-        """What environment and roles say here, for other nodes to begin with (`begin_with`); take in nothing more."""
-        return self._ledger.prepared((3, 4, 11, 12))
+        """What environment, roles and attribute files say here, for other nodes to begin with (`begin_with`).
+
+        Not what is normal: that goes on from the last run. Take in nothing more.
+        """
+        return self._ledger.prepared((1, 3, 4, 5, 9, 11, 12, 13))
 
     def begin_with(self, layers: Prepared) -> bool:
-        """Take in what environment and roles say as another node has it, at no cost.
+        """Take in what environment, roles and attribute files say as another node has it, at no cost.
 
         layers: of a node with the same sensitive paths
         False, and nothing is taken in, where anything was set here before
@@ -95,8 +98,9 @@ class Intake:
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
-                for name in ("env_default", "role_default", "role_override", "env_override"):
-                    self._trees[name].leave()
+                for one in COMPONENTS:
+                    if one.file in layers.trees:
+                        self._trees[one.name].leave()
                 self._ledger.begin_with(layers)
             return fresh
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import pathlib
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -29,6 +29,8 @@ from nodeattrs.node.attributes import noted_here, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
+from nodeattrs.runs.attribute_data import is_normal, set_data
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
 from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words
 from nodeattrs.runs.resources import RESOURCE_WORDS
@@ -112,6 +114,8 @@ class RecipeRunner:
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
     ruby:      runs attribute files in Ruby; without it they are passed over
+    facts:     what conditions of attribute files ask
+    begun:     the names of those with which the node has begun, but for what is normal
     """
 
     def __init__(
@@ -123,6 +127,8 @@ class RecipeRunner:
         on_recipe: Callable[[str], None] | None = None,
         shared: Mapping[str, Any] | None = None,
         ruby: RubyFiles | None = None,
+        facts: Mapping[Any, Any] | None = None,
+        begun: Collection[str] = (),
     ) -> None:
         self.node = node
         self.recipes: list[str] = []
@@ -145,6 +151,7 @@ class RecipeRunner:
         self._on_log = on_log
         self._on_recipe = on_recipe
         self._ruby = ruby
+        self._facts, self._begun = facts or {}, begun
         if ruby is not None:
             ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
@@ -192,9 +199,13 @@ class RecipeRunner:
         return True
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
-        part = file.removeprefix("attributes/").rpartition(".")[0]
-        name = f"{cookbook.name}::{'default' if part == 'attributes' else part}"
-        self._run(cookbook, file, ATTRIBUTE_FILE, name)
+        if not file.endswith(DATA):
+            self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
+            return
+        data = cookbook.data(file)
+        self.warnings += data.warnings
+        with self._ruby.beside() if self._ruby else _ALONE:
+            set_data(self.node, data, self._facts, is_normal if data.name in self._begun else bool)
 
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         """Note what a file in Ruby might set, and of a recipe what those in Ruby might set that it includes."""

@@ -23,6 +23,7 @@ from unittest.mock import patch
 from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_document
 from nodeattrs.keep.stores import sql
 from nodeattrs.runs import Repository
+from nodeattrs.runs.cookbooks import attribute_files
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.fleet import Fleet, resolve
 from nodeattrs.runs.run import Run, run_node
@@ -139,7 +140,7 @@ def plain_of(repository: Repository) -> Plain:
     code = {
         (cookbook.name, kind): {name: cookbook.program(file).code for name, file in files.items()}
         for cookbook in cookbooks
-        for kind, files in (("attributes", cookbook.attribute_files), ("recipes", cookbook.recipes))
+        for kind, files in (("attributes", attribute_files(cookbook.files)), ("recipes", cookbook.recipes))
     }
     depends = {cookbook.name: sorted(cookbook.depends) for cookbook in cookbooks}
     sensitive = [(path[0], path[-1]) for path in repository.config.sensitive if len(path) == 2]
