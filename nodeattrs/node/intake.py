@@ -21,6 +21,7 @@ from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
+from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.setters import RUN, Mark
@@ -98,7 +99,7 @@ class Intake:
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
-                for one in COMPONENTS:
+                for one in COMPONENTS if self._ledger.serial else ():  # nobody has written, and nothing is left
                     if one.file in layers.trees:
                         self._trees[one.name].leave()
                 self._ledger.begin_with(layers)
@@ -126,13 +127,15 @@ class Intake:
     def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
         """Deep merge JSON attributes over normal, lists united; without what they say of the node (`split_of_node`)."""
         _moved_down(self._trees["normal"])
-        _lay_over(self._trees["normal"], attributes, locator)
+        if attributes:
+            _lay_over(self._trees["normal"], attributes, locator)
         self.begin_tags()
 
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else sets any."""
-        with self._node.setting_as(RUN, locator=RUN_ITSELF):
-            make_tags(self._node)
+        if not isinstance(_tags(self._node), list):
+            with self._node.setting_as(RUN, locator=RUN_ITSELF):
+                make_tags(self._node)
 
     # Automatic attributes
 
@@ -155,21 +158,19 @@ class Intake:
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
         automatic = self._trees["automatic"]
-        if anew:
+        if anew and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
             load(automatic, {}, locator)
         if settled and not self._ledger.trees[automatic.lower]:
             self._ledger.settled = _settle(automatic, facts, locator)
         else:
             _lay_over(automatic, facts, locator)
         run = {"chef_guid": guid} if guid is not None else {}
-        named = {"name": self._node.name, "chef_environment": self._node.environment}
-        _lay_over(automatic, {**run, **named}, RUN_ITSELF)
+        self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
     def note(self, facts: Mapping[Any, Any]) -> None:
-        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""
+        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
         with self._node.setting_as(RUN, locator=RUN_ITSELF):
-            for key, value in facts.items():
-                self._node.automatic[key] = value
+            set_leaves(self._node, "automatic", stored(facts, ()))
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
@@ -188,9 +189,13 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
 
 def make_tags(node: Attributes) -> None:
     """Make normal `tags` a list: empty where there is none; a scalar becomes a list of one."""
-    standing = thing_of(node._trees["normal"].place(("tags",)))
+    standing = _tags(node)
     if not isinstance(standing, list):
         node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
+
+
+def _tags(node: Attributes) -> Any:
+    return thing_of(node._trees["normal"].place(("tags",)))
 
 
 class OfNode(NamedTuple):

@@ -23,9 +23,22 @@ def double_keys(node: Attributes) -> list[BadKey]:
     with ledger.lock:
         settled = ledger.settled
         facts = {key: value for key, value in ledger.trees[-1].items() if value is not settled.get(key, ABSENT)}
-        numbers = dict.fromkeys(path for tree in (*ledger.trees[1:-1], facts) for path in _numbers(tree))
+        trees = [tree for tree in (*ledger.trees[1:-1], facts) if _has_number(tree)]
+        numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
     twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)
     return [_warning(node, *pair) for pair in twins if node.exist(*pair[0]) and node.exist(*pair[1])]
+
+
+def _has_number(tree: Any) -> bool:
+    """Whether a number is a key somewhere; nearly always there is none, and nobody need know the paths."""
+    waiting: list[Any] = [tree]
+    for here in waiting:  # which grows
+        if isinstance(here, dict):
+            if int in map(type, here):
+                return True
+            here = here.values()
+        waiting += [inner for inner in here if isinstance(inner, (dict, list))]
+    return False
 
 
 def _numbers(tree: Any) -> Iterator[Path]:

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
@@ -137,23 +138,29 @@ class RecipeRunner:
         self.included: dict[str, Callable[[], Origin]] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
-        shared = {
-            **platform_words(node),
-            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
-            **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
-            **{name: words[name] for name in BOTH if name in words},
-            **(shared or {}),
-        }
-        self._words = {
-            ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
-            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
-        }
+        self._given = words, shared or {}
         self._on_log = on_log
         self._on_recipe = on_recipe
         self._ruby = ruby
         self._facts, self._begun = facts or {}, begun
         if ruby is not None:
             ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
+
+    @cached_property
+    def _words(self) -> dict[str, dict[str, Any]]:
+        """The words of each sort of file: made for the first program that runs."""
+        node, (words, more) = self.node, self._given
+        shared = {
+            **platform_words(node),
+            **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
+            **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
+            **{name: words[name] for name in BOTH if name in words},
+            **more,
+        }
+        return {
+            ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
+            RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
+        }
 
     @property
     def attribute_files(self) -> list[str]:
@@ -232,6 +239,8 @@ class RecipeRunner:
             return
         program = cookbook.program(file)
         self.warnings += program.warnings
+        if program.is_empty:
+            return
         words = {**self._words[kind], "include_attribute": self._include_attribute(cookbook.name)}
         if kind == RECIPE:
             words["include_recipe"] = self._include_recipe(cookbook.name)

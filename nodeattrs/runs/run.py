@@ -130,7 +130,7 @@ def run_node(
         begun = take_layers(node, plan.layers, asked)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
-    intake.note({"chef_environment": node.environment} | ({} if policy is None else policy.noted(expansion.qualified)))
+    intake.note({} if policy is None else policy.noted(expansion.qualified))
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook))
     known = {
         "search": _no_store,
