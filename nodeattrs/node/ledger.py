@@ -22,7 +22,7 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.maps import OwnedMap, replica, setters_in, thawed, whose_at
+from nodeattrs.node.maps import OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -40,12 +40,14 @@ class Prepared(NamedTuple):
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
+    numbered: whether a number is a key somewhere in the trees
     """
 
     trees: Mapping[int, OwnedMap]
     marks: tuple[Mark, ...]
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
     unknown: Mapping[int, tuple[Layer, ...]]
+    numbered: bool
 
 
 def _references() -> tuple[int, int]:
@@ -68,6 +70,7 @@ class Ledger:
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
+    begun:      what another ledger had prepared, where this one began with that
     cache:      the merged view's top-level answers; the node reads it directly
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
@@ -78,6 +81,7 @@ class Ledger:
 
     __slots__ = (
         "_view",
+        "begun",
         "cache",
         "early",
         "history",
@@ -102,6 +106,7 @@ class Ledger:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.setter.early
+        self.begun: Prepared | None = None
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -251,7 +256,8 @@ class Ledger:
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
-        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown)
+        numbered = any(map(has_number, trees.values()))
+        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown, numbered)
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
@@ -267,6 +273,7 @@ class Ledger:
             for slot, tree in prepared.trees.items():
                 self.trees[slot] = tree
             self.marks.table += prepared.marks
+            self.begun = prepared
             self.history.update(prepared.history)
             self.unknown.update(prepared.unknown)
             self._view = None

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.benchmarks.bindings import bindings_figures
 from tests.benchmarks.cloudinit import cloudinit_figures
+from tests.benchmarks.data import data_figures
 from tests.benchmarks.figures import Figure, node_figures
 from tests.benchmarks.fold import fold_figures
 from tests.benchmarks.hiera import hiera_figures
@@ -23,6 +24,7 @@ KINDS = {
     "bindings": bindings_figures,
     "catalog": catalog_figures,
     "cloudinit": cloudinit_figures,
+    "data": data_figures,
     "fold": fold_figures,
     "hiera": hiera_figures,
     "keep": keep_figures,
