@@ -1,4 +1,4 @@
-"""Nodes whose attribute files are data: what one costs beside the floor, a parser written in C and one map over another.
+"""Nodes whose attribute files are data: what one costs beside the floor, a parser in C and one map over another.
 
 The repository is that of the fleet, with what its cookbooks say in files of data, part of each under a condition;
 the floor knows what they come to. Both read the facts of each node from its file. The floor's parser is orjson, which
