@@ -9,7 +9,7 @@ import pytest
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import Saved, open_store
 from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import sql
+from nodeattrs.keep.stores import postgresql, sql
 from tests import postgresql_server
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
 
