@@ -272,6 +272,18 @@ OUTPUTS: dict[str, Any] = {
         "path": "str",
         "value?": "any",
         "origins?": _ORIGINS,
+        "revision?": "int|null",
+        "attributes?": [
+            {
+                "path": "str",
+                "steps": ["str|int|num|bool|null"],
+                "value": "any",
+                "rank": "int",
+                "joins": ["int"],
+                "overrides": ["int"],
+                **_WHO,
+            }
+        ],
         "slots?": [
             {
                 "slot": "int",
@@ -556,7 +568,12 @@ LINES = {
         "explain web1 app.database.password --at 1",
         f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --all",
     ],
-    "show": ["show web1 app --origins", "show web1 app --slot 12 --slot 4", "show web1 app --level default --origins"],
+    "show": [
+        "show web1 app --origins",
+        "show web1 --winners",
+        "show web1 app --slot 12 --slot 4",
+        "show web1 app --level default --origins",
+    ],
     "facts": ["facts kernel.release --facts facts/web1.json --origins", "facts --facts facts/web2.json"],
     "history": ["history web1"],
     "diff": ["diff web1", "diff web1 web2 --slots"],
@@ -671,6 +688,7 @@ SETTINGS: dict[str, Any] = {
         "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
     },
     "ansible?": {"groups?": {"*": "str"}, "*": "never"},
+    "web?": {"source_url?": "str", "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {
         "select?": ["str"],

@@ -39,6 +39,7 @@ _MODULES = {
     "diff": "diff",
     "matrix": "matrix",
     "search": "search",
+    "report": "report",
     "status": "status",
     "node": "node_command",
     "store": "store_command",
