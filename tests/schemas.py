@@ -302,6 +302,26 @@ OUTPUTS: dict[str, Any] = {
         name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
         for name in ("facts", "role-show", "environment-show")
     },
+    **{
+        name: {
+            "version": "int",
+            "kind": "str",
+            "name": "str",
+            "nodes": ["str"],
+            "total": "int",
+            "attributes": [
+                {
+                    "path": "str",
+                    "level": ("=default", "=override"),
+                    "value": "any",
+                    **_WHO,
+                    "wins": ["str"],
+                    "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
+                }
+            ],
+        }
+        for name in ("role-wins", "environment-wins")
+    },
     "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
     "diff": {
@@ -469,6 +489,16 @@ OUTPUTS: dict[str, Any] = {
         "catalog": "str",
         "order": [{"resource": "str", "origin": "@place|null", "reads": ["str"]}],
     },
+    "catalog-graph": {
+        "version": "int",
+        "catalog": "str",
+        "resources": [{"resource": "str", "is_container": "bool", "inside": ["str"], "origin": "@place|null"}],
+        "edges": [
+            {"before": "str", "after": "str", "kind": ("=order", "=refresh"), "because": "str", "origin": "@place|null"}
+        ],
+        "cycles": [["str"]],
+        "faults": ["str"],
+    },
     "catalog-why": {
         "version": "int",
         "before": "str",
@@ -609,6 +639,7 @@ LINES = {
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
     "matrix": [
+        "matrix app.workers --count",
         "matrix app.workers --repo . --facts facts --jobs 1",
         "matrix app.nosuch --repo . --facts facts --jobs 1",
     ],
@@ -618,9 +649,11 @@ LINES = {
     ],
     "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
-    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "list": ["list nodes --repo .", "list fields", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],
     "environment-show": ["environment show production --repo ."],
+    "role-wins": ["role wins web --repo ."],
+    "environment-wins": ["environment wins production --repo . --limit 1"],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "ansible-explain": [
@@ -639,6 +672,7 @@ LINES = {
     "bindings-graph": ["bindings graph --site bindings"],
     "catalog-check": [f"catalog check {_WEB1}"],
     "catalog-order": ["catalog order --from catalog.json"],
+    "catalog-graph": ["catalog graph --from catalog.json", f"catalog graph {_WEB1}"],
     "catalog-why": ["catalog why File[/a] File[/b] --from catalog.json"],
     "catalog-explain": [
         "catalog explain File[/a] --from catalog.json",

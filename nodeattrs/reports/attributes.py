@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, dig, spell
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -19,6 +19,7 @@ from nodeattrs.reports.values import claimed, on_one_line
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
+    from nodeattrs.node.slot_tree import SlotTree
 
 _WIDEST = 60
 
@@ -78,8 +79,7 @@ def _rows(node: Node, value: Any, path: Path, below: Mapping[int, Any], is_known
         for key, inner in value.items():
             at = {slot: there for slot, tree in below.items() if (there := _step(tree, key)) is not None}
             yield from _rows(node, inner, (*path, key), at, is_known)
-    elif len(below) == 1 and is_known and not isinstance(value, list):
-        (slot,) = below
+    elif len(below) == 1 and is_known and _is_whole(node.slots[slot := next(iter(below))], value, path):
         yield Attribute(path, value, slot, node.slots[slot].origin(path))
     else:
         trace = node.trace(path)
@@ -87,6 +87,11 @@ def _rows(node: Node, value: Any, path: Path, below: Mapping[int, Any], is_known
             ranks = dict.fromkeys(one.rank for one in trace.standing if one.rank != winner.rank)
             lost = tuple(dict.fromkeys(one.rank for one in trace.losers))
             yield Attribute(path, value, winner.rank, winner.origin, tuple(ranks), lost)
+
+
+def _is_whole(slot: SlotTree, value: Any, path: Path) -> bool:
+    """Whether one setter set what is there; a list may be changed in place by others."""
+    return not isinstance(value, list) or slot.verb(path) is not Verb.APPEND
 
 
 _NULL = object()

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
+from html import escape
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
@@ -48,11 +49,10 @@ def environment() -> Any:
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
     )
     filters = (bare, breaks, when, words)
     made.filters |= {"value": value_text, "kind": kind_of, "group": group_of} | {one.__name__: one for one in filters}
-    made.globals |= {"layers": layers, "slots": SLOTS, "url": url, "several": _several_setters, "tree": tree_rows}
+    made.globals |= {"layers": layers, "slots": SLOTS, "url": url, "several": _several_setters, "tree": tree_html}
     return made
 
 
@@ -87,12 +87,31 @@ class Source:
         """The same for another commit."""
         return Source(self._pattern, self._known["root"], commit or "")
 
+    def shown(self, file: str) -> str:
+        """A file as seen from the repository, where it is in it."""
+        return file.removeprefix(f"{self._known['root']}/") if self._known["root"] else file
+
     def link(self, file: str | None, line: int | None) -> str:
         """The address of a line; "" where there is none to give."""
+        file = self.shown(file) if file else None
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):
             return ""
         known = {**self._known, "file": file, "line": str(line or 1)}
         return re.sub(r"\{(root|commit|file|line)\}", lambda found: quote(known[found[1]], safe="/"), self._pattern)
+
+    def place(self, who: Mapping[str, Any]) -> Any:
+        """File and line of who set something, as a link where there is one; else who it is."""
+        if not who["file"]:
+            text = " ".join(filter(None, (who.get("kind"), who.get("name"))))
+            return _safe(f'<span class="at">{escape(bare(text))}</span>')
+        text = breaks(self.shown(who["file"]) + (f":{who['line']}" if who["line"] else ""))
+        link = self.link(who["file"], who["line"])
+        begin = f'<a class="at" href="{escape(link)}" rel="noreferrer">' if link else '<span class="at">'
+        return _safe(f"{begin}{text}</{'a' if link else 'span'}>")
+
+
+def _safe(text: str) -> Any:
+    return environment().filters["safe"](text)
 
 
 def kind_of(value: Any) -> str:
@@ -116,13 +135,15 @@ def value_text(value: Any) -> str:
 
 def bare(text: Any) -> str:
     """A text without signs that move other signs: what it shows is what it holds."""
-    return "".join(one if one.isprintable() else _SIGNS.get(one, f"\\u{ord(one):04x}") for one in str(text))
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(one if one.isprintable() else _SIGNS.get(one, f"\\u{ord(one):04x}") for one in shown)
 
 
 def breaks(text: str) -> Any:
     """A place, which may be broken after a slash and nowhere else."""
-    safe, escape = environment().filters["safe"], environment().filters["e"]
-    return safe(str(escape(bare(text))).replace("/", "/<wbr>"))
+    return _safe(escape(bare(text)).replace("/", "/<wbr>"))
 
 
 def when(text: str | None) -> str:
@@ -178,3 +199,58 @@ def tree_rows(attributes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any
             yield {"depth": depth, "key": steps[depth], "leaf": None}
         above = steps[:-1]
         yield {"depth": len(steps) - 1, "key": steps[-1] if steps else "(root)", "leaf": leaf}
+
+
+_LONGEST = 160
+_DEEPEST = 12
+
+
+def tree_html(
+    attributes: Sequence[Mapping[str, Any]],
+    source: Source,
+    changed: Collection[str] = (),
+    link: str = "",
+    picture: Callable[[Mapping[str, Any]], str] | None = None,
+) -> Any:
+    """The rows of a tree. Here and in no template: a node has thousands, and macros take ten times as long.
+
+    link:    of the page about a path, which is put behind it; "" for none
+    picture: the picture of a row, where one is in the page; "" where a row says it all
+    """
+    rows, known = [], frozenset(changed)
+    for row in tree_rows(attributes):
+        deep, leaf = f"d{min(row['depth'], _DEEPEST)}", row["leaf"]
+        if leaf is None:
+            rows.append(f'<div class="branch {deep}" tabindex="0">{escape(bare(row["key"]))}</div>')
+            continue
+        path = escape(leaf["path"])
+        marks = f"leaf{' over' * bool(leaf['overrides'])}{' chg' * (leaf['path'] in known)} {deep}"
+        inside = picture(leaf) if picture else ""
+        if link:
+            of = escape(bare(leaf["path"]))
+            more = f'<a class="more" href="{escape(link + quote(leaf["path"]))}">the fifteen slots of {of}</a>'
+            inside = f'<p class="note">{more}</p>'
+        shown = _cells(leaf, row["key"], source)
+        rows.append(
+            f'<details class="{marks}" data-p="{path}"><summary>{shown}</summary>{inside}</details>'
+            if inside
+            else f'<div class="{marks}" data-p="{path}" tabindex="0">{shown}</div>'
+        )
+    return _safe("\n".join(rows))
+
+
+def _cells(leaf: Mapping[str, Any], key: Any, source: Source) -> str:
+    rank, joins, lost = leaf["rank"], leaf["joins"], leaf["overrides"]
+    text = bare(value_text(leaf["value"]))
+    marks = [f'<i class="k{one} {group_of(one)} lost"></i>' for one in lost if one != rank and one not in joins]
+    marks += [f'<i class="k{one} {group_of(one)}"></i>' for one in (rank, *joins)]
+    titled = f"set by {', '.join(map(str, (rank, *joins)))}" + (
+        f"; overridden {', '.join(map(str, lost))}" if lost else ""
+    )
+    slot = SLOTS[rank - 1].title if 0 < rank <= len(SLOTS) else leaf["kind"]
+    return (
+        f'<span class="key">{escape(bare(key))}</span>'
+        f'<code class="v {kind_of(leaf["value"])}">{escape(text[:_LONGEST])}{"…" * (len(text) > _LONGEST)}</code>'
+        f'<span class="strip" title="{titled}">{"".join(marks)}</span>'
+        f'<span class="who"><b class="num {group_of(rank)}">{rank}</b> {escape(slot)}</span>{source.place(leaf)}'
+    )

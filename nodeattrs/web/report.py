@@ -32,7 +32,9 @@ def report(nodes: Sequence[Page]) -> str:
     """The text of the file. raises: MissingExtra"""
     safe = environment().filters["safe"]
     style, script = static("style.css"), static("app.js")
-    sections = (page("section.html", number=at, **one._asdict()) for at, one in enumerate(nodes, 1))
+    sections = (
+        page("section.html", number=at, picture=_picture(one), **one._asdict()) for at, one in enumerate(nodes, 1)
+    )
     return page(
         "report.html",
         Source(),
@@ -44,6 +46,14 @@ def report(nodes: Sequence[Page]) -> str:
         style_hash=_hash(style),
         script_hash=_hash(script),
     )
+
+
+def _picture(one: Page) -> Callable[[Mapping[str, Any]], str]:
+    def picture(row: Mapping[str, Any]) -> str:
+        explanation = one.explain(row)
+        return "" if explanation is None else page("layers.html", one.source, found=explanation)
+
+    return picture
 
 
 def _hash(text: str) -> str:

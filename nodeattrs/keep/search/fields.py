@@ -200,7 +200,7 @@ def _flat(value: Any, steps: Steps) -> Iterator[Entry]:
         for key, inner in value.items():
             yield from _flat(inner, (*steps, str(key)))
     elif isinstance(value, list):
-        yield Entry(steps, "w", _whole(value).replace("\0", NO_NUL))
+        yield Entry(steps, "w", whole(value).replace("\0", NO_NUL))
         for inner in value:
             yield from (entry for entry in _flat(inner, steps) if entry.kind != "w" or entry.steps != steps)
     else:
@@ -220,12 +220,12 @@ def scalar_text(value: Any) -> tuple[str, str]:
     return "s", value.replace("\0", NO_NUL)
 
 
-def _whole(value: Any) -> str:
+def whole(value: Any) -> str:
     """A map or list as one text, so that words of neighbours can be found together."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f'"{key}"=>{_whole(inner)}' for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f'"{key}"=>{whole(inner)}' for key, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_whole, value)) + "]"
+        return "[" + ", ".join(map(whole, value)) + "]"
     kind, text = scalar_text(value)
     return within((), kind, text)
 

@@ -106,6 +106,81 @@
     else if (!typing) moved(event);
   });
 
+  // A field that knows what there is: fields of the search language, and paths.
+  let known = null;
+  async function offered(field) {
+    if (!known) {
+      const answer = await fetch("/api/list?kind=fields", { credentials: "same-origin" });
+      known = answer.ok ? (await answer.json()).names : [];
+    }
+    const word = /[^\s()]*$/.exec(field.value.slice(0, field.selectionStart))[0].replace(/^-/, "");
+    if (!word) return [[], word];
+    const inside = known.filter((name) => name !== word && name.includes(word));
+    return [inside.sort((a, b) => b.startsWith(word) - a.startsWith(word)).slice(0, 12), word];
+  }
+
+  for (const field of document.querySelectorAll("input[data-complete]:not([data-complete=''])")) {
+    const list = document.createElement("ul");
+    list.className = "offer";
+    list.hidden = true;
+    list.setAttribute("role", "listbox");
+    field.parentElement.append(list);
+    let chosen = -1;
+    const take = (item) => {
+      const end = field.selectionStart;
+      field.setRangeText(item.textContent, end - item.dataset.word.length, end, "end");
+      list.hidden = true;
+      field.focus();
+    };
+    const mark = (at) => {
+      const items = [...list.children];
+      chosen = items.length ? (at + items.length) % items.length : -1;
+      items.forEach((item, index) => item.setAttribute("aria-selected", String(index === chosen)));
+    };
+    field.addEventListener("input", async () => {
+      const [names, word] = await offered(field);
+      list.replaceChildren(...names.map((name) => {
+        const item = document.createElement("li");
+        item.textContent = name;
+        item.dataset.word = word;
+        item.setAttribute("role", "option");
+        item.addEventListener("mousedown", (event) => { event.preventDefault(); take(item); });
+        return item;
+      }));
+      list.hidden = !names.length;
+      chosen = -1;
+    });
+    field.addEventListener("keydown", (event) => {
+      if (list.hidden) return;
+      if (event.key === "ArrowDown") mark(chosen + 1);
+      else if (event.key === "ArrowUp") mark(chosen < 0 ? -1 : chosen - 1);
+      else if (event.key === "Escape") list.hidden = true;
+      else if ((event.key === "Enter" || event.key === "Tab") && chosen >= 0) take(list.children[chosen]);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    field.addEventListener("blur", () => { list.hidden = true; });
+  }
+
+  // A drawing: what is related to the resource under the pointer stays, the rest steps back.
+  for (const graph of document.querySelectorAll(".graph")) {
+    const near = (name) => {
+      graph.classList.toggle("asked", Boolean(name));
+      const others = new Set([name]);
+      for (const line of graph.querySelectorAll(".line")) {
+        const is = Boolean(name) && (line.dataset.a === name || line.dataset.b === name);
+        line.classList.toggle("near", is);
+        if (is) others.add(line.dataset.a).add(line.dataset.b);
+      }
+      for (const box of graph.querySelectorAll(".box")) box.classList.toggle("near", Boolean(name) && others.has(box.dataset.r));
+    };
+    for (const box of graph.querySelectorAll(".box")) {
+      for (const event of ["mouseenter", "focus"]) box.addEventListener(event, () => near(box.dataset.r));
+      for (const event of ["mouseleave", "blur"]) box.addEventListener(event, () => near(""));
+    }
+  }
+
   if (find) {
     document.querySelector(".tools").hidden = false;
     find.addEventListener("input", narrow);
