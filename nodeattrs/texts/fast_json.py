@@ -129,7 +129,7 @@ def decoded(text: bytes | str) -> Any:
 def read_back(text: str) -> tuple[Any, str] | None:
     """What a text says, and that as a text without spaces; None where it takes the library to know.
 
-    What is said twice in a map stands there once.
+    Of a key that is written twice the last value stands there.
     """
     library = _library(len(text))
     if not library:
