@@ -9,7 +9,7 @@ import pytest
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import Saved, open_store
 from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import sql
+from nodeattrs.keep.stores import postgresql, sql
 from tests import postgresql_server
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
 
@@ -155,6 +155,31 @@ class TestOpening:
 
         assert {"k\0": "a\0b"} == store.load("web1").document["normal"]
         assert ["web1"] == store.search(parse_query("*:a"))
+
+
+class TestArrays:
+    @pytest.mark.parametrize(
+        ("kind", "values"),
+        [
+            ("bigint", [-(2**63), 0, None, 2**63 - 1]),
+            ("integer", [-(2**31), None, 2**31 - 1]),
+            ("text", ["", None, "é", '{",\\}', "NULL"]),
+            ("bytea", [b"", None, bytes(range(256))]),
+            ("text", []),
+        ],
+    )
+    def test_what_is_written_in_the_servers_own_format_is_what_it_reads(self, kind, values):
+        """
+        Beside what psycopg makes of the same list.
+        """
+        import psycopg
+
+        with psycopg.connect(postgresql_server.url()) as connection:
+            connection.adapters.register_dumper(postgresql._Array, postgresql._dumper())
+            ours = postgresql._Array(kind, values)
+            row = connection.execute(f"SELECT %s::{kind}[], %s::{kind}[]", [ours, values]).fetchone()
+
+        assert (values, values) == row
 
 
 class TestAServerThatGoesAway:

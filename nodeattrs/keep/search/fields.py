@@ -218,7 +218,7 @@ def _flatten(value: Any, steps: Steps, view: int, found: dict[Entry, int]) -> No
         for key, inner in value.items():
             _flatten(inner, (*steps, str(key)), view, found)
     elif isinstance(value, list):
-        _add(Entry(steps, "w", _whole(value).replace("\0", NO_NUL)), view, found)
+        _add(Entry(steps, "w", whole(value).replace("\0", NO_NUL)), view, found)
         for inner in value:
             _flatten_item(inner, steps, view, found)
     else:
@@ -251,12 +251,12 @@ def scalar_text(value: Any) -> tuple[str, str]:
     return "s", value.replace("\0", NO_NUL)
 
 
-def _whole(value: Any) -> str:
+def whole(value: Any) -> str:
     """A map or list as one text, so that words of neighbours can be found together."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f'"{key}"=>{_whole(inner)}' for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f'"{key}"=>{whole(inner)}' for key, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_whole, value)) + "]"
+        return "[" + ", ".join(map(whole, value)) + "]"
     kind, text = scalar_text(value)
     return within((), kind, text)
 

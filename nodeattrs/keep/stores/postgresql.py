@@ -12,9 +12,10 @@ import hashlib
 import logging
 import os
 import re
+import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
@@ -48,6 +49,7 @@ _LOST = ("08", "57")
 """How SQLSTATE begins where the connection is gone, or the server is about to go; it has none where nobody answers."""
 
 _WAYS_OUT = (
+    ("too many clients", "start fewer workers, or raise the server's max_connections: each worker has one"),
     ("connect", "is the server running, and may you use this database?"),
     ("resolve host", "is the name of the server right?"),
     ("permission denied", "let the owner of the database give you the right to, or name another place for the store"),
@@ -225,6 +227,7 @@ class PostgresqlStore(SqlStore):
                     max_size=POOL_SIZE,
                     timeout=PATIENCE_SECONDS,
                     kwargs={"options": _OPTIONS, "autocommit": True},  # transactions begin where we say so
+                    configure=lambda connection: connection.adapters.register_dumper(_Array, _dumper()),
                     open=False,
                 )
                 self._reached()
@@ -268,8 +271,9 @@ class _PostgresqlTalk(Talk):
         """Send a statement whose answer nobody waits for."""
         if self._rows:
             rows, self._rows = self._rows, {}
-            columns = [list(column) for each in rows.values() for column in zip(*each, strict=True)]
-            self._connection.execute(_together(tuple(rows)), columns)
+            statement, kinds = _together(tuple(rows))
+            columns = [column for each in rows.values() for column in zip(*each, strict=True)]
+            self._connection.execute(statement, [_Array(*pair) for pair in zip(kinds, columns, strict=True)])
         return self._connection.execute(sql.replace("?", "%s"), values)
 
     def open(self, key: tuple[bytes, str], judge: Callable[[Talk, list[tuple[Any, ...]]], None]) -> None:
@@ -316,7 +320,7 @@ class _PostgresqlTalk(Talk):
             self._rows.setdefault(sql, []).extend(rows)
 
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
-        return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), list(hashes)), last=last)[0]
+        return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), _Array("bytea", hashes)), last=last)[0]
 
     def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
         raising = (
@@ -326,40 +330,46 @@ class _PostgresqlTalk(Talk):
         return self.answers((raising, name), *questions)
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
-        numbers = list(numbers)
-        kind = "text" if numbers and isinstance(numbers[0], str) else "bigint"
-        return f"{column} = ANY(?::{kind}[])", numbers
+        kind = "text" if isinstance(next(iter(numbers), 0), str) else "bigint"
+        return f"{column} = ANY(?::{kind}[])", _Array(kind, numbers)
 
 
 @functools.cache
-def _together(statements: tuple[str, ...]) -> str:
+def _together(statements: tuple[str, ...]) -> tuple[str, list[str]]:
     """Several statements for one row each, as one for all rows of all of them; what they do is not seen by another.
 
-    >>> _together(("DELETE FROM part WHERE id = ?", "DELETE FROM node WHERE id = ?"))[:43]
+    The statement, and the kinds of its columns.
+
+    >>> _together(("DELETE FROM part WHERE id = ?", "DELETE FROM node WHERE id = ?"))[0][:43]
     'WITH done_0 AS (DELETE FROM part USING unne'
     """
-    each = [f"done_{number} AS ({_in_one(sql)})" for number, sql in enumerate(statements)]
-    return _in_one(statements[0]) if len(each) == 1 else f"WITH {', '.join(each)} SELECT"
+    each = [_in_one(sql) for sql in statements]
+    kinds = [_KINDS[name] for _, names in each for name in names]
+    if len(each) == 1:
+        return each[0][0], kinds
+    return f"WITH {', '.join(f'done_{number} AS ({sql})' for number, (sql, _) in enumerate(each))} SELECT", kinds
 
 
-def _in_one(sql: str) -> str:
+def _in_one(sql: str) -> tuple[str, list[str]]:
     """A statement for one row, as one for all of them, which come as a list for each column: one way, there and back.
 
+    The statement, and the names of its columns.
+
     >>> _in_one("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING")
-    'INSERT INTO part (id) SELECT * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING'
+    ('INSERT INTO part (id) SELECT * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING', ['id'])
     >>> _in_one("DELETE FROM piece WHERE hash = ?")
-    'DELETE FROM piece USING unnest(%s::bytea[]) AS row (hash) WHERE piece.hash = row.hash'
+    ('DELETE FROM piece USING unnest(%s::bytea[]) AS row (hash) WHERE piece.hash = row.hash', ['hash'])
     """
     if inserted := _INSERT.fullmatch(sql):
         table, columns, conflict = inserted.groups()
         names = columns.split(", ")
-        return f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnested(names)}{conflict}"
+        return f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnested(names)}{conflict}", names
     deleted = _DELETE.fullmatch(sql)
     assert deleted is not None, sql
     table, conditions = deleted.groups()
     names = [condition.removesuffix(" = ?") for condition in conditions.split(" AND ")]
     where = " AND ".join(f"{table}.{name} = row.{name}" for name in names)
-    return f"DELETE FROM {table} USING {_unnested(names)} AS row ({', '.join(names)}) WHERE {where}"
+    return f"DELETE FROM {table} USING {_unnested(names)} AS row ({', '.join(names)}) WHERE {where}", names
 
 
 _INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CONFLICT DO NOTHING)")
@@ -376,6 +386,64 @@ _KINDS = {
 
 def _unnested(names: Sequence[str]) -> str:
     return f"unnest({', '.join(f'%s::{_KINDS[name]}[]' for name in names)})"
+
+
+class _Array(NamedTuple):
+    """A column as it goes to the server. kind: a key of _ARRAYS"""
+
+    kind: str
+    values: Iterable[Any]
+
+
+def _sized(value: bytes) -> bytes:
+    return len(value).to_bytes(4) + value
+
+
+_ARRAYS: dict[str, tuple[int, int, Callable[[Any], bytes]]] = {
+    "bigint": (1016, 20, functools.partial(struct.Struct("!iq").pack, 8)),
+    "integer": (1007, 23, functools.partial(struct.Struct("!ii").pack, 4)),
+    "bytea": (1001, 17, _sized),
+    "text": (1009, 25, lambda value: _sized(value.encode())),
+}
+"""PostgreSQL's numbers for an array and for its elements, and how one of them is written, with its length."""
+
+_NULL = b"\xff" * 4
+
+
+def _binary(array: _Array) -> bytes:
+    """An array in PostgreSQL's binary format: texts take both sides twice as long.
+
+    source: `array_recv` of PostgreSQL
+
+    >>> _binary(_Array("integer", [7, None])).hex(" ", 4)
+    '00000001 00000001 00000017 00000002 00000001 00000004 00000007 ffffffff'
+    """
+    _, element, written = _ARRAYS[array.kind]
+    values = [_NULL if value is None else written(value) for value in array.values]
+    return struct.pack("!5i", 1, 1, element, len(values), 1) + b"".join(values)
+
+
+@functools.cache
+def _dumper() -> Any:
+    """What psycopg asks about an `_Array`."""
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
+
+    class ArrayDumper(Dumper):
+        format = Format.BINARY
+
+        def get_key(self, obj: _Array, format: Any) -> Any:
+            return self.cls, obj.kind
+
+        def upgrade(self, obj: _Array, format: Any) -> ArrayDumper:
+            upgraded = ArrayDumper(self.cls)
+            upgraded.oid = _ARRAYS[obj.kind][0]
+            return upgraded
+
+        def dump(self, obj: _Array) -> bytes:
+            return _binary(obj)
+
+    return ArrayDumper
 
 
 def _close(pools: dict[int, Any]) -> None:

@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import Listed, taking
@@ -420,9 +421,15 @@ def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
 def _revision(name: str, row: Sequence[Any]) -> Revision:
     number, at, noted = row
     try:
-        return Revision(number, datetime.fromisoformat(at).astimezone(UTC), Noted.from_dict(json.loads(noted)))
+        return Revision(number, datetime.fromisoformat(at).astimezone(UTC), _noted(noted))
     except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
+
+
+@lru_cache(maxsize=256)
+def _noted(text: str) -> Noted:
+    """What is noted; most runs of a fleet are noted alike. raises: ValueError"""
+    return Noted.from_dict(json.loads(text))
 
 
 _ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
