@@ -1,4 +1,4 @@
-"""Where values come from, as a snapshot keeps it: found while sources and documents are there; read by `restoring`.
+"""Where values come from, as a snapshot keeps it: found while sources are there, read back by `restoring`.
 
 A mark's causes stand beside its lines: `[[path, [cause, ...]], ...]`, the path as it is in the slot.
 """

@@ -24,7 +24,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import entry, evaluated, own, rooted, share
-from nodeattrs.node.maps import OwnedMap, replica, setters_in, thawed, whose_at
+from nodeattrs.node.maps import OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -43,13 +43,15 @@ class Prepared:
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
-    packed: the marks as data, where a snapshot has made that of them
+    numbered: whether a number is a key somewhere in the trees
+    packed:   the marks as data, where a snapshot has made that of them
     """
 
     trees: Mapping[int, OwnedMap]
     marks: tuple[Mark, ...]
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
     unknown: Mapping[int, tuple[Layer, ...]]
+    numbered: bool
     packed: list[Any] | None = None
 
     def stands_in(self, ledger: Ledger, slots: Collection[int]) -> bool:
@@ -271,7 +273,8 @@ class Ledger:
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
-        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown)
+        numbered = any(map(has_number, trees.values()))
+        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown, numbered)
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
