@@ -68,7 +68,8 @@ def each(
     if workers.executor is not None:
         submit: _Submit = workers.executor.submit
         shared = None if repository is None else workers.share(repository)
-        yield from _sent(partial(submit, _resolved, task, shared), names, workers, Sizes(BATCH), in_order, stopping)
+        sizes = Sizes(BATCH, workers.width())
+        yield from _sent(partial(submit, _resolved, task, shared), names, workers, sizes, in_order, stopping)
         return
     waiting = iter(names)
     first = tuple(islice(waiting, 2 * BATCH))

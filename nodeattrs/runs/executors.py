@@ -23,6 +23,9 @@ BATCHES = 64
 SECONDS = 0.25
 """How long a batch should take: long beside its way to a worker, short beside the fleet."""
 
+_A_SECOND = 200
+"""Batches that whoever hands them out can hand out in a second; many workers are given longer ones."""
+
 _LARGEST = 512
 """Nodes of a batch."""
 
@@ -132,14 +135,19 @@ def _dask(address: str) -> Iterator[Workers]:
 
 
 class Sizes:
-    """How many nodes make a batch: as many as take SECONDS, going by those that are done."""
+    """How many nodes make a batch: as many as take SECONDS, going by those that are done.
 
-    def __init__(self, first: int) -> None:
+    first: before anything is known
+    width: how many batches run at once
+    """
+
+    def __init__(self, first: int, width: int = 1) -> None:
         self.next = first
+        self._seconds = max(SECONDS, width / _A_SECOND)
 
     def learn(self, count: int, seconds: float) -> None:
         """So many have taken so long."""
         if count:
-            fitting = int(count * SECONDS / max(seconds, 1e-6))
+            fitting = int(count * self._seconds / max(seconds, 1e-6))
             # Step by step: the first nodes of a worker wait for its repository, others may be small.
             self.next = max(1, min(fitting, 2 * self.next, _LARGEST))

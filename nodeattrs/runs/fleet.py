@@ -121,13 +121,15 @@ def sent_elsewhere(fleet: Fleet, ship: bool = False) -> tuple[Fleet, Packed | No
         hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
         raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
     if not ship:
+        facts = os.path.abspath(fleet.facts) if isinstance(fleet.facts, str) else fleet.facts
+        fleet = replace(fleet, facts=facts)
         return replace(fleet, content=digest_of(fleet.repository, _no_content(fleet))), None
     commit = commit_of(Path(fleet.repository))
     sent = packed(fleet.repository, commit, _no_content(fleet))
-    facts = fleet.facts
-    if isinstance(facts, str) and not os.path.isdir(facts):
-        facts = load_facts(Path(facts), Repository(fleet.repository).shown(Path(facts)), settled=True)
-    return replace(fleet, content=sent.digest, shipped=True, facts=facts), sent
+    if isinstance(fleet.facts, str) and not os.path.isdir(fleet.facts):
+        file = Path(fleet.facts)
+        fleet = replace(fleet, facts=load_facts(file, Repository(fleet.repository).shown(file), settled=True))
+    return replace(fleet, content=sent.digest, shipped=True), sent
 
 
 def _no_content(fleet: Fleet) -> list[str]:
@@ -302,7 +304,7 @@ class _Worker:
         given, name = self._fleet.facts, item
         if isinstance(given, Facts):
             return given
-        if given is not None:
+        if given is not None and not self._fleet.shipped:
             file = Path(given)
             if not file.is_dir():
                 return self._shared
