@@ -269,11 +269,18 @@ def _interrupted(_number: int, _frame: FrameType | None) -> None:
     _Stop.by_hand = True
 
 
+_ALL = 64
+"""One of so many batches after which the collector looks at everything."""
+
+
 class _Quiet:
     """While it lasts the collector does not run: between batches is the time to look for circles, and not whenever a
-    file of facts is read. Several threads may be in it."""
+    file of facts is read. Several threads may be in it.
 
-    _lock, _inside, _was = threading.Lock(), 0, False
+    It looks at what the batch has left: at all, which takes as long as some nodes, once in a while.
+    """
+
+    _lock, _inside, _was, _batches = threading.Lock(), 0, False, 0
 
     @classmethod
     @contextmanager
@@ -286,9 +293,10 @@ class _Quiet:
         try:
             yield
         finally:
-            gc.collect()
             with cls._lock:
                 cls._inside -= 1
+                cls._batches += 1
+                gc.collect(1 if cls._batches % _ALL else 2)
                 if not cls._inside and cls._was:
                     gc.enable()
 
