@@ -10,7 +10,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.budget import in_force, limited
 from nodeattrs.errors import BadArgument, FleetError, MissingExtra
-from nodeattrs.runs import batches, executors
+from nodeattrs.runs import batches
 from nodeattrs.runs.batches import each
 from nodeattrs.runs.executors import Sizes, Workers, opened
 from nodeattrs.runs.fleet import Fleet, sent_elsewhere
@@ -109,7 +109,11 @@ def failing(error):
     return fail
 
 
-class OurLoss(Exception):
+class OurDeath(Exception):
+    pass
+
+
+class OurEnd(Exception):
     pass
 
 
@@ -118,11 +122,12 @@ class TestWhatGoesWrong:
         ("error", "kind", "message"),
         [
             (ModuleNotFoundError("No module named 'nodeattrs'"), "other-version", "cannot do it: No module named"),
-            (OurLoss(), "worker-died", "over the same nodes"),
+            (OurDeath(), "worker-died", "over the same nodes"),
+            (OurEnd(), "cluster-gone", "the cluster has gone"),
         ],
     )
     def test_what_an_executor_raises_is_said_in_our_words(self, error, kind, message):
-        workers = Workers(Answering(failing(error)), losses=(OurLoss,))
+        workers = Workers(Answering(failing(error)), deaths=(OurDeath,), ends=(OurEnd,))
         with pytest.raises(FleetError, match=message) as refused:
             list(each(doubled, range(3), executor=workers))
 

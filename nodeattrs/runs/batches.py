@@ -20,13 +20,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from types import FrameType
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.session import version
-from nodeattrs.runs.shipping import Packed, hold
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.shipping import Packed
 
 BATCH = 8
 """Nodes that a worker is given at once, until it is known how long they take."""
@@ -121,7 +123,7 @@ def _sent(
                 _require_same_time(came, began, workers)
                 yield from came.given
             idle = _require_workers(workers, time.monotonic() if done else idle)
-    except (*_LOSSES, *workers.losses) as error:
+    except (*_LOSSES, *workers.deaths, *workers.ends) as error:
         raise _loss(error, workers) from error
     finally:
         for future in under_way:
@@ -153,7 +155,7 @@ _LOSSES: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, ImportEr
 
 def _loss(error: Exception, workers: Workers) -> FleetError:
     """What it means that an executor gave up."""
-    if isinstance(error, workers.losses):
+    if isinstance(error, workers.deaths):
         message, kind, hint = "workers have died over the same nodes", "worker-died", "have they enough memory?"
     elif isinstance(error, ImportError):
         message, kind, hint = f"a worker cannot do it: {error}", "other-version", "install the same nodeattrs there"
@@ -308,6 +310,8 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
         message = f"{host} has nodeattrs {version()}, and here it is {task.version}"
         raise FleetError(message, kind="other-version", hint="install the same one there")
     if shared is not None:
+        from nodeattrs.runs.shipping import hold
+
         hold(shared)
     outcomes: list[Any] = []
     _Stop.at_work = True

@@ -49,7 +49,8 @@ class Workers:
     share:     makes of what all batches need something that may be an argument of each, and is sent to a worker once
     width:     how many batches can run at once, as far as that is known; 0 where nobody is there
     elsewhere: on other machines, or nobody knows where: their files need not be those of this one
-    losses:    errors of its futures by which it says that workers have died
+    deaths:    errors by which it says that workers have died
+    ends:      errors by which it says that it is gone itself
     """
 
     executor: Executor | None = None
@@ -57,7 +58,8 @@ class Workers:
     share: Callable[[Any], Any] = lambda thing: thing
     width: Callable[[], int] = lambda: 1
     elsewhere: bool = False
-    losses: tuple[type[Exception], ...] = ()
+    deaths: tuple[type[Exception], ...] = ()
+    ends: tuple[type[Exception], ...] = ()
 
 
 @contextmanager
@@ -130,7 +132,8 @@ def _dask(address: str) -> Iterator[Workers]:
             share=lambda thing: client.scatter([thing], broadcast=True)[0],
             width=threads,
             elsewhere=True,
-            losses=(dask.scheduler.KilledWorker,),
+            deaths=(dask.scheduler.KilledWorker,),
+            ends=(dask.comm.CommClosedError, getattr(dask.client, "ClosedClientError", RuntimeError)),
         )
 
 
