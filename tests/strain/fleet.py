@@ -37,6 +37,7 @@ def strain(folder: pathlib.Path, count: int, chance: random.Random) -> dict[str,
     seen: Counter[str] = Counter()
     for number in range(count):
         kind = chance.choice(["worker", "scheduler", "server"])
+        seen[f"{kind} killed"] += 1
         with postgresql_server.server() as url:
             fleet = Fleet(str(folder / "repo"), url, str(folder / "repo" / "facts"))
             bad += [f"{number}, {kind}: {fault}" for fault in _one(fleet, folder, kind, chance, seen)]
