@@ -142,6 +142,7 @@ def perform(
     if save and not new and last is None and name not in repository.nodes() and name not in _names_in(facts):
         raise _nobody_knows(name, repository, store)
     after_revision = _number_of(last)
+    begun = last.normal if last else None
     run_list = None if run_list is None else list(run_list)
     applied = None
     try:
@@ -153,7 +154,7 @@ def perform(
             override_run_list=override_run_list,
             environment=environment,
             json_attributes=json_attributes,
-            saved=last.node if last else None,
+            saved=begun,
             log=log,
             words={"search": search_word(store)},
         )

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
-from nodeattrs.keep.stores.sql import SqlStore, only
-from nodeattrs.keep.stores.tables import VERSION
-from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep.stores.sql import SqlStore
+from nodeattrs.keep.stores.tables import READ, VERSION
+from nodeattrs.keep.stores.talk import Question, Talk, only
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
@@ -36,7 +36,7 @@ _OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off -c plan_c
 compile a program, for a few rows that their indexes lead to. A plan is made once: to make one took longer than what
 was planned."""
 
-_VERSION = f"SELECT v.number, s.value FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
+_VERSION = f"SELECT v.number, s.value, s.packing FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
 """Both of the tables that have one row, at once."""
 
 POOL_SIZE = 4
@@ -77,7 +77,7 @@ class PostgresqlStore(SqlStore):
         self._url = url
         self._psycopg = psycopg
         self._pools: dict[int, Any] = {}
-        self._key: bytes | None = None
+        self._key: tuple[bytes, str] | None = None
         try:
             parts = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
@@ -112,6 +112,7 @@ class PostgresqlStore(SqlStore):
     def _spelled_here(self, statement: str) -> str:
         # Texts compare by their code points, as they do everywhere else.
         statement = statement.replace("BIGKEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+        statement = statement.replace("NUMBER", "BIGINT").replace(" BYKEY", "")
         return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
 
     def migrate(self, on_node: OnNode | None = None) -> str:
@@ -129,7 +130,7 @@ class PostgresqlStore(SqlStore):
     def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
         begin = "" if loosely else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._failing(task), self._talking(begin) as talk:
-            yield talk if self._opened(talk) else None
+            yield talk if self._opened(talk, READ) else None
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
@@ -167,7 +168,7 @@ class PostgresqlStore(SqlStore):
         talk.all("INSERT INTO version (number) VALUES (?)", VERSION)
         self._built(talk, 0, secrets.token_bytes(32))
 
-    def _opened(self, talk: _PostgresqlTalk) -> bool:
+    def _opened(self, talk: _PostgresqlTalk, oldest: int = VERSION) -> bool:
         """Judge the store before anything else of it is believed; whether there is one.
 
         Whoever asked once goes on without waiting for the answer. raises: StoreError, also where it is asked next
@@ -177,7 +178,8 @@ class PostgresqlStore(SqlStore):
             return True
         version = self._version(talk)
         if version is not None:
-            self._refuse_other_version(version)
+            self._refuse_other_version(version, oldest)
+            talk.version = version
         return version is not None
 
     def _version(self, talk: Talk) -> int | None:
@@ -191,11 +193,12 @@ class PostgresqlStore(SqlStore):
         # With the schema's name, so that who may not use the schema is shown that.
         version = int(only(talk, "number", f"{_SCHEMA}.version"))
         if version == VERSION:
-            self._key = talk.secret = bytes(only(talk, "value", f"{_SCHEMA}.secret"))
+            key = bytes(only(talk, "value", f"{_SCHEMA}.secret"))
+            self._key = talk.secret, talk.packing = key, str(only(talk, "packing", f"{_SCHEMA}.secret"))
         return version
 
     def _judged(self, talk: Talk, rows: list[tuple[Any, ...]]) -> None:
-        if len(rows) != 1 or rows[0] != (VERSION, self._key):
+        if len(rows) != 1 or rows[0] != (VERSION, self._key):  # the key, and how pieces are packed
             # It was taken away, or migrated: who comes next asks from the start.
             self._key = None
             raise StoreError(f"the store in {self._shown} was changed meanwhile", hint="try again")
@@ -273,11 +276,13 @@ class _PostgresqlTalk(Talk):
             self._connection.execute(statement, [_Array(*pair) for pair in zip(kinds, columns, strict=True)])
         return self._connection.execute(sql.replace("?", "%s"), values)
 
-    def open(self, secret: bytes, judge: Callable[[Talk, list[tuple[Any, ...]]], None]) -> None:
+    def open(self, key: tuple[bytes, str], judge: Callable[[Talk, list[tuple[Any, ...]]], None]) -> None:
         """Ask for the version and the secret; the answer is judged before the next one is given."""
-        self.secret = secret
+        self.secret, self.packing = key
         cursor = self.send(_VERSION)
-        self._opening = lambda: judge(self, [(number, key and bytes(key)) for number, key in cursor.fetchall()])
+        self._opening = lambda: judge(
+            self, [(number, (key and bytes(key), packing)) for number, key, packing in cursor.fetchall()]
+        )
 
     def end(self) -> None:
         """End the transaction, unless that is done, or there is none."""
@@ -372,7 +377,7 @@ _DELETE = re.compile(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
 
 _KINDS = {
     **dict.fromkeys(("hash", "body", "pieces", "form", "document", "snapshot"), "bytea"),
-    **dict.fromkeys(("id", "path", "entry", "part", "node"), "bigint"),
+    **dict.fromkeys(("id", "path", "entry", "word", "part", "node", "what", "holder"), "bigint"),
     **dict.fromkeys(("steps", "name", "kind", "text", "folded", "at", "noted"), "text"),
     **dict.fromkeys(("depth", "view", "number"), "integer"),
 }
