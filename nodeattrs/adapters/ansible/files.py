@@ -85,7 +85,7 @@ class Files:
             self._warn(warning.kind, warning.reason, warning.file, warning.line)
         return document
 
-    def _refused(self, vault: Vault, error: AnsibleError, text: Text) -> None:
+    def _refused(self, text: Text, vault: Vault, error: AnsibleError) -> None:
         """Warn of a value that no password opens."""
         at = text.text.find(vault.text.split("\n")[1].strip()) if "\n" in vault.text else -1
         self._warn("vault", error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
