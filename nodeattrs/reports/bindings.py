@@ -5,11 +5,14 @@ The adapter finds all of it; here it becomes data and lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector
+from nodeattrs.adapters.bindings.combinations import wrongs_of
+from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
@@ -27,6 +30,16 @@ def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:
         return
     yield from map(finding_of, outcome.check())
     yield from (finding_of(warning, "warning") for warning in outcome.warnings)
+
+
+def findings_of_all(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
+    """The same of several injectors, each with who it is for; what is wrong for many is found once, for the first."""
+    first: dict[Finding, str] = {}
+    for who, injector in asked:
+        for one in wrongs_of(injector, who):
+            first.setdefault(finding_of(one.error, "warning" if one.is_warning else "error"), who)
+    for found, who in first.items():
+        yield replace(found, details=(*found.details, f"for {who}")) if who else found
 
 
 def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
@@ -130,6 +143,14 @@ class ExplainedBinding:
         return (f"{'  ' * (one.depth - 1)}{one.asked}: {one.by}" for one in self.explanation.looked)
 
 
+def _gives(one: Declaration) -> str:
+    """What a declaration gives, as an explanation shows it."""
+    producer = one.root.producer
+    if one.abstract or one.is_multibind or not isinstance(producer, Constant):
+        return one.describe()
+    return shown(_plain(producer.value), 200)
+
+
 @dataclass(frozen=True, slots=True)
 class ListedBindings:
     """Every key that is bound, with what it gives and where that stands."""
@@ -146,7 +167,7 @@ class ListedBindings:
             yield {
                 "kind": key[0],
                 "name": key[1],
-                "gives": winner.describe(),
+                "gives": _gives(winner),
                 "layer": winner.place.layer,
                 "when": resolution.when(winner),
                 "place": winner.origin.place or "",
