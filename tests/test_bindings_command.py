@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from nodeattrs.cli import main
+from tests.causality.layers import failures
 
 SITE = """site {
   categories { node => $fqdn, role => $role }
@@ -129,6 +131,15 @@ class TestWhatIf:
         assert code == 0
         assert "1 of 2 nodes changes (bindings)" in out
         assert "8080 -> 80" in out
+
+    def test_without_the_winning_layer_what_is_explained_as_next_counts(self):
+        """
+        In random sites; `python -m tests.causality.layers` asks thousands.
+        """
+        tally: Counter[str] = Counter()
+
+        assert [] == list(failures(7, 25, tally))
+        assert tally["keys"] > 50
 
     def test_what_is_then_wrong_is_part_of_the_answer(self, ask):
         """
