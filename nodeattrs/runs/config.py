@@ -41,6 +41,9 @@
     [limits]
     values = 2000000
 
+    [web]
+    source_url = "https://forge.example/shop/blob/{commit}/{file}#L{line}"
+
     [chef]
     cookbook_paths = ["cookbooks", "~/.berkshelf/cookbooks"]
     missing_cookbooks = "warn"
@@ -157,6 +160,7 @@ class Config:
     folds:       name -> a fold of plain files
     cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     ansible_groups: name -> the search that finds the hosts of a group of Ansible
+    source_url:  what makes a link of a file and line on pages, or None
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -180,6 +184,7 @@ class Config:
     folds: Mapping[str, PlainFold] = field(default_factory=dict)
     cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     ansible_groups: Mapping[str, str] = field(default_factory=dict)
+    source_url: str | None = None
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -198,6 +203,7 @@ def read_config(fields: Fields) -> Config:
     fields.only(("fauxhai",), "facts", above=_KNOWN)
     fields.only(("attributes",), "schema", above=_KNOWN)
     fields.only(("groups",), "ansible", above=_KNOWN)
+    fields.only(("source_url",), "web", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -218,6 +224,7 @@ def read_config(fields: Fields) -> Config:
         cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
         folds={str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
         ansible_groups=dict(_ansible_groups(fields)),
+        source_url=fields.text("web", "source_url") or None,
     )
     fields.finish()
     return config
