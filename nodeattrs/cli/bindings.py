@@ -104,15 +104,15 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.bindings import findings_of_all
+    from nodeattrs.reports.bindings import findings_of
 
     looked: dict[str, int] = {}
     if not options.all_nodes:
         injector = _composition(options).injector(lenient=True)
-        found = findings_of_all([("", injector)])
+        found = findings_of([("", injector)])
         looked = {"key": len(injector.keys()), "fragment": sum(map(len, injector.resolution.fragments.values()))}
     else:
-        found = findings_of_all(_everywhere(options, terminal, looked))
+        found = findings_of(_everywhere(options, terminal, looked))
     repository = settings_of(options).repository
     root = options.site or (str(repository.root) if repository is not None else ".")
     return finish(options, terminal, list(found), looked, repository, root)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector
+from nodeattrs.adapters.bindings import Explanation, Graph, Injector
 from nodeattrs.adapters.bindings.combinations import wrongs_of
 from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
@@ -23,17 +23,8 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 
 
-def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:
-    """Everything that is wrong or doubtful about an injector, or why there is none."""
-    if isinstance(outcome, BindingError):
-        yield from map(finding_of, outcome.errors if isinstance(outcome, BindingErrors) else [outcome])
-        return
-    yield from map(finding_of, outcome.check())
-    yield from (finding_of(warning, "warning") for warning in outcome.warnings)
-
-
-def findings_of_all(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
-    """The same of several injectors, each with who it is for; what is wrong for many is found once, for the first."""
+def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
+    """What is wrong or doubtful about some injectors, each with whom it is for; what many have for the first."""
     first: dict[Finding, str] = {}
     for who, injector in asked:
         for one in wrongs_of(injector, who):
