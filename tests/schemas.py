@@ -281,6 +281,18 @@ OUTPUTS: dict[str, Any] = {
         "path": "str",
         "value?": "any",
         "origins?": _ORIGINS,
+        "revision?": "int|null",
+        "attributes?": [
+            {
+                "path": "str",
+                "steps": ["str|int|num|bool|null"],
+                "value": "any",
+                "rank": "int",
+                "joins": ["int"],
+                "overrides": ["int"],
+                **_WHO,
+            }
+        ],
         "slots?": [
             {
                 "slot": "int",
@@ -298,6 +310,26 @@ OUTPUTS: dict[str, Any] = {
     **{
         name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
         for name in ("facts", "role-show", "environment-show")
+    },
+    **{
+        name: {
+            "version": "int",
+            "kind": "str",
+            "name": "str",
+            "nodes": ["str"],
+            "total": "int",
+            "attributes": [
+                {
+                    "path": "str",
+                    "level": ("=default", "=override"),
+                    "value": "any",
+                    **_WHO,
+                    "wins": ["str"],
+                    "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
+                }
+            ],
+        }
+        for name in ("role-wins", "environment-wins")
     },
     "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
@@ -466,6 +498,16 @@ OUTPUTS: dict[str, Any] = {
         "catalog": "str",
         "order": [{"resource": "str", "origin": "@place|null", "reads": ["str"]}],
     },
+    "catalog-graph": {
+        "version": "int",
+        "catalog": "str",
+        "resources": [{"resource": "str", "is_container": "bool", "inside": ["str"], "origin": "@place|null"}],
+        "edges": [
+            {"before": "str", "after": "str", "kind": ("=order", "=refresh"), "because": "str", "origin": "@place|null"}
+        ],
+        "cycles": [["str"]],
+        "faults": ["str"],
+    },
     "catalog-why": {
         "version": "int",
         "before": "str",
@@ -565,7 +607,12 @@ LINES = {
         "explain web1 app.database.password --at 1",
         f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --all",
     ],
-    "show": ["show web1 app --origins", "show web1 app --slot 12 --slot 4", "show web1 app --level default --origins"],
+    "show": [
+        "show web1 app --origins",
+        "show web1 --winners",
+        "show web1 app --slot 12 --slot 4",
+        "show web1 app --level default --origins",
+    ],
     "facts": ["facts kernel.release --facts facts/web1.json --origins", "facts --facts facts/web2.json"],
     "history": ["history web1"],
     "diff": ["diff web1", "diff web1 web2 --slots"],
@@ -601,6 +648,7 @@ LINES = {
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
     "matrix": [
+        "matrix app.workers --count",
         "matrix app.workers --repo . --facts facts --jobs 1",
         "matrix app.nosuch --repo . --facts facts --jobs 1",
     ],
@@ -610,9 +658,11 @@ LINES = {
     ],
     "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
-    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "list": ["list nodes --repo .", "list fields", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],
     "environment-show": ["environment show production --repo ."],
+    "role-wins": ["role wins web --repo ."],
+    "environment-wins": ["environment wins production --repo . --limit 1"],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "ansible-explain": [
@@ -631,6 +681,7 @@ LINES = {
     "bindings-graph": ["bindings graph --site bindings"],
     "catalog-check": [f"catalog check {_WEB1}"],
     "catalog-order": ["catalog order --from catalog.json"],
+    "catalog-graph": ["catalog graph --from catalog.json", f"catalog graph {_WEB1}"],
     "catalog-why": ["catalog why File[/a] File[/b] --from catalog.json"],
     "catalog-explain": [
         "catalog explain File[/a] --from catalog.json",
@@ -680,6 +731,7 @@ SETTINGS: dict[str, Any] = {
         "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
     },
     "ansible?": {"groups?": {"*": "str"}, "*": "never"},
+    "web?": {"source_url?": "str", "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {
         "select?": ["str"],

@@ -101,7 +101,7 @@ class Intake:
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
-                for one in COMPONENTS if self._ledger.serial else ():  # nobody has written, and nothing is left
+                for one in COMPONENTS:
                     if one.file in layers.trees:
                         self._trees[one.name].leave()
                 self._ledger.begin_with(layers)

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At, Origins
@@ -36,11 +37,13 @@ if TYPE_CHECKING:
 from nodeattrs.node.maps import Branch, Joined
 
 
-class Prepared(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Prepared:
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
     numbered: whether a number is a key somewhere in the trees
+    packed:   the marks as data, where a snapshot has made that of them
     """
 
     trees: Mapping[int, OwnedMap]
@@ -48,6 +51,11 @@ class Prepared(NamedTuple):
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
     unknown: Mapping[int, tuple[Layer, ...]]
     numbered: bool
+    packed: list[Any] | None = None
+
+    def stands_in(self, ledger: Ledger, slots: Collection[int]) -> bool:
+        """Whether a ledger that began with it has all of it yet, and in some of these slots."""
+        return all(slot in slots and ledger.trees[slot] is tree for slot, tree in self.trees.items())
 
 
 def _references() -> tuple[int, int]:
@@ -146,7 +154,8 @@ class Ledger:
         compute: go through deferred values, and give what one at the path itself comes to
         """
         with self.lock:
-            here: Any = rooted(self.trees, self.plan(branch))
+            whole = self.view()._part if branch is PLAN else None
+            here: Any = rooted(self.trees, self.plan(branch)) if whole is None else whole
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))

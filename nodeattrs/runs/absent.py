@@ -56,9 +56,10 @@ def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] =
     for name in [one for one in store.names() if one != node.name][:_MOST_NODES]:
         try:
             other = remembered(store, name, sensitive)
+            origins = other.node.origins(path) if other is not None else ()
         except NodeattrsError:
             continue  # one that cannot be read has nothing to say about this one
-        for origin in other.node.origins(path) if other is not None else ():
+        for origin in origins:
             found.setdefault(origin, []).append(name)
     return [Elsewhere(origin, _lacks(node, origin), tuple(names)) for origin, names in found.items()][:_MOST]
 

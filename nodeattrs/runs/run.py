@@ -123,7 +123,8 @@ def run_node(
     intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None)
+    search = (words or {}).get("search")
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None, search)
     if plan is None:
         plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
         asked = plan.asked(facts, node, policy)
@@ -131,7 +132,7 @@ def run_node(
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
     intake.note({} if policy is None else policy.noted(expansion.qualified))
-    resources = Resources(node, root=repository.root, find=finder(plan.cookbook))
+    resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     known = {
         "search": _no_store,
         "data_bag": repository.data_bag,
