@@ -26,22 +26,27 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
     ('apache2.dir', 'lookup(motd)')
     """
     statements, scopes = _parsed(text)
-    covering = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
-    if not covering:
+    if line not in statements:
         return ()
     reader = _Reader(scopes)
-    reader.read(max(covering, key=lambda node: (node.lineno, -(node.end_lineno or 0))))
+    reader.read(statements[line])
     return tuple(dict.fromkeys(reader.found))
 
 
 @lru_cache(maxsize=32)
-def _parsed(text: str) -> tuple[list[ast.stmt], Scopes]:
-    """The statements of a source, and what its names mean; a recipe is asked about for each of its resources."""
+def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
+    """The innermost statement of each line, and what names mean; a recipe is asked about for each of its resources."""
     try:
         tree = ast.parse(text)
-        return [node for node in ast.walk(tree) if isinstance(node, ast.stmt)], Scopes(tree)
+        return _by_line([node for node in ast.walk(tree) if isinstance(node, ast.stmt)]), Scopes(tree)
     except (SyntaxError, ValueError, RecursionError):
-        return [], Scopes(ast.Module([], []))
+        return {}, Scopes(ast.Module([], []))
+
+
+def _by_line(statements: list[ast.stmt]) -> dict[int, ast.stmt]:
+    # What begins later lies within what began before; of two on one line the shorter one, else the first, counts.
+    inwards = sorted(statements[::-1], key=lambda node: (node.lineno, -(node.end_lineno or 0)))
+    return {line: node for node in inwards for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 class _Reader:
