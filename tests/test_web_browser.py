@@ -45,6 +45,12 @@ SCREENS = ROOT / ".run" / "screens"
 LOOKS = {"light": (1280, 900), "dark": (1280, 900), "small": (390, 844)}
 KEYS = {"down": "\ue015", "up": "\ue013", "left": "\ue012", "right": "\ue014", "enter": "\ue007", "escape": "\ue00c"}
 PATHS = 50
+_SEEN = "[...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility())"
+_WINNER = """
+    const row = arguments[0], layer = row.querySelector('.layer.wins, .layer.joins') || row;
+    const at = layer.querySelector('.where .at') || layer.querySelector('.at');
+    return [layer.querySelector('.num').innerText, at.innerText]"""
+"""Slot and place of the uppermost layer that is read, as the page shows them."""
 
 
 @contextlib.contextmanager
@@ -96,10 +102,11 @@ class Browser:
         return self.driver.execute_script(text, *given)
 
     def all(self, selector: str) -> list:
-        return [one for one in self.driver.find_elements("css selector", selector) if one.is_displayed()]
+        """What is seen of a selector."""
+        return self.js(f"return {_SEEN}", selector)
 
     def texts(self, selector: str) -> list[str]:
-        return [one.text for one in self.all(selector)]
+        return self.js(f"return {_SEEN}.map((one) => one.innerText)", selector)
 
     def one(self, selector: str):
         return self.until(lambda: self.all(selector))[0]
@@ -139,8 +146,9 @@ class Browser:
             "row.open = true; return row",
             path,
         )
-        if row.tag_name == "details":
-            self.until(lambda: row.find_elements("css selector", ".layers"))
+        self.until(
+            lambda: self.js("return arguments[0].tagName !== 'DETAILS' || arguments[0].querySelector('.layers')", row)
+        )
         return row
 
 
@@ -172,7 +180,7 @@ def many(tmp_path_factory) -> Path:
 
     repository, store = Repository(place), open_store(str(place / "nodes.db"))
     for number in range(18):
-        saved = fleet.resolved(repository, number, load_facts(facts / f"n{number}.json"))
+        saved = fleet.resolved(repository, number, load_facts(facts / f"n{number}.json", f"facts/n{number}.json"))
         store.save(
             Saved(
                 saved.name,
@@ -189,14 +197,6 @@ def explained(place: Path, node: str, path: str) -> dict:
     with contextlib.redirect_stdout(out):
         main(["explain", node, path, "--store", str(place / "nodes.db"), "--format", "json"])
     return json.loads(out.getvalue())
-
-
-def shown_winner(row) -> tuple[str, str]:
-    """Slot and place of the uppermost layer that is read, as the page shows them."""
-    if row.tag_name != "details":
-        return row.find_element("css selector", ".who .num").text, row.find_element("css selector", ".at").text
-    layer = row.find_element("css selector", ".layer.wins, .layer.joins")
-    return layer.find_element("css selector", ".num").text, layer.find_element("css selector", ".where .at").text
 
 
 def winner_of(found: dict) -> tuple[str, str]:
@@ -327,7 +327,7 @@ class TestTheTree:
                 count = PATHS // len(names) + 1
                 for path in [*draw.sample(over, min(len(over), 4)), *draw.sample(paths, count)][:count]:
                     row = browser.opened(path)
-                    assert winner_of(explained(place, name, path)) == shown_winner(row), (name, path)
+                    assert winner_of(explained(place, name, path)) == tuple(browser.js(_WINNER, row)), (name, path)
                     checked += 1
             assert checked >= PATHS
 
@@ -382,13 +382,14 @@ class TestAsking:
         assert 2 == len(browser.all(".chain li"))
 
 
-class TestWithoutScript:
-    @pytest.fixture(scope="class")
-    def plain(self) -> Iterator[Browser]:
-        one = Browser(script=False)
-        yield one
-        one.driver.quit()
+@pytest.fixture
+def plain() -> Iterator[Browser]:
+    one = Browser(script=False)
+    yield one
+    one.driver.quit()
 
+
+class TestWithoutScript:
     def test_all_can_be_read(self, plain, site):
         plain.open(f"{site}/nodes/web1")
         assert 100 < len(plain.all(".leaf"))
@@ -413,7 +414,7 @@ class TestReport:
         browser.js("arguments[0].scrollIntoView()", row)
         browser.keep(f"report-{look}")
 
-        assert winner_of(explained(many, "n1", "app.workers")) == shown_winner(row)
+        assert winner_of(explained(many, "n1", "app.workers")) == tuple(browser.js(_WINNER, row))
         browser.one("#find").send_keys("apache2.listen")
         assert ["listen_ports"] == [one.strip() for one in browser.texts(".leaf .key")]
         assert [] == browser.complaints()
@@ -427,4 +428,4 @@ class TestReport:
         paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
 
         for path in random.Random(5).sample(paths, PATHS):
-            assert winner_of(explained(many, "n2", path)) == shown_winner(browser.opened(path)), path
+            assert winner_of(explained(many, "n2", path)) == tuple(browser.js(_WINNER, browser.opened(path))), path

@@ -201,6 +201,12 @@
       const named = decodeURIComponent(location.hash.slice(1));
       const leaf = named && rows.find((row) => row.dataset.p === named);
       if (!leaf) return;
+      if (leaf.hidden) {
+        find.value = "";
+        for (const box of Object.values(only)) if (box) box.checked = false;
+        for (const row of rows) row.classList.remove("shut");
+        narrow();
+      }
       leaf.open = true;
       leaf.scrollIntoView({ block: "center" });
     };
