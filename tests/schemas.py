@@ -19,6 +19,8 @@ from typing import Any
 
 from nodeattrs.core.rules import WORDS
 from nodeattrs.core.trace import COLUMNS
+from nodeattrs.runs.attribute_data import WORDS as DATA_WORDS
+from nodeattrs.runs.conditions import WORDS as TESTS
 from nodeattrs.runs.config import _CHEFS
 from nodeattrs.texts.documents import SYNTAXES
 
@@ -121,7 +123,14 @@ _PART = {
 _SEVERITIES = ("=error", "=warning", "=note")
 _CHECK = {"version": "int", "ok": "bool", "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"]}
 
+_SCALAR = "str|num|bool|null"
+_TEST = (_SCALAR, [_SCALAR], "@test")
+_TESTS = {"not": _TEST, "has": _SCALAR, "version": "str|int"}
+_CONDITION = ("@condition", ["@condition"])
+
 PARTS: dict[str, Any] = {
+    "condition": {"not?": _CONDITION, "*": _TEST},
+    "test": {**{f"{word}?": _TESTS[word] for word in TESTS}, "*": "never"},
     "finding": {
         "code": "str",
         "name": "str",
@@ -737,6 +746,15 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+_LEVELS = {f"{word}?": ({"*": "any"}, "null") for word in DATA_WORDS}
+_BLOCK = {"when?": (*_CONDITION, "null"), **_LEVELS}
+ATTRIBUTES = {**_BLOCK, "blocks?": ([{**_BLOCK, "*": "never"}], "null"), "*": "never"}
+"""An attribute file that is data."""
+
+FILES = {"settings": ("nodeattrs.toml", SETTINGS), "attributes": ("attribute files as data", ATTRIBUTES)}
+"""What people write: name -> what it is about, and its shape."""
+
+
 def schema_of(shape: Any, strict: bool = False) -> dict[str, Any]:
     """The schema of a shape; *strict*: no field may join."""
     if isinstance(shape, str):
@@ -774,12 +792,12 @@ def _map(shape: Mapping[str, Any], strict: bool) -> dict[str, Any]:
 
 
 def body(name: str, strict: bool = False) -> dict[str, Any]:
-    """The schema of one output, or of "settings", without the parts that it needs."""
+    """The schema of one output, or of one of FILES, without the parts that it needs."""
     command = next((f"{one} {name[len(one) + 1 :]}" for one in _WITH_ACTIONS if name.startswith(f"{one}-")), name)
     command = command.replace("fold-", "fold --", 1)
-    title = "nodeattrs.toml" if name == "settings" else f"nodeattrs {command} --format json"
+    title, shape = FILES.get(name) or (f"nodeattrs {command} --format json", OUTPUTS[name])
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
-    return schema | schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)
+    return schema | schema_of(shape, strict)
 
 
 def document(name: str, strict: bool = False) -> dict[str, Any]:
@@ -795,7 +813,7 @@ def text() -> str:
     """The file."""
     parts = {name: schema_of(PARTS[name]) for name in sorted(PARTS)}
     return (
-        json.dumps({"schemas": {name: body(name) for name in sorted((*OUTPUTS, "settings"))}, "$defs": parts}, indent=1)
+        json.dumps({"schemas": {name: body(name) for name in sorted((*OUTPUTS, *FILES))}, "$defs": parts}, indent=1)
         + "\n"
     )
 

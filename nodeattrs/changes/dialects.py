@@ -176,7 +176,11 @@ class Nodes(_Who):
             return (cause.origin for cause in found)
 
         node = run.node
-        attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding)
+
+        def written() -> Iterator[dict[Any, Any]]:
+            return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
+
+        attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding, written)
         return {"attribute": attributes, "resource": _resources(run.catalog)}
 
     def _run(self, name: str) -> Run:
@@ -200,7 +204,7 @@ class Nodes(_Who):
             run_list=run_list if isinstance(run_list, list) else None,
             environment=self.environment_of(name),
             json_attributes=self._given(),
-            saved=None if last is None else last.node,
+            saved=None if last is None else last.normal,
             words={"search": self._search},
         )
 

@@ -47,6 +47,8 @@ _MODULES = {
     "impact": "impact",
     "what-if": "what_if",
     "check": "check",
+    "lsp": "lsp",
+    "mcp": "mcp",
     "codes": "codes",
     "config": "config_command",
     "fleet": "fleet",
@@ -155,7 +157,10 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
         formatter_class=_Help,
         allow_abbrev=False,
     )
-    program.add_argument("--version", action="version", version=_version())
+    program.add_argument("--version", action="version", version=_version(), help="show the version; with -v, of what")
+    program.add_argument(
+        "--man", metavar="COMMAND", nargs="?", help="print the page of the program for man, or of a command"
+    )
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
     for name in COMMANDS:
         if only in COMMANDS and name != only:
@@ -181,6 +186,19 @@ def _version() -> str:
     return f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}"
 
 
+def _about(word: str, words: Sequence[str]) -> str:
+    """What `--version` and `--man` print. raises: NotFound"""
+    if word == "--man":
+        from nodeattrs.cli.manual import page
+
+        return page(parser(), words, _version().split()[1])
+    if words[:1] in (["-v"], ["--verbose"]):
+        from nodeattrs.reports.versions import versions
+
+        return "".join(f"{line}\n" for line in [_version(), *versions()])
+    return f"{_version()}\n"
+
+
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -195,8 +213,8 @@ def run(argv: Sequence[str] | None = None) -> int:
             with held_back():
                 terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
-        if words[:1] == ["--version"]:  # opens no command
-            terminal.text(f"{_version()}\n")
+        if words[:1] in (["--version"], ["--man"]):  # opens no command, or all of them
+            terminal.text(_about(words[0], words[1:]))
             terminal.finish()
             return DONE
         try:

@@ -33,6 +33,11 @@
     [ansible.groups]
     web = "role:web AND chef_environment:production"
 
+    [bindings]
+    site = "bindings"
+    classes = ["bindings/plugins.py:JsonReport"]
+    providers = {inventory = "shop.inventory:provide"}
+
     [limits]
     values = 2000000
 
@@ -53,6 +58,7 @@ the lists mean is not known here.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -141,6 +147,8 @@ class Config:
     environment: of nodes that name none, or None
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     bindings:    the site of bindings that recipes inject from: a folder, or None
+    binding_classes: classes that bindings may name, as "package.module:Name" or "folder/file.py:Name"
+    binding_providers: scheme -> who provides its sets, in the same words
     merge:       rules for paths: what happens there instead of what Chef does
     limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     check_select, check_ignore: codes of findings, or names: only these count, these do not
@@ -162,6 +170,8 @@ class Config:
     environment: str | None = None
     hiera: str | None = None
     bindings: str | None = None
+    binding_classes: tuple[str, ...] = ()
+    binding_providers: Mapping[str, str] = field(default_factory=dict)
     merge: tuple[PathRule, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)
     check_select: tuple[str, ...] = ()
@@ -201,7 +211,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("store") or None,
         fields.text("environment") or None,
         fields.text("hiera") or None,
-        fields.text("bindings") or None,
+        *_bindings(fields),
         tuple(_merge_rules(fields, "merge")),
         _limits(fields),
         tuple(_codes(fields, "select")),
@@ -349,6 +359,23 @@ def _rule(key: str, given: Any) -> None:
         if key in _KNOWN:
             error.hint = f"if the setting {key} is meant, write it above the first [table]"
         raise
+
+
+_CODE = re.compile(r"[\w./-]+:\w+(\.\w+)*")
+
+
+def _bindings(fields: Fields) -> tuple[str | None, tuple[str, ...], dict[str, str]]:
+    """The site of bindings, as a text or as a table with what it needs besides."""
+    if not isinstance(fields.tree.get("bindings"), dict):
+        return fields.text("bindings") or None, (), {}
+    fields.only(("site", "classes", "providers"), "bindings", above=_KNOWN)
+    classes = [fields.text("bindings", "classes", index) for index in range(len(fields.items("bindings", "classes")))]
+    providers = {name: fields.text("bindings", "providers", name) for name in fields.map("bindings", "providers")}
+    named = {("classes", index): text for index, text in enumerate(classes)}
+    for path, text in {**named, **{("providers", name): text for name, text in providers.items()}}.items():
+        if not _CODE.fullmatch(text):
+            fields.wrong(("bindings", *path), f"{text!r} names no code", "package.module:Name, or folder/file.py:Name")
+    return fields.text("bindings", "site") or None, tuple(classes), providers
 
 
 def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         grouped,
         listing,
         nested_listing,
+        printed_inventory,
         printed_variables,
     )
     from nodeattrs.adapters.ansible.rendering import Rendered, Rendering
@@ -59,6 +60,7 @@ _HOMES = {
     "listing": "printing",
     "mentions": "because",
     "nested_listing": "printing",
+    "printed_inventory": "printing",
     "printed_variables": "printing",
     "reasons": "because",
 }
@@ -88,6 +90,7 @@ __all__ = [
     "listing",
     "mentions",
     "nested_listing",
+    "printed_inventory",
     "printed_variables",
     "reasons",
 ]

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from nodeattrs.adapters.ansible.values import Unsafe
+from nodeattrs.adapters.ansible.values import Unsafe, Vault
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig
 
 _MARKS = re.compile(r"\{\{|\{%|\{#")
@@ -60,7 +61,7 @@ def filled(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
     at = 0
     for match in _PLAIN.finditer(text):
         found = _found(match, look_up, depth)
-        if found is ABSENT or isinstance(found, (dict, list, type(None))):
+        if found is ABSENT or isinstance(found, (dict, list, type(None), Vault, Sensitive)):
             return ABSENT
         parts += [text[at : match.start()], str(found)]
         at = match.end()
