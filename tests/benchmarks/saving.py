@@ -6,6 +6,7 @@ With the extra "fast", in a store that packs with zstd; the old checkout to comp
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import sqlite3
@@ -14,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
@@ -61,27 +63,34 @@ def saving_figures(folder: Path) -> Iterator[Figure]:
 
 
 def _fleets(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
-    """Processor time of two processes, their start included, the best of some rounds in turns."""
-    ways: dict[str, Callable[[int], None]] = {"floor": lambda number: _floor(folder, place, facts, number)}
+    """Processor time of two processes without their start, the best of some rounds in turns."""
+    ways: dict[str, Callable[[str, int], None]] = {"floor": partial(_floor, folder, place, facts)}
     for title, checkout in (("new", str(Path(__file__).parents[2])), *([("old", OLD)] if OLD else [])):
-        ways[title] = lambda number, title=title, checkout=checkout: _program(  # type: ignore[misc]
-            checkout, place, folder / f"{title}{number}.db", facts
-        )
-    first, again = ({title: float("inf") for title in ways} for _ in range(2))
-    for number in range(3):
-        open_store(folder / f"new{number}.db").migrate(compression="zstd")
-        for times in (first, again, again):
+        ways[title] = partial(_program, folder, place, facts, checkout, title)
+    best: dict[str, dict[str, float]] = {task: {} for task in ("start", "first", "again")}
+    for number in range(ROUNDS):
+        for store in ("start", "all"):
+            open_store(folder / f"new-{store}{number}.db").migrate(compression="zstd")
+        for task, store, count in (("start", "start", 2), ("first", "all", SAMPLE), ("again", "all", SAMPLE)):
             for title, way in ways.items():
                 began = _children()
-                way(number)
-                times[title] = min(times[title], _children() - began)
-    told = f"the floor program ({_FLOOR}): {1e3 * first['floor'] / SAMPLE:.1f} ms a node"
+                way(f"{store}{number}", count)
+                best[task][title] = min(best[task].get(title, math.inf), _children() - began)
+    first, again = (
+        {title: (seconds - best["start"][title]) / (SAMPLE - 2) for title, seconds in best[task].items()}
+        for task in ("first", "again")
+    )
+    told = f"the floor program ({_FLOOR}): {1e3 * first['floor']:.1f} ms a node"
     yield Figure("run and save, the first run, two processes: time", first["new"] / first["floor"], "times", 4.0, told)
-    told = f"the same; {1e3 * again['new'] / SAMPLE:.1f} ms a node"
+    told = f"the same; {1e3 * again['new']:.1f} ms a node"
     yield Figure("run and save, nothing changed, two processes: time", again["new"] / again["floor"], "times", of=told)
     if OLD:
-        yield Figure("run and save, the first run: time", first["new"] / first["old"], "times", of="878e2e7")
-        yield Figure("run and save, nothing changed: time", again["new"] / again["old"], "times", 0.25, "878e2e7")
+        for title, times, bar in (("the first run", first, None), ("nothing changed", again, 0.25)):
+            told = f"878e2e7: {1e3 * times['old']:.1f} ms a node"
+            yield Figure(f"run and save, {title}: time", times["new"] / times["old"], "times", bar, told)
+
+
+ROUNDS = 3
 
 
 def _children() -> float:
@@ -89,23 +98,23 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _program(checkout: str, place: str, store: Path, facts: Path) -> None:
-    words = [checkout, place, str(store), str(facts), str(SAMPLE)]
-    script = store.parent / "run_fleet.py"
+def _program(folder: Path, place: str, facts: Path, checkout: str, title: str, store: str, count: int) -> None:
+    words = [checkout, place, str(folder / f"{title}-{store}.db"), str(facts), str(count)]
+    script = folder / "run_fleet.py"
     script.write_text(_RUN, "utf-8")
     subprocess.run(
-        [sys.executable, str(script), *words], check=True, env={**os.environ, "PYTHONPATH": checkout}, cwd=store.parent
+        [sys.executable, str(script), *words], check=True, env={**os.environ, "PYTHONPATH": checkout}, cwd=folder
     )
 
 
-def _floor(folder: Path, place: str, facts: Path, number: int) -> None:
-    file = folder / f"floor{number}.db"
+def _floor(folder: Path, place: str, facts: Path, store: str, count: int) -> None:
+    file = folder / f"floor-{store}.db"
     with sqlite3.connect(file) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("CREATE TABLE IF NOT EXISTS node (name TEXT PRIMARY KEY, document BLOB, snapshot BLOB)")
     connection.close()
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
-        parts = [range(first, SAMPLE, 2) for first in range(2)]
+        parts = [range(first, count, 2) for first in range(2)]
         list(pool.map(_floor_some, [str(file)] * 2, [place] * 2, [facts] * 2, parts))
 
 
