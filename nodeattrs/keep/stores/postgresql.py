@@ -319,6 +319,13 @@ class _PostgresqlTalk(Talk):
         if rows := list(rows):
             self._rows.setdefault(sql, []).extend(rows)
 
+    def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
+        looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
+        rows = self.all(
+            f"SELECT j.value FROM unnest(?::bigint[]) AS j (value) WHERE {looked_up}", _Array("bigint", numbers)
+        )
+        return {number for (number,) in rows}
+
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
         return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), _Array("bytea", hashes)), last=last)[0]
 

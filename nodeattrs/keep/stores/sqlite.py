@@ -280,6 +280,11 @@ class _SqliteTalk(Talk):
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
 
+    def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
+        looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
+        rows = self.all(f"SELECT j.value FROM json_each(?) AS j WHERE {looked_up}", json.dumps(list(numbers)))
+        return {number for (number,) in rows}
+
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
         wanted, rows = list(hashes), []
         for some in (wanted[at : at + _AT_ONCE] for at in range(0, len(wanted), _AT_ONCE)):
