@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nodeattrs.cli.program import parser as commands_parser
 from tests.benchmarks import __main__ as program
-from tests.benchmarks import workloads
+from tests.benchmarks import growth, workloads
 from tests.benchmarks.figures import Figure
 from tests.laws import laid
 
@@ -133,3 +137,47 @@ class TestJudging:
         (figure,) = json.loads(capsys.readouterr().out)["figures"]
 
         assert ("one thing", 2.0, 1.5, True) == (figure["name"], figure["value"], figure["bar"], figure["missed"])
+
+
+class TestGrowth:
+    """Of the table: no clock runs here either."""
+
+    def commands(self, parser: argparse.ArgumentParser, above: str = "") -> Iterator[str]:
+        """Every command that the parser takes, with its action."""
+        below = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
+        if not below:
+            yield above
+        for actions in below:
+            for name, inner in actions.choices.items():
+                yield from self.commands(inner, f"{above} {name}".strip())
+
+    def test_each_command_has_a_row_or_a_reason(self):
+        """
+        And each row and reason is of a command that there is.
+        """
+        rows = {row.command for row in growth.ROWS} - {""}
+
+        assert sorted(self.commands(commands_parser())) == sorted(rows | growth.NONE.keys())
+        assert not rows & growth.NONE.keys()
+
+    def test_no_two_rows_have_one_name(self):
+        """
+        Since that is what one is asked for.
+        """
+        assert len(growth.ROWS) == len({row.name for row in growth.ROWS})
+
+    @pytest.mark.parametrize("row", growth.ROWS, ids=lambda row: row.name)
+    def test_a_row_does_what_it_says(self, row: growth.Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+        """
+        At a small size: its input is read, and the exit code is an answer.
+        """
+        monkeypatch.chdir(tmp_path)
+        row.make(tmp_path, 3)
+
+        assert growth.perform(row, tmp_path, 3).memory >= 0
+
+    def test_the_steepest_doubling_is_what_is_judged(self):
+        """
+        Not the mean.
+        """
+        assert 3 == growth._steepest([1.0, 2.0, 6.0])

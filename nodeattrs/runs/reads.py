@@ -44,9 +44,12 @@ def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
 
 
 def _by_line(statements: list[ast.stmt]) -> dict[int, ast.stmt]:
+    found: dict[int, ast.stmt] = {}
     # What begins later lies within what began before; of two on one line the shorter one, else the first, counts.
-    inwards = sorted(statements[::-1], key=lambda node: (node.lineno, -(node.end_lineno or 0)))
-    return {line: node for node in inwards for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    for node in sorted(statements, key=lambda node: (-node.lineno, node.end_lineno or 0)):
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+            found.setdefault(line, node)
+    return found
 
 
 class _Reader:
