@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nodeattrs.cli.program import parser as commands_parser
 from tests.benchmarks import __main__ as program
-from tests.benchmarks import growth, workloads
+from tests.benchmarks import containers, workloads
+from tests.benchmarks.bindings import graph_of, our_graph
 from tests.benchmarks.figures import Figure
 from tests.laws import laid
 
@@ -139,45 +136,26 @@ class TestJudging:
         assert ("one thing", 2.0, 1.5, True) == (figure["name"], figure["value"], figure["bar"], figure["missed"])
 
 
-class TestGrowth:
-    """Of the table: no clock runs here either."""
+class TestContainers:
+    def test_all_twelve_tasks_work_in_no_more_lines_than_any_other_takes(self):
+        """
+        Beside each of the four that is installed.
+        """
+        for task, lines in containers.compared().items():
+            assert lines["nodeattrs"] is not None, task
+            assert lines["nodeattrs"] <= containers.least_of(lines), task
 
-    def commands(self, parser: argparse.ArgumentParser, above: str = "") -> Iterator[str]:
-        """Every command that the parser takes, with its action."""
-        below = [one for one in parser._actions if isinstance(one, argparse._SubParsersAction)]
-        if not below:
-            yield above
-        for actions in below:
-            for name, inner in actions.choices.items():
-                yield from self.commands(inner, f"{above} {name}".strip())
+    def test_the_graph_is_made_whole(self):
+        """
+        Two hundred classes, each once, and anew for each request.
+        """
+        ask = our_graph(graph_of(200))
+        first, second, third = ask(), ask(), ask()
+        seen, waiting = set(), [third]
+        while waiting:
+            one = waiting.pop()
+            seen.add(type(one).__name__)
+            waiting.extend(vars(one).values())
 
-    def test_each_command_has_a_row_or_a_reason(self):
-        """
-        And each row and reason is of a command that there is.
-        """
-        rows = {row.command for row in growth.ROWS} - {""}
-
-        assert sorted(self.commands(commands_parser())) == sorted(rows | growth.NONE.keys())
-        assert not rows & growth.NONE.keys()
-
-    def test_no_two_rows_have_one_name(self):
-        """
-        Since that is what one is asked for.
-        """
-        assert len(growth.ROWS) == len({row.name for row in growth.ROWS})
-
-    @pytest.mark.parametrize("row", growth.ROWS, ids=lambda row: row.name)
-    def test_a_row_does_what_it_says(self, row: growth.Row, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-        """
-        At a small size: its input is read, and the exit code is an answer.
-        """
-        monkeypatch.chdir(tmp_path)
-        row.make(tmp_path, 3)
-
-        assert growth.perform(row, tmp_path, 3).memory >= 0
-
-    def test_the_steepest_doubling_is_what_is_judged(self):
-        """
-        Not the mean.
-        """
-        assert 3 == growth._steepest([1.0, 2.0, 6.0])
+        assert 200 == len(seen)
+        assert len({id(first), id(second), id(third)}) == 3

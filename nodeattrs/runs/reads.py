@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.texts.scopes import EACH, Scopes
+from nodeattrs.texts.scopes import EACH, Scopes, slices_of
 
 _READERS = ("read", "read_strict", "dig", "walk", "exist")
 _LOOKUPS = ("lookup", "inject", "data_bag_item", "search")
@@ -44,12 +44,10 @@ def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
 
 
 def _by_line(statements: list[ast.stmt]) -> dict[int, ast.stmt]:
-    found: dict[int, ast.stmt] = {}
     # What begins later lies within what began before; of two on one line the shorter one, else the first, counts.
-    for node in sorted(statements, key=lambda node: (-node.lineno, node.end_lineno or 0)):
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-            found.setdefault(line, node)
-    return found
+    inwards = [*reversed(statements)]
+    inwards.sort(key=lambda node: (node.lineno, -(node.end_lineno or 0)))
+    return {line: node for node in inwards for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 class _Reader:
@@ -101,7 +99,7 @@ class _Reader:
             meaning, *others = self._meant(node) or [(node, False)]
             return self._steps(meaning[0], depth + 1) if meaning[1] and not others else (None, False)
         if isinstance(node, ast.Subscript):
-            return self._further(node.value, [node.slice], depth)
+            return self._further(node.value, slices_of(node), depth)
         if _is_reader(node) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             return self._further(node.func.value, node.args, depth)
         return None, False
@@ -125,7 +123,7 @@ def _computed_steps(node: ast.AST) -> Iterator[ast.AST]:
     """The steps of a path that are not written out: what they are made of was read too."""
     while isinstance(node, (ast.Subscript, ast.Call)):
         if isinstance(node, ast.Subscript):
-            yield node.slice
+            yield from slices_of(node)
             node = node.value
         else:
             yield from node.args

@@ -123,8 +123,8 @@ def run_node(
     intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
-    search = (words or {}).get("search")
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None, search)
+    repository.search = (words or {}).get("search")
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
         plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
         asked = plan.asked(facts, node, policy)

@@ -23,6 +23,7 @@ import nodeattrs.core.folding
 import nodeattrs.core.growing
 import nodeattrs.core.part
 import nodeattrs.node.intake
+import nodeattrs.node.joined
 import nodeattrs.node.view
 from nodeattrs.core.growing import unite
 from nodeattrs.core.part import Part
@@ -31,12 +32,12 @@ from tests.vectors.__main__ import KINDS
 from tests.vectors.cases import HERE, run
 
 ROOT = Path(nodeattrs.__file__).parent
-FOLDING, VIEW = str(ROOT / "core" / "folding.py"), str(ROOT / "node" / "view.py")
+FOLDING, VIEWS = str(ROOT / "core" / "folding.py"), {str(ROOT / "node" / file) for file in ("view.py", "joined.py")}
 MERGING = {
     nodeattrs.core.folding: ("meet", "_met"),
     nodeattrs.core.growing: ("unite", "concat"),
     nodeattrs.core.part: ("by_position", "by_field"),
-    nodeattrs.node.view: ("_met", "_lay"),
+    nodeattrs.node.joined: ("_met", "_lay"),
 }
 """The functions in which two containers become one."""
 
@@ -46,7 +47,7 @@ def on_the_road(frame: FrameType | None) -> bool:
     while frame is not None:
         code = frame.f_code
         laid = code.co_filename == FOLDING and code.co_qualname.startswith(("Folding.", "again", "placed"))
-        if laid or code.co_filename == VIEW:
+        if laid or code.co_filename in VIEWS:
             return True
         frame = frame.f_back
     return False
