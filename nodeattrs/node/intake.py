@@ -81,8 +81,9 @@ class Intake:
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             load(self._trees[name], {}, ROLES)
-            with Grown(kept=True).growing():  # the history has each of the lists that unite
-                for tree, locator in layers:
+            grown = Grown(kept=True)  # the history has each of the lists that unite
+            for tree, locator in layers:
+                with grown.growing():
                     _lay_over(self._trees[name], tree, locator)
 
     def layers(self) -> Prepared:
