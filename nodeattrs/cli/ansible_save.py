@@ -55,7 +55,7 @@ def _node(answer: Variables, sensitive: Any) -> Node:
     from nodeattrs.node.node import Node
 
     magic = answer.magic
-    facts = {name: magic[name] for name in ("inventory_hostname", "group_names", "inventory_file") if magic.get(name)}
+    facts = {name: magic[name] for name in ("inventory_hostname", "group_names") if magic.get(name)}
     node = Node.from_chef({"name": answer.host, "automatic": facts}, sensitive=sensitive)
     for layer, names in _winning(answer):
         Intake(node).normal({str(name): _plain(answer.vars[name]) for name in names}, layer.origin)

@@ -1,7 +1,7 @@
 """python -m tests.oracles.ansible_public FOLDER -i SOURCE [--playbook FILE...] [--ask N] [--venv DIR]
 
 Asks the real ansible-core and us about a repository as it is, with its own ansible.cfg: what ansible-inventory prints
-for it in all forms, byte for byte, and with playbooks every variable of some hosts in every task, as plays are compiled.
+for it in all forms, byte for byte, and with playbooks every variable of some hosts in every task, as it is compiled.
 Where Ansible wants a password, or a role from elsewhere, a sentence says so. Prints `N passed, M failed`.
 """
 
