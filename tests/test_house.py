@@ -34,11 +34,12 @@ RANKS = {
     "changes": 6,
     "recipe": 7,
     "reports": 7,
-    "cli": 8,
-    FACE: 9,
-    "testing": 10,
-    "pytest_plugin": 10,
-    "__main__": 10,
+    "web": 8,
+    "cli": 9,
+    FACE: 10,
+    "testing": 11,
+    "pytest_plugin": 11,
+    "__main__": 11,
 }
 """A room may import those of a lower rank. Those of one rank do not know each other."""
 

@@ -40,7 +40,7 @@ from nodeattrs.changes.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
-from nodeattrs.runs.fleet import each
+from nodeattrs.runs.batches import each
 from nodeattrs.texts.documents import read
 
 _MOST_SETTINGS = 40

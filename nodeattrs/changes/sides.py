@@ -155,6 +155,7 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
     entries = git.files(commit)
     for one in entries:
         _check(one.path)
+    entries = [one for one in entries if not _PASSED_OVER.intersection(one.path.split("/"))]
     place.mkdir(parents=True)
     laying = _Laying(git, place)
     laying.files(_again([one for one in entries if one.kind == "blob" and one.mode != _LINK], like, place))

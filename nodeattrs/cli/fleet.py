@@ -1,8 +1,10 @@
-"""`nodeattrs fleet`: many nodes on all processors."""
+"""`nodeattrs fleet`: many nodes on all processors, or on other machines."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
@@ -18,19 +20,28 @@ from nodeattrs.cli.options import (
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.errors import NotFound
+from nodeattrs.errors import FleetError, NotFound
+
+if TYPE_CHECKING:
+    from nodeattrs.keep import Store
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.fleet import Fleet, Outcome
 
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
 each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop
 nobody. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
-are running finish, reports what was done, and how to go on with --since."""
+are running finish, reports what was done, and how to go on with --since. On other machines the
+work is done with --executor: each worker has the same repository at the same place, which is
+looked at, or is sent it with --ship; the store is one that all of them reach."""
 EXAMPLES = """\
 examples:
   nodeattrs fleet resolve --repo cookbooks_example --facts cookbooks_example/facts
   nodeattrs fleet resolve --repo . --query role:web --jobs 4
   nodeattrs fleet resolve --repo . --since 2030-01-31T12:00Z
+  nodeattrs fleet resolve --repo . --facts facts --store postgresql://nodeattrs@db/nodes \\
+      --executor dask:tcp://head:8786 --ship
 """
 
 
@@ -49,6 +60,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_ruby(parser)
     add_new(parser)
     add_going_on(parser)
+    parser.add_argument(
+        "--executor",
+        metavar="WHO",
+        default="process",
+        help="who does the work: process, thread, dask:tcp://HOST:8786, or MODULE:CALLABLE, which makes any other "
+        "executor of concurrent.futures (default: process)",
+    )
+    parser.add_argument("--ship", action="store_true", help="send the repository and the facts to the workers")
     parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
     add_store(parser)
@@ -57,33 +76,65 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run them."""
-    import os
     import time
 
     from nodeattrs.keep import open_store
-    from nodeattrs.keep.search import parse_query
     from nodeattrs.reports.fleet import FleetReport
-    from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
+    from nodeattrs.runs.executors import opened
+    from nodeattrs.runs.fleet import resolve, sent_elsewhere, still_to_do
 
     since = since_of(options)
     if options.facts is not None:
         check_facts(options.facts)
     repository = repository_of(options)
-    place = settings_of(options).store
-    store = open_store(place)
-    if options.query is not None:
-        names = store.search(parse_query(options.query))
-    else:
-        names = options.node or sorted({*repository.nodes(), *store.names()})
-    if not names:
-        raise NotFound("there is no such node", hint="describe one in nodes/, or name one: --node NAME")
+    fleet = _fleet(options, repository)
+    store = open_store(fleet.store)
+    names = _names(options, repository, store)
     all_of_them = len(names)
     if since is not None:
         names = still_to_do(store, names, since)
     store.close()
-    fleet = Fleet(
+    began, start = began_now(), time.perf_counter()
+    outcomes: list[Outcome] = []
+    gone: list[FleetError] = []
+
+    def take(outcome: Outcome) -> None:
+        if outcome.error or options.format != "text":  # a line of text needs no memory of what went well
+            outcomes.append(outcome)
+
+    with opened(options.executor, options.jobs) as workers:
+        sent = None
+        if workers.elsewhere:
+            fleet, sent = sent_elsewhere(fleet, options.ship)
+        elif options.ship:
+            options.refuse("--ship is about workers on other machines: --executor dask:...")
+
+        def came(stopping: Callable[[], bool]) -> Iterator[Outcome]:
+            try:
+                yield from resolve(fleet, names, executor=workers, repository=sent, stopping=stopping)
+            except FleetError as error:
+                gone.append(error)
+
+        done = go_through(terminal, len(names), came, take)
+    outcomes.sort(key=lambda outcome: outcome.name)
+    left = len(names) - done
+    report = FleetReport(outcomes, done, time.perf_counter() - start, all_of_them - len(names), left)
+    terminal.report(report)
+    if left or report.failed:
+        hint_to_resume(options, terminal, began, interrupted=left > 0)
+    for error in gone:
+        raise error
+    return INTERRUPTED if left else 1 if report.failed else 0
+
+
+def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
+    import os
+
+    from nodeattrs.runs.fleet import Fleet
+
+    return Fleet(
         os.path.abspath(options.repo),
-        place,
+        settings_of(options).store,
         facts_place(options, repository),
         options.environment,
         not options.why_run,
@@ -91,18 +142,16 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         new=options.new,
         asked=repository.asked,
     )
-    began, start = began_now(), time.perf_counter()
-    outcomes: list[Outcome] = []
-    taken = go_through(
-        terminal,
-        len(names),
-        lambda stopping: resolve(fleet, names, jobs=options.jobs, stopping=stopping),
-        outcomes.append,
-    )
-    outcomes.sort(key=lambda outcome: outcome.name)
-    left = len(names) - taken
-    report = FleetReport(outcomes, time.perf_counter() - start, all_of_them - len(names), left)
-    terminal.report(report)
-    if left or report.failed:
-        hint_to_resume(options, terminal, began, interrupted=left > 0)
-    return INTERRUPTED if left else 1 if report.failed else 0
+
+
+def _names(options: argparse.Namespace, repository: Repository, store: Store) -> list[str]:
+    """Which nodes are meant. raises: NotFound, where there is none"""
+    if options.query is not None:
+        from nodeattrs.keep.search import parse_query
+
+        names = store.search(parse_query(options.query))
+    else:
+        names = options.node or sorted({*repository.nodes(), *store.names()})
+    if not names:
+        raise NotFound("there is no such node", hint="describe one in nodes/, or name one: --node NAME")
+    return names

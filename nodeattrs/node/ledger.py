@@ -13,21 +13,23 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.maps import OwnedMap, replica, setters_in, thawed, whose_at
+from nodeattrs.node.joined import entry, evaluated, own, rooted, share
+from nodeattrs.node.maps import OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import MapView, entry, evaluated, own, rooted, share
+from nodeattrs.node.view import MapView
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
@@ -36,16 +38,25 @@ if TYPE_CHECKING:
 from nodeattrs.node.maps import Branch, Joined
 
 
-class Prepared(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Prepared:
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
+    numbered: whether a number is a key somewhere in the trees
+    packed:   the marks as data, where a snapshot has made that of them
     """
 
     trees: Mapping[int, OwnedMap]
     marks: tuple[Mark, ...]
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
     unknown: Mapping[int, tuple[Layer, ...]]
+    numbered: bool
+    packed: list[Any] | None = None
+
+    def stands_in(self, ledger: Ledger, slots: Collection[int]) -> bool:
+        """Whether a ledger that began with it has all of it yet, and in some of these slots."""
+        return all(slot in slots and ledger.trees[slot] is tree for slot, tree in self.trees.items())
 
 
 def _references() -> tuple[int, int]:
@@ -62,12 +73,16 @@ _ROOT_ALONE, _CHILD_ALONE = _references() if _counted else (-1, -1)
 """On interpreters without such counts every view counts as held: right, but slower."""
 
 
+_new: Any = tuple.__new__  # of an event, without a frame of its own
+
+
 class Ledger:
     """Fifteen trees, one merged view of them, and what has happened so far.
 
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
+    begun:      what another ledger had prepared, where this one began with that
     cache:      the merged view's top-level answers; the node reads it directly
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
@@ -78,6 +93,7 @@ class Ledger:
 
     __slots__ = (
         "_view",
+        "begun",
         "cache",
         "early",
         "history",
@@ -102,6 +118,7 @@ class Ledger:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.setter.early
+        self.begun: Prepared | None = None
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -141,7 +158,8 @@ class Ledger:
         compute: go through deferred values, and give what one at the path itself comes to
         """
         with self.lock:
-            here: Any = rooted(self.trees, self.plan(branch))
+            whole = self.view()._part if branch is PLAN else None
+            here: Any = rooted(self.trees, self.plan(branch)) if whole is None else whole
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))
@@ -187,18 +205,22 @@ class Ledger:
         if not path:
             self.replace(slot, value, mark)
             return
+        with self.lock:
+            self.put(slot, path, value, mark, whose)
+
+    def put(self, slot: int, path: Path, value: Any, mark: int = 0, whose: list[Origins] | None = None) -> None:
+        """As `store`, below the root, by who holds the lock."""
         if self.secrets is not None:
             value = self.secrets.guarded(path, value)
         key = path[-1]
-        with self.lock:
-            parent = self._enter(slot, path[:-1], key, mark)
-            if self.provenance:
-                if key in parent:
-                    before = parent.origins.get(key, parent.origin)
-                    self._remember(slot, path, Event("overwritten", parent[key], before, mark))
-                parent.origins[key] = mark if whose is None else whose
-            parent[key] = value
-            self._leave()
+        parent = self._enter(slot, path[:-1], key, mark)
+        if self.provenance:
+            if key in parent:
+                before = parent.origins.get(key, parent.origin)
+                self._remember(slot, path, _new(Event, ("overwritten", parent[key], before, mark)))
+            parent.origins[key] = mark if whose is None else whose
+        parent[key] = value
+        self._leave(path)
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Take away what stands at *path* in one slot; nothing happens where nothing does."""
@@ -211,7 +233,7 @@ class Ledger:
                 whose = parent.origins.pop(key, parent.origin)
                 self._remember(slot, path, Event("erased", parent[key], whose, mark))
             del parent[key]
-            self._leave()
+            self._leave(path)
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
         """Make *tree* the whole content of a slot.
@@ -251,7 +273,8 @@ class Ledger:
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
-        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown)
+        numbered = any(map(has_number, trees.values()))
+        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown, numbered)
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
@@ -267,6 +290,7 @@ class Ledger:
             for slot, tree in prepared.trees.items():
                 self.trees[slot] = tree
             self.marks.table += prepared.marks
+            self.begun = prepared
             self.history.update(prepared.history)
             self.unknown.update(prepared.unknown)
             self._view = None
@@ -319,13 +343,13 @@ class Ledger:
                 seen = view._cache.get(step)
                 if type(seen) is not MapView:
                     if not owned:
-                        _forget(view, step)
+                        self._drop(view, step)
                     view = None
                 elif owned and not below.shared and sys.getrefcount(seen) <= _CHILD_ALONE:
                     view = seen
                 else:
                     del seen
-                    _forget(view, step)
+                    self._drop(view, step)
                     view = None
             if not owned:
                 below = self._owned(here, step, below, depth + 1, mark)
@@ -333,8 +357,12 @@ class Ledger:
                 below = here[step] = replica(below)
             here = below
         if view is not None:
-            _forget(view, key)
+            self._drop(view, key)
         return here
+
+    def _drop(self, view: MapView, key: Any) -> None:
+        if type(_forget(view, key)) is MapView and self._view is not None:
+            self._view.forget_leaves()
 
     def _owned(self, parent: OwnedMap, step: Any, below: Any, depth: int, mark: int) -> OwnedMap:
         whose = parent.origins.get(step, parent.origin)
@@ -349,15 +377,20 @@ class Ledger:
         parent[step] = new
         return new
 
-    def _leave(self) -> None:
-        if self._view is not None:
-            self.cache = self._view._cache
+    def _leave(self, path: Path) -> None:
+        view = self._view
+        if view is not None:
+            if view._leaves:
+                view._cache.pop(path, None)
+            self.cache = view._cache
         self.serial += 1
 
     def _remember(self, slot: int, path: Path, event: Event) -> None:
         if isinstance(event.value, OwnedMap):
             event.value.shared = True  # cut off: whoever still looks at it sees it as it was
-        chronicles = self.chronicles(path)
+        chronicles: Any = self.history.get(path)
+        if type(chronicles) is not dict:
+            chronicles = self.chronicles(path)
         # Those that stayed silent apart: an `unless` in a loop must not push out what was really overwritten.
         key = (slot, event.what == "silent")
         chronicle = chronicles.get(key)
@@ -412,8 +445,9 @@ class Ledger:
         return (mine.file, mine.line) == (its.file, its.line) or self.marks.is_part(above, whose)
 
 
-def _forget(view: MapView, key: Any) -> None:
+def _forget(view: MapView, key: Any) -> Any:
     view._keys = None
     gone = view._cache.pop(key, None)
     if type(gone) is MapView:
         share(gone._part)  # held or not: somebody may hold a view further down
+    return gone

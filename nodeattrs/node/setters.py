@@ -14,7 +14,7 @@ import linecache
 import os
 import sys
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -85,46 +85,118 @@ class Lines(NamedTuple):
         return self.source == other.source and other.first <= self.first <= other.last
 
 
+class Spot:
+    """An instruction of code that sets, reads or calls something, and what its source says of it.
+
+    One for all nodes of a process (`spot_of`), so that a source is looked at once, however many run it. The text
+    is the one that Python keeps for tracebacks, so it is what really ran.
+
+    offset: of the instruction, an even number; one more is a step that it takes on the way to what it sets
+    """
+
+    __slots__ = ("_places", "_ran", "_setting", "_text", "code", "offset")
+
+    def __init__(self, code: CodeType, offset: int, ran: Any) -> None:
+        self.code = code
+        self.offset = offset
+        self._ran = ran
+        self._text: PythonText | None = None
+        self._places: dict[Path, tuple[int | None, int | None]] = {}
+        self._setting: Any = self
+
+    @property
+    def text(self) -> PythonText:
+        """The source of its file."""
+        if self._text is None:
+            self._text = text_of(self.code.co_filename, self._ran)
+        return self._text
+
+    @property
+    def span(self) -> Span | None:
+        """Where the expression stands; None where nobody knows the line."""
+        return span_of(self.code, self.offset)
+
+    @property
+    def setting(self) -> Any:
+        """The expression that runs there and sets something, and what it sets; None where nobody knows."""
+        if self._setting is self:
+            span = self.span
+            self._setting = None if span is None or self.offset % 2 else self.text.setting(span[0], span)
+        return self._setting
+
+    def place(self, path: Path) -> tuple[int | None, int | None]:
+        """Line and column where the expression, or the literal in it, says *path*."""
+        known = self._places.get(path)
+        if known is None:
+            span = self.span
+            known = self._start(span) if span is None or self.offset % 2 else self.text.place(span[0], path, span)
+            if len(self._places) < _MOST_PLACES:
+                self._places[path] = known
+        return known
+
+    def _start(self, span: Span | None) -> tuple[int | None, int | None]:
+        if span is None or span[2] is None:
+            return (None if span is None else span[0]), None
+        return span[0], self.text.column(span[0], span[2])
+
+    def says_below(self, path: Path) -> bool:
+        """Whether something below *path* may have another place than *path* has."""
+        span = self.span
+        return span is not None and not self.offset % 2 and self.text.says_below(span[0], path, span)
+
+
 class CodeLocator:
     """A line of Python that set something; file and line are looked up when asked.
 
-    Inside a literal it finds the line of each part. The text is the one that Python keeps for
-    tracebacks, so it is what really ran.
+    Inside a literal it finds the line of each part.
     """
 
-    __slots__ = ("calls", "code", "offset", "root", "setter", "text")
+    __slots__ = ("calls", "root", "setter", "spot")
 
-    def __init__(
-        self, code: CodeType, offset: int, setter: Setter, root: Callable[[], str], known: Any, calls: Calls = ()
-    ) -> None:
-        self.code = code
-        self.offset = offset
+    def __init__(self, spot: Spot, setter: Setter, root: Callable[[], str], calls: Calls = ()) -> None:
+        self.spot = spot
         self.setter = setter
         self.root = root
         self.calls = calls
-        self.text = partial(text_of, code.co_filename, known)
 
     @property
     def lines(self) -> Lines | None:
         """The lines of the expression that set it; None where nobody knows them."""
-        span = span_of(self.code, self.offset)
-        return None if span is None else Lines(id(self.code), span[0], span[1] or span[0])
+        span = self.spot.span
+        return None if span is None else Lines(id(self.spot.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
         """Where the expression that set it, or the literal in it, says *path*."""
-        span = span_of(self.code, self.offset)
-        place = (None, None) if span is None else self.text().place(span[0], path, span)
-        return self.placed(self.code.co_filename, *place)
+        return self.placed(self.spot.code.co_filename, *self.spot.place(path))
+
+    def says_below(self, path: Path) -> bool:
+        """Whether something below *path* may have a place of its own."""
+        return self.spot.says_below(path)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is the same for one line that sets, reached by the same calls: while the code is alive."""
+        """What is the same for one line that sets, reached by the same calls: while the spot is alive."""
         calls = tuple((id(code), offset) for code, offset, _ in self.calls)
-        return id(self.code), self.offset, calls, self.root(), self.setter.kind, self.setter.name
+        return id(self.spot), calls, self.root(), self.setter.kind, self.setter.name
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
         """A place in a source as an origin of the same setter; the file is named as in all origins."""
         return Origin(self.setter.kind, self.setter.name, _relative(filename, self.root()), line, column)
+
+
+_MOST_SPOTS, _MOST_PLACES = 20_000, 1_000
+_spots: dict[tuple[int, int], Spot] = {}
+
+
+def spot_of(code: CodeType, offset: int, ran: Any) -> Spot:
+    """The one spot of an instruction. ran: what linecache has of its file"""
+    key = id(code), offset  # the spot keeps the code: nobody else has its id
+    known = _spots.get(key)
+    if known is None:
+        if len(_spots) >= _MOST_SPOTS:
+            _spots.clear()
+        known = _spots[key] = Spot(code, offset, ran)
+    return known
 
 
 _MOST_SPANS = 256
@@ -226,7 +298,9 @@ class Marks:
         mark = self.table[number]
         if not isinstance(mark, Mark):
             code, offset, setter, verb, depth, known, calls = mark
-            mark = self.table[number] = Mark(CodeLocator(code, offset, setter, self.root, known, calls), verb, depth)
+            mark = self.table[number] = Mark(
+                CodeLocator(spot_of(code, offset, known), setter, self.root, calls), verb, depth
+            )
         return mark
 
     def __len__(self) -> int:
@@ -255,10 +329,11 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2) -> int:
+    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
         """The number of the mark for what the caller of this library says now.
 
         above: at least so many frames, this one counted, are of this package for certain
+        on_the_way: it is a step to what the line sets, and not that
         cost:  one walk out of this package's frames; the same line, depth and verb keep their number. From inside a
                function one more, out of that: who calls it from elsewhere sets something else
         """
@@ -275,7 +350,8 @@ class Marks:
                 break
             frame = frame.f_back
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
-        key = (id(code), frame.f_lasti, id(setter), depth, verb)
+        offset = frame.f_lasti + on_the_way
+        key = (id(code), offset, id(setter), depth, verb)
         entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
@@ -289,7 +365,7 @@ class Marks:
             # The text is held, since the file may have run again with another one by the time somebody asks.
             known = linecache.cache.get(code.co_filename)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, frame.f_lasti, setter, verb, depth, known, _calls_to(frame, code, entered)))
+            self.table.append((code, offset, setter, verb, depth, known, _calls_to(frame, code, entered)))
         else:
             self.until[number] = len(self.table)
         return number

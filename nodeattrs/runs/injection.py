@@ -6,7 +6,7 @@ What is bound, and why, is the adapter's affair.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,17 +40,25 @@ class Injection:
         place = self._repository.config.bindings
         if place is None:
             return None
-        from nodeattrs.adapters.bindings import Composition
+        from nodeattrs.runs.binding_sites import site_of
 
         node = self._node
-        site = Composition(
+        site = site_of(
+            self._repository,
             self._repository.root / place,
             node=node.name,
-            facts=node.automatic.to_dict(),
+            facts=self._facts(),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
+            search=self._repository.search,
             shown_from=self._repository.root,
         )
         return site.injector()
+
+    def _facts(self) -> dict[str, Any]:
+        """The node's, with the first role of its run-list as `role` where they have none."""
+        facts: dict[str, Any] = self._node.automatic.to_dict()
+        role = next((item[5:-1] for item in self._node.run_list if item.startswith("role[")), None)
+        return facts if role is None else {"role": role, **facts}
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
         """The word `inject` of recipes: the value bound to a key for this node. raises: NotFound, NotBound, ..."""
@@ -70,6 +78,34 @@ class Injection:
         filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
         return {name: one.value for name, one in filled.items()}
 
+    def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The parameters of a resource that nobody gave: of `Web[one]`, then `Web`; of a define from Hiera, too.
+
+        defaults: what a defined type has by itself, by name; None asks for those of any name that are bound
+        raises:   as `Injector.inject`
+        """
+        found: dict[str, Any] = {}
+        for target in (kind, f"{kind}[{title}]"):
+            names = self._targets.get(_prefix(target), ())
+            for name in names if defaults is None else [one for one in names if one in defaults]:
+                value = self.injector.get(_prefix(target) + name)  # type: ignore[union-attr]
+                found |= {} if value is None else {name: value}
+        for name in defaults or () if self._lookup is not None else ():
+            if name not in found:
+                value = self._asked(f"{kind.lower()}::{name}", _ABSENT)
+                found |= {} if value is _ABSENT else {name: value}
+        return found
+
+    @cached_property
+    def _targets(self) -> Mapping[str, list[str]]:
+        """The names of all parameters that are bound, by what their keys begin with."""
+        found: dict[str, list[str]] = {}
+        for _, name in self.injector.keys() if self.injector is not None else ():
+            if name.startswith("/param/"):
+                target, slash, parameter = name.rpartition("/")
+                found.setdefault(target + slash, []).append(parameter)
+        return found
+
     def trace(self, word: str, key: str) -> Trace | None:
         """Why `inject(key)`, or "target::name" of `parameters`, is what it is; None where nothing is bound.
 
@@ -80,8 +116,9 @@ class Injection:
         from nodeattrs.adapters.bindings import parameter_key
 
         target, _, name = key.rpartition("::")
-        trace = self.injector.explain(key if word == "inject" else parameter_key(target, name)).trace()
-        return trace if trace.winner is not None else None
+        asked = [key] if word == "inject" else [parameter_key(target, name), parameter_key(_type_of(target), name)]
+        traces = (self.injector.explain(one).trace() for one in asked)
+        return next((trace for trace in traces if trace.winner is not None), None)
 
     def _asked(self, key: str, otherwise: Any) -> Any:
         return otherwise if self._lookup is None else self._lookup(key, otherwise=lambda _: otherwise)
@@ -100,6 +137,22 @@ class Injection:
         for (left, arrow, right), origin in bound.items():
             if _ref(left) in catalog and _ref(right) in catalog:
                 catalog.relate(f"{left} {arrow} {right}", origin)
+
+
+_ABSENT = object()
+
+
+def _prefix(target: str) -> str:
+    """What the keys of a target's parameters begin with."""
+    from nodeattrs.adapters.bindings import Type, parameter_key
+
+    kind, bracket, title = target.partition("[")
+    return parameter_key(Type(kind, (title[:-1],)) if bracket else target, "")
+
+
+def _type_of(target: str) -> str:
+    kind, bracket, _ = target.partition("[")
+    return kind if bracket else target
 
 
 def _ref(text: str) -> str:

@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import random
-import secrets
 import sqlite3
 import stat
 import threading
@@ -24,7 +23,7 @@ from typing import Any
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import SqlStore
-from nodeattrs.keep.stores.tables import VERSION
+from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn
 
@@ -80,25 +79,27 @@ class SqliteStore(SqlStore):
         return self._shown
 
     def _spelled_here(self, statement: str) -> str:
-        return statement.replace("BIGKEY", "INTEGER PRIMARY KEY")
+        # Only so is the number that of the row, and needs no index of its own.
+        statement = statement.replace("BIGKEY", "INTEGER PRIMARY KEY").replace("NUMBER", "INTEGER")
+        return statement.replace("BYKEY", "WITHOUT ROWID")
 
     def close(self) -> None:
         with self._lock:
             _close(self._open)
 
-    def migrate(self, on_node: OnNode | None = None) -> str:
+    def _migrate(self, on_node: OnNode | None, compression: str | None) -> str:
         with self._failing("migrate"):
             if not self._is_there():
-                return "there is no store yet"
+                return ""
             connection = self._connected()
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 if version == 0:
-                    return "there is no store yet"
+                    return ""
                 self._refuse_newer(version)
-                self._built(talk, version, secrets.token_bytes(32), on_node)
+                done = self._brought(talk, version, on_node, compression)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
-        return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
+        return done
 
     @contextlib.contextmanager
     def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
@@ -112,8 +113,10 @@ class SqliteStore(SqlStore):
                 if version == 0:
                     yield None  # somebody is about to make it
                     return
-                self._refuse_other_version(version)
-                yield _SqliteTalk(connection)
+                self._refuse_other_version(version, READ)
+                talk = _SqliteTalk(connection)
+                talk.version = version
+                yield talk
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
@@ -124,7 +127,7 @@ class SqliteStore(SqlStore):
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 if version == 0:
-                    self._built(talk, 0, secrets.token_bytes(32))
+                    self._built(talk, 0)
                     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                     connection.execute(f"PRAGMA user_version = {VERSION}")
                 self._refuse_other_version(version or VERSION)
@@ -257,6 +260,10 @@ class SqliteStore(SqlStore):
             raise StoreError(f"cannot {task} in {self._shown}: {reason}", details=details, hint=hint) from error
 
 
+_AT_ONCE = 500
+"""Values that a question has at most."""
+
+
 class _SqliteTalk(Talk):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -274,7 +281,10 @@ class _SqliteTalk(Talk):
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
 
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
-        return [row for one in hashes for row in self.all(sql, one)]
+        wanted, rows = list(hashes), []
+        for some in (wanted[at : at + _AT_ONCE] for at in range(0, len(wanted), _AT_ONCE)):
+            rows += self.all(sql.replace("= ?", f"IN ({', '.join('?' * len(some))})"), *some)
+        return rows
 
     def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
         self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)

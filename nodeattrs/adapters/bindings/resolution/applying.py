@@ -6,6 +6,7 @@ from instances; then one of the declarations of each key is chosen, and the othe
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -40,7 +41,7 @@ from nodeattrs.adapters.bindings.model.types import (
     variable_key,
 )
 from nodeattrs.adapters.bindings.resolution.declarations import (
-    CLASS_IDS,
+    OWN_IDS,
     Declaration,
     Layer,
     Place,
@@ -96,7 +97,9 @@ class Applied:
         listed = list(about)
         details = [self.resolution.described(one) for one in listed]
         origins = [one.origin for one in listed]
-        self.resolution.faults.append(BindingError(kind, message, origins=origins, details=details, hint=hint))
+        error = BindingError(kind, message, origins=origins, details=details, hint=hint)
+        error.key = listed[0].key
+        self.resolution.faults.append(error)
 
     def near_misses(self, key: Key) -> str | None:
         """A hint with the names of the same kind that look like this one."""
@@ -130,8 +133,9 @@ class Applied:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
 
     def _bind(self, item: Bind, place: Place, rank: int, mask: int) -> None:
-        of = item.type or DATA
-        key = None if item.into is not None and type(item) is not Multibind else (of.kind, item.name or "")
+        is_fragment = item.into is not None and type(item) is not Multibind
+        of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
+        key = None if is_fragment else (of.kind, item.name or "")
         one = Declaration(item, place, rank, mask, key, of)
         one.name = item.name
         one.producer = item.to
@@ -293,12 +297,27 @@ def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> Non
 
 def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
-        hint = applied.near_misses(key) or _unread(applied) or f"bind {spelled_key(key)} in a higher layer or category"
+        hint = applied.near_misses(key) or _unread(applied) or f"{_line_for(key)} in a higher layer or category"
         applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
-    elif winner.override and several[-1].position == winner.position:
+    elif winner.override and several[-1].position == winner.position and not any(one.abstract for one in several):
         message = f"{spelled_key(key)} overrides nothing"
         applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key) or _unread(applied))
     return not winner.abstract
+
+
+_OWN_NAMES = (
+    (re.compile("/var/(.+)"), "bind variables to {{ {0} => ... }}"),
+    (re.compile(r"/param/(?:Class\[(.+)\]|(.+))/(.+)"), "bind parameters {0} to {{ {1} => ... }}"),
+    (re.compile("/map/(.+)/(.+)"), "bind map {0} to {1} {{ ... }}"),
+)
+
+
+def _line_for(key: Key) -> str:
+    """The line that binds a key; of a name that is the library's own the item that stands for it."""
+    for pattern, line in _OWN_NAMES:
+        if found := pattern.fullmatch(key[1]):
+            return line.format(*filter(None, found.groups()))
+    return f"bind {spelled_key(key)}"
 
 
 def _unread(applied: Applied) -> str | None:
@@ -311,7 +330,7 @@ def check_ids(applied: Applied) -> None:
     """Warn of ids that nobody has, and of ids that several keys share."""
     warnings = applied.resolution.warnings
     for name, fragments in applied.resolution.fragments.items():
-        if name not in applied.ids and name not in (*CLASS_IDS, "bindings_providers"):
+        if name not in applied.ids and name not in OWN_IDS:
             close = near(name, applied.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"

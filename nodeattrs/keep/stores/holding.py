@@ -1,0 +1,118 @@
+"""Who needs what in a database: which nodes have a text or a piece, which parts a node has had.
+
+So what nobody needs any more is found from what is taken away, and a node is forgotten without a look at the
+others. Its tables, `held` and `former`, are in `tables`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from nodeattrs.keep.stores.indexing import field_rows, insert, number_of, word_rows
+from nodeattrs.keep.stores.pieces import as_bytes, names_in
+from nodeattrs.keep.stores.talk import Talk
+
+
+def _numbered(talk: Talk, texts: Mapping[bytes, bytes]) -> dict[int, tuple[str, bytes]]:
+    """Texts and their pieces by their numbers: the table of each, and its hash."""
+    found = {number_of(talk.secret, b"text", text): ("text", text) for text in texts}
+    names = set().union(*map(names_in, texts.values()))
+    return found | {number_of(talk.secret, b"piece", name): ("piece", name) for name in names}
+
+
+def hold(talk: Talk, node: int, texts: Mapping[bytes, bytes]) -> None:
+    """Note that a node has texts. texts: each with the names of its pieces"""
+    insert(talk, "held (what, holder)", sorted((what, node) for what in _numbered(talk, texts)))
+
+
+def hold_all(talk: Talk) -> None:
+    """Note anew who has what."""
+    talk.all("DELETE FROM held")
+    for node, texts in _texts_of_nodes(talk):
+        hold(talk, node, texts)
+
+
+def is_all_held(talk: Talk) -> bool:
+    """Whether as much is held as should be."""
+    ((held,),) = talk.all("SELECT count(*) FROM held")
+    wanted = sum(len(texts) + len(set().union(*map(names_in, texts.values()))) for _, texts in _texts_of_nodes(talk))
+    return bool(held == wanted)
+
+
+def _texts_of_nodes(talk: Talk) -> Iterator[tuple[int, dict[bytes, bytes]]]:
+    for (node,) in talk.all("SELECT id FROM node"):
+        yield node, _texts_of(talk, node, 0)
+
+
+def _texts_of(talk: Talk, node: int, after: int) -> dict[bytes, bytes]:
+    """The texts of the revisions of a node after one, each with the names of its pieces."""
+    rows = talk.all(
+        "SELECT hash, pieces FROM text WHERE hash IN (SELECT document FROM revision WHERE node = ? AND number > ? "
+        "UNION SELECT snapshot FROM revision WHERE node = ? AND number > ?)",
+        *(node, after) * 2,
+    )
+    return {as_bytes(text): as_bytes(pieces) for text, pieces in rows}
+
+
+def forget_node(talk: Talk, node: int) -> None:
+    """Remove what a node has, and nobody else. cost: that of what it has"""
+    forget_revisions(talk, node)
+    parts = talk.all("SELECT part FROM node_part WHERE node = ?", node)
+    talk.all("DELETE FROM node_part WHERE node = ?", node)
+    forget_parts(talk, {part for (part,) in parts} | _former(talk, "WHERE node = ?", node))
+
+
+def forget_revisions(talk: Talk, node: int, last: int = 2**31 - 1) -> int:
+    """Remove the revisions of a node, up to the *last* one; how many there were. cost: as `forget_node`"""
+    had, left = _texts_of(talk, node, 0), _texts_of(talk, node, last)
+    ((count,),) = talk.all("SELECT count(*) FROM revision WHERE node = ? AND number <= ?", node, last)
+    talk.all("DELETE FROM revision WHERE node = ? AND number <= ?", node, last)
+    gone = _numbered(talk, had)
+    for what in _numbered(talk, left):
+        gone.pop(what, None)
+    talk.each("DELETE FROM held WHERE what = ? AND holder = ?", sorted((what, node) for what in gone))
+    free = _without(talk, "held", "what", set(gone))
+    for table in ("text", "piece"):
+        lost = sorted((gone[one][1],) for one in free if gone[one][0] == table)
+        talk.each(f"DELETE FROM {table} WHERE hash = ?", lost)
+    return int(count)
+
+
+def forget_former(talk: Talk) -> None:
+    """Remove the parts that nodes had once, and none has now."""
+    forget_parts(talk, _former(talk))
+
+
+def _former(talk: Talk, condition: str = "", *values: int) -> set[int]:
+    parts = {part for (part,) in talk.all(f"SELECT part FROM former {condition}", *values)}
+    talk.all(f"DELETE FROM former {condition}", *values)
+    return parts
+
+
+def _without(talk: Talk, table: str, column: str, numbers: set[int]) -> set[int]:
+    """Those of the numbers that stand in no row."""
+    condition, wanted = talk.among(column, numbers)
+    return numbers - {
+        number for (number,) in talk.all(f"SELECT DISTINCT {column} FROM {table} WHERE {condition}", wanted)
+    }
+
+
+def forget_parts(talk: Talk, parts: set[int]) -> None:
+    """Remove those of the parts that no node has, and what could be found in nothing else."""
+    parts = _without(talk, "node_part", "part", parts)
+    condition, wanted = talk.among("part", parts)
+    entries = {entry for (entry,) in talk.all(f"SELECT DISTINCT entry FROM part_entry WHERE {condition}", wanted)}
+    talk.each("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts])
+    talk.each("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
+    condition, wanted = talk.among("id", _without(talk, "part_entry", "entry", entries))
+    lost = talk.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
+    words = [row for entry, path, folded in lost for row in word_rows(talk.secret, path, entry, folded)]
+    talk.each("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
+    talk.each("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
+    condition, wanted = talk.among("id", _without(talk, "entry", "path", {path for _, path, _ in lost}))
+    paths = talk.all(f"SELECT id, steps FROM path WHERE {condition}", wanted)
+    fields = [row for path, steps in paths for row in field_rows(talk.secret, path, tuple(json.loads(steps)))]
+    rows = [(field, path, depth) for field, _, path, depth in fields]
+    talk.each("DELETE FROM field WHERE id = ? AND path = ? AND depth = ?", rows)
+    talk.each("DELETE FROM path WHERE id = ?", [(path,) for path, _ in paths])
