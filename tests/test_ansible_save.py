@@ -40,7 +40,8 @@ def test_hosts_are_found_by_groups_and_variables(run):
 def test_a_kept_value_has_its_file_and_line(run):
     """Also within a map and of a line of an inventory."""
     run("ansible", "save", "-i", "hosts", "--limit", "web1")
-    for path, place in (("app.workers", "group_vars/web.yml:2"), ("note", "host_vars/web1.yml:1"), ("only", "hosts:13")):
+    places = {"app.workers": "group_vars/web.yml:2", "note": "host_vars/web1.yml:1", "only": "hosts:13"}
+    for path, place in places.items():
         assert place in run("explain", "web1", path)[1]
 
 
