@@ -2,14 +2,14 @@
 
 from nodeattrs.recipe import define, file, inject, node
 
-node.default["ssh"]["port"] = inject("ssh::port")
-node.default["ssh"]["banner"] = inject("ssh::banner")
+node.default["ssh"]["port"] = inject("ssh::port")  # computed
+node.default["ssh"]["banner"] = inject("ssh::banner")  # computed
 
 
 @define
 def ssh_user(title, shell="sh", groups=()):
     """Who may come in. A parameter that nobody gives is looked up: bind parameters Ssh_user to {...}."""
-    node.default["ssh"]["users"][title] = {"shell": shell, "groups": [*groups]}
+    file(f"/etc/ssh/users/{title}", content=f"{shell} {','.join(groups)}\n")
 
 
 for login, given in inject("ssh::users").items():
