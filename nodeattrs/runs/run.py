@@ -145,8 +145,7 @@ def run_node(
     readers = reader_words(repository, node)
     known["data_bag_item"] = readers.pop("data_bag_item")
     ruby = RubyFiles.of_run(repository, node, known)
-    data = {one.name for one in plan.layers.data} if begun else ()
-    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby, asked, data)
+    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby, asked, begun)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
