@@ -31,6 +31,7 @@ from nodeattrs.runs.cookbooks import Cookbook, attribute_files
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.fleet import Fleet, resolve
 from nodeattrs.runs.run import Run, run_node
+from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.plain import Plain
 
@@ -269,6 +270,7 @@ def _round(way: Resolve, place: str, facts: Path, workers: int, pool: Executor |
 
 def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     repository = _repository(place)
+    yield from _snapshots(repository, facts)
     nodes = [
         resolved(repository, number, load_facts(facts / f"n{number}.json", settled=True)) for number in range(SAMPLE)
     ]
@@ -293,6 +295,19 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     yield Figure("save, one fact of the document changed", 1e3 * document / SAMPLE, "ms", of=told)
     yield Figure("save, the snapshot changed", 1e3 * snapshot / SAMPLE, "ms", of="which is not in the index")
     yield from _sizes(folder, nodes)
+
+
+def _snapshots(repository: Repository, facts: Path) -> Iterator[Figure]:
+    """What a node's snapshot costs where other nodes had theirs before."""
+    files = [facts / f"n{number}.json" for number in range(min(SAMPLE, 36))]
+    texts = [file.read_bytes() for file in files]
+    runs = [run_of(repository, number, load_facts(file, settled=True)) for number, file in enumerate(files)]
+    taken, parsed = seconds_each(
+        once(lambda: [run.node.snapshot(shared=True) for run in runs]),
+        once(lambda: [json.loads(text) for text in texts]),
+    )
+    told = f"json.loads of its facts; {1e3 * taken / len(files):.2f} ms"
+    yield Figure("snapshot of a node that shares its facts", taken / parsed, "times", 3.2, told)
 
 
 def _nothing(*_: Any) -> None:
