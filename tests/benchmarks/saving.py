@@ -28,11 +28,13 @@ import zstandard
 from nodeattrs.keep import Saved, Store, open_store
 from nodeattrs.keep.stores import sql
 from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.texts import fast_json
 from tests.benchmarks import plain
+from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.fleet import SAMPLE, describe, example, plain_one, repository_at, resolved
+from tests.benchmarks.fleet import SAMPLE, describe, example, plain_one, repository_at, resolved, run_of
 
 _FLOOR = "orjson, zstd, one row"
 OLD = os.environ.get("NODEATTRS_OLD", "")
@@ -152,8 +154,22 @@ def _bare_write(folder: Path, nodes: list[Saved]) -> float:
     return seconds
 
 
+def _snapshots(repository: Repository, facts: Path) -> Iterator[Figure]:
+    """What a node's snapshot costs where other nodes had theirs before."""
+    files = [facts / f"n{number}.json" for number in range(min(SAMPLE, 36))]
+    texts = [file.read_bytes() for file in files]
+    runs = [run_of(repository, number, load_facts(file, settled=True)) for number, file in enumerate(files)]
+    taken, parsed = seconds_each(
+        once(lambda: [run.node.snapshot(shared=True) for run in runs]),
+        once(lambda: [json.loads(text) for text in texts]),
+    )
+    told = f"json.loads of its facts; {1e3 * taken / len(files):.2f} ms"
+    yield Figure("snapshot of a node that shares its facts", taken / parsed, "times", 3.2, told)
+
+
 def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     repository = repository_at(place)
+    yield from _snapshots(repository, facts)
     nodes = [
         resolved(repository, number, load_facts(facts / f"n{number}.json", settled=True)) for number in range(SAMPLE)
     ]
