@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.benchmarks.bindings import bindings_figures
 from tests.benchmarks.cloudinit import cloudinit_figures
+from tests.benchmarks.cluster import cluster_figures
 from tests.benchmarks.data import data_figures
 from tests.benchmarks.figures import Figure, node_figures
 from tests.benchmarks.fold import fold_figures
@@ -25,6 +26,7 @@ KINDS = {
     "bindings": bindings_figures,
     "catalog": catalog_figures,
     "cloudinit": cloudinit_figures,
+    "cluster": cluster_figures,
     "data": data_figures,
     "fold": fold_figures,
     "growth": growth_figures,

@@ -28,7 +28,7 @@ TRIES = 8
 def strain(folder: pathlib.Path, count: int, chance: random.Random) -> dict[str, Any]:
     """So many fleets; of each a worker, the scheduler or the server is killed at some moment, and then it goes on."""
     files: dict[str, object] = {
-        "cookbooks/app/recipes/default.py": "import time\ntime.sleep(0.01)\nnode.default['n'] = node['fqdn']\n",
+        "cookbooks/app/recipes/default.py": "import time\ntime.sleep(0.05)\nnode.default['n'] = node['fqdn']\n",
         **{f"nodes/{name}.json": {"name": name, "run_list": ["recipe[app]"]} for name in NAMES},
         **{f"facts/{name}.json": {"fqdn": name, "platform": "ubuntu"} for name in NAMES},
     }
@@ -46,7 +46,7 @@ def strain(folder: pathlib.Path, count: int, chance: random.Random) -> dict[str,
 
 def _one(fleet: Fleet, folder: pathlib.Path, kind: str, chance: random.Random, seen: Counter[str]) -> list[str]:
     began, left, ship = datetime.now(UTC), NAMES, chance.random() < 0.5
-    delay = chance.uniform(0.0, 2.0)
+    delay = chance.uniform(0.5, 5.0)
     for attempt in range(TRIES):
         with dask_programs.running(folder) as (address, scheduler), contextlib.ExitStack() as stack:
             try:
