@@ -14,11 +14,12 @@ import ast
 import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from nodeattrs.lazily import dataclass, field
 
 if TYPE_CHECKING:
     from types import CodeType

@@ -11,7 +11,6 @@ line of the resource and not of the arrow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs.catalog.automatic import automatic, below, can_refresh, is_known
@@ -21,6 +20,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
+from nodeattrs.lazily import dataclass
 from nodeattrs.puppet.references import Ref, capitalised
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import pickle
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.lazily import dataclass, field
 
 SECRET = "$secret"
 NO_ANSWER = "no answer"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -263,6 +262,8 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
     """What is written on a resource: parameters, what it does, relations."""
     yield from one.parameters.items()
     if one.subject is not None:
+        from dataclasses import fields
+
         for field in fields(one.subject):
             value = getattr(one.subject, field.name)
             if isinstance(value, _PLAIN) and value != field.default:

@@ -403,7 +403,8 @@ def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
     """The parts; one that is a whole file is called like the file."""
     import os
     import re
-    from dataclasses import replace
+
+    from nodeattrs.lazily import replace
 
     named = []
     for part in parts:

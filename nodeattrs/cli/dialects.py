@@ -11,8 +11,9 @@ import pathlib
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from nodeattrs.lazily import replace
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding

@@ -84,7 +84,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
-            from dataclasses import replace
+            from nodeattrs.lazily import replace
 
             terminal.report(replace(explanation, elsewhere=tuple(found)))
         details = map(str, found)

@@ -6,7 +6,6 @@ somewhere inside. For calls that are made once, not for those of inner loops. It
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from abc import ABC
@@ -16,6 +15,7 @@ from types import FunctionType, NoneType, UnionType
 from typing import Any, TypeVar
 
 from nodeattrs.errors import BadArgument, wrong_argument
+from nodeattrs.lazily import guarded_init
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
@@ -63,7 +63,7 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
 
     def guarded(call: Any) -> Any:
         if isinstance(call, type):
-            call.__init__ = guarded(call.__init__)  # type: ignore[misc]
+            guarded_init(call, guarded)
             return call
         code = call.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -98,6 +98,8 @@ def _fits(kind: Any, given: object) -> bool:
 
 
 def _refused(call: Any, name: str, kind: Any, given: object) -> BadArgument:
+    import inspect
+
     code, spelled = call.__code__, call.__qualname__.removesuffix(".__init__")
     names, count = code.co_varnames, code.co_argcount
     total = count + code.co_kwonlyargcount

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from nodeattrs.core.policy import INSIDE, Policy
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, near, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import BadArgument, MergeConflict, NoSuchAttribute, TooDeep, TypeConflict, wrong_argument
+from nodeattrs.lazily import dataclass, replace
 
 if TYPE_CHECKING:
     # Loaded by the first question: a fold that nobody asks does not pay for the answers.

@@ -10,7 +10,6 @@ It knows no file: who reads the rules says where each of them stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ from nodeattrs.core.part import Part, by_field, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
+from nodeattrs.lazily import dataclass, replace
 
 _FIELDS = {"policy", "merge_by", "at"}
 _AT = ("both", "inside")

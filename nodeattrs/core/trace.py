@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import Setting, Walk
+from nodeattrs.lazily import dataclass
 
 
 class Outcome(Enum):

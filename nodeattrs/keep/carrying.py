@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from typing import Any
@@ -24,6 +23,7 @@ from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, taken
 from nodeattrs.keep.stores.pieces import written
+from nodeattrs.lazily import replace
 from nodeattrs.node.node import Node
 
 _MOST = 2**31

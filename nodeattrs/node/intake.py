@@ -9,7 +9,6 @@ expand and no files: a run hands in plain data and who set it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
@@ -18,6 +17,7 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
+from nodeattrs.lazily import replace
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger

@@ -7,7 +7,6 @@ lists, who went on with a list, and what is in no tree any more.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +20,7 @@ from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, t
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting, Walk
+from nodeattrs.lazily import replace
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from nodeattrs.errors import InvalidRunListItem
+from nodeattrs.lazily import dataclass
 
 _PINNED = r"(?:@([0-9]+(?:\.[0-9]+){1,2}))"
 _RECIPE = re.compile(rf"recipe\[([^\]@\n]+){_PINNED}?\]")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.keep.search import indexed
+from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.values import MARKER
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of

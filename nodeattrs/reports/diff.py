@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import SLOTS

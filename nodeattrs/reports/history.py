@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.keep import Revision
+from nodeattrs.lazily import dataclass
 from nodeattrs.reports.screen import Screen, in_columns, printable
 
 

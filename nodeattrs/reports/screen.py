@@ -7,7 +7,8 @@ value can move the cursor or colour anything itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from nodeattrs.lazily import dataclass
 
 _STYLES = {
     "wins": "1;32",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.lazily import dataclass
 from nodeattrs.reports import undecided
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable

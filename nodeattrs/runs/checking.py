@@ -9,7 +9,6 @@ import itertools
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +16,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.checks.overrides import overrides, type_changes
 from nodeattrs.runs.checks.rules import against_rules

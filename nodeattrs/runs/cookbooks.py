@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from nodeattrs.core.borders import NAMED, Listed, taking
@@ -22,6 +21,7 @@ from nodeattrs.errors import (
     DocumentError,
     RecipeNotFound,
 )
+from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.role_scripts import Program

@@ -8,12 +8,12 @@ run-list and one environment have in common is prepared once for all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node

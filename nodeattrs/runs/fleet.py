@@ -18,7 +18,6 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from itertools import chain, islice
@@ -33,6 +32,7 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.maintenance import last_runs
+from nodeattrs.lazily import dataclass, field
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine

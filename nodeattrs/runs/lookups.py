@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
 from nodeattrs.runs.injection import Injection

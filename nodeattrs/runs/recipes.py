@@ -12,7 +12,6 @@ import pathlib
 import traceback
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
@@ -25,6 +24,7 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.attributes import noted_here, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified

@@ -6,13 +6,13 @@ It runs nothing and knows no repository, so that a look at what was saved starts
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound
 from nodeattrs.keep import Saved, Store
 from nodeattrs.keep.nodes import node_of, withheld_of
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.node import Node
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from nodeattrs.errors import BadArgument
+from nodeattrs.lazily import dataclass
 
 _VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?")
 _CONSTRAINT = re.compile(r"(<=|>=|~>|<|>|=)?\s*([0-9][0-9.]*)")

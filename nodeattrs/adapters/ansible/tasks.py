@@ -7,7 +7,6 @@ weighed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from nodeattrs.adapters.ansible.where import Around, Task
 from nodeattrs.adapters.ansible.words import module_of, never_runs
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.lazily import replace
 from nodeattrs.texts.documents import Document
 
 MOST_INCLUDES = 50

@@ -15,7 +15,6 @@ import os
 import pathlib
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -35,6 +34,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.lazily import dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
 
 PROVIDERS = "nodeattrs.bindings_providers"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
@@ -39,6 +38,7 @@ from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT, near
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
+from nodeattrs.lazily import dataclass
 
 _PLAIN = (int, float, str, bool, list, dict, bytes, tuple, set, object)
 

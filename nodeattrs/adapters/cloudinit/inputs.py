@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.lazily import dataclass, replace
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer

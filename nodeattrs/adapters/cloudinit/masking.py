@@ -6,7 +6,6 @@ The text of what each part says is left as it is: nothing of it is printed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ from nodeattrs.core.claim import Claim
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting
+from nodeattrs.lazily import replace
 
 
 class _Masked(Merged):

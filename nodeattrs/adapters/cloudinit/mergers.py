@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sized
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -41,6 +40,7 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
+from nodeattrs.lazily import dataclass
 
 Mode = Literal["current", "documented"]
 

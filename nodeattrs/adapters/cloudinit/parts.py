@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
+from nodeattrs.lazily import dataclass, field
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -23,6 +22,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.lazily import dataclass, field_names, replace
 
 _NUMBERED = re.compile(r"part-\d{3,}")
 
@@ -158,7 +158,7 @@ def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
 
 
 def _fields(joining: Joining) -> dict[str, Any]:
-    return {field.name: getattr(joining, field.name) for field in fields(joining)}
+    return {name: getattr(joining, name) for name in field_names(joining)}
 
 
 def moved(rows: Iterable[Row], offset: int) -> list[Row]:

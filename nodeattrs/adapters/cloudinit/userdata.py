@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -53,6 +52,7 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
+from nodeattrs.lazily import replace
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned

@@ -9,12 +9,12 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, bad_data
 from nodeattrs.core.tree import Path, meant
+from nodeattrs.lazily import dataclass, field
 from nodeattrs.texts.documents import Document
 
 NOT_INSTALLED = "module"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -17,6 +16,7 @@ from nodeattrs.catalog.transaction import Change
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, LeadsOut, folder_below
 from nodeattrs.errors import BadName
+from nodeattrs.lazily import dataclass, field
 
 
 @dataclass(frozen=True)

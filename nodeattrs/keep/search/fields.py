@@ -13,7 +13,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.errors import DocumentError, wrong_argument
+from nodeattrs.lazily import dataclass, replace
 from nodeattrs.node.documents import CHEF_RULES
 from nodeattrs.node.restoring import rules_in
 from nodeattrs.node.slots import ACROSS

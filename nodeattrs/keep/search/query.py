@@ -18,7 +18,6 @@ import json
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -26,6 +25,7 @@ from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
+from nodeattrs.lazily import dataclass
 from nodeattrs.texts.patterns import BadPattern, expression
 
 LONGEST_QUERY = 10_000

@@ -9,13 +9,13 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.repository import Repository

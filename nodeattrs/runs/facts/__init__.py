@@ -18,7 +18,6 @@ from __future__ import annotations
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
@@ -30,6 +29,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.texts import documents
 

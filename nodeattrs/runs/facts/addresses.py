@@ -11,8 +11,9 @@ import re
 import socket
 import struct
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from nodeattrs.lazily import dataclass
 
 _SCOPES = ("global", "site", "link", "host", "node")
 _ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -16,6 +15,7 @@ from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Prod
 from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
+from nodeattrs.lazily import dataclass, field, field_names
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
@@ -311,8 +311,8 @@ def variables_of(node: Node) -> Iterator[str]:
             if not found["escaped"]:
                 yield (found[2] or found[3]).removeprefix("::")
     else:
-        for one in fields(node):
-            yield from _inside(getattr(node, one.name))
+        for name in field_names(node):
+            yield from _inside(getattr(node, name))
 
 
 def _inside(value: Any) -> Iterator[str]:

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import types as python_types
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import taking
+from nodeattrs.lazily import dataclass
 from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
