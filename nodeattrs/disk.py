@@ -19,12 +19,14 @@ import stat
 import time
 from collections.abc import Iterator, Sequence
 
+from nodeattrs.lazily import regexp
+
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = _PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _MOST_LINKS = 40
 
 _MARK = ".nodeattrs-"
-_LEFT = re.compile(r"\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?", re.DOTALL)
+_LEFT = regexp(r"\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?", re.DOTALL)
 _LONGEST = 48
 """Characters that a temporary file has of the name of its place; a name may have 255 bytes."""
 

@@ -11,11 +11,11 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
     from collections.abc import Callable, Iterable, Mapping
-    from dataclasses import dataclass as dataclass
-    from dataclasses import field as field
-    from dataclasses import replace as replace
-    from re import compile as pattern
+    from dataclasses import dataclass, field, replace
+    from re import compile as regexp
     from typing import Any
+
+__all__ = ["dataclass", "field", "field_names", "guarded_init", "imported", "regexp", "replace"]
 
 
 def imported(
@@ -42,7 +42,7 @@ def imported(
     return find
 
 
-class _Pattern:
+class _Regexp:
     """A regular expression, compiled when one of its methods is first asked for."""
 
     def __init__(self, text: Any, flags: int = 0) -> None:
@@ -326,4 +326,4 @@ def field_names(of: Any) -> tuple[str, ...]:
 
 
 if not TYPE_CHECKING:
-    dataclass, field, replace, pattern = _dataclass, _Field, _replace, _Pattern
+    dataclass, field, replace, regexp = _dataclass, _Field, _replace, _Regexp

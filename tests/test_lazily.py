@@ -157,13 +157,13 @@ class TestDataClasses:
             assert 1 == Taking(1).a
 
 
-class TestPattern:
+class TestRegexp:
     def test_it_is_the_compiled_one_from_the_first_call_on(self):
-        pattern = lazily.pattern(r"(\d)x", re.IGNORECASE)
+        expression = lazily.regexp(r"(\d)x", re.IGNORECASE)
 
-        assert "1" == pattern.fullmatch("1X")[1]  # type: ignore[index]
-        assert (r"(\d)x", ["1", "2"]) == (pattern.pattern, pattern.findall("1x 2X"))
+        assert "1" == expression.fullmatch("1X")[1]  # type: ignore[index]
+        assert (r"(\d)x", ["1", "2"]) == (expression.pattern, expression.findall("1x 2X"))
 
     def test_a_name_that_no_pattern_has_is_an_error(self):
         with pytest.raises(AttributeError, match="fits"):
-            lazily.pattern("a").fits  # type: ignore[attr-defined]  # noqa: B018
+            lazily.regexp("a").fits  # type: ignore[attr-defined]  # noqa: B018

@@ -25,6 +25,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
+from nodeattrs.lazily import regexp
 from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
@@ -273,7 +274,7 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
             yield name, sorted(getattr(one, name))
 
 
-_NAME_IN = re.compile(
+_NAME_IN = regexp(
     r"%\{(?:::)?(?:trusted\.(?:certname|hostname)|facts\.(?:fqdn|networking\.fqdn|hostname)|fqdn|clientcert|certname)\}"
 )
 

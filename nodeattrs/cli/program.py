@@ -143,7 +143,7 @@ def precedence_table() -> str:
 def parser(only: str | None = None) -> argparse.ArgumentParser:
     """All commands with their options.
 
-    only: of this command; the others are named and not opened. Of none, where it is no command: for the help
+    only: of this command. Of none, where it is no command: for the help
     """
     program = _Program(
         prog="nodeattrs",
@@ -154,10 +154,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
     )
     program.add_argument("--version", action="version", version=_version())
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
-    for name in COMMANDS:
-        if only in COMMANDS and name != only:
-            commands.add_parser(name)
-            continue
+    for name in (only,) if only in _MODULES else COMMANDS:
         command = import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
         one = commands.add_parser(
             name,

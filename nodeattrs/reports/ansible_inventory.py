@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.keep.search import indexed
-from nodeattrs.lazily import dataclass, field
+from nodeattrs.lazily import dataclass, field, regexp
 from nodeattrs.node.values import MARKER
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.reports.screen import Screen
 
-_TEMPLATE = re.compile(r"\{[{%#]")
+_TEMPLATE = regexp(r"\{[{%#]")
 _UNSAFE = "__ansible_unsafe"
 
 

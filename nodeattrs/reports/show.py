@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.lazily import dataclass
+from nodeattrs.lazily import dataclass, regexp
 from nodeattrs.reports import undecided
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
@@ -25,7 +25,7 @@ OriginOf = Callable[[Path], Origin | None]
 _FARTHEST = 44
 """The column up to which remarks stand below each other."""
 
-_PLAIN = re.compile(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
+_PLAIN = regexp(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 

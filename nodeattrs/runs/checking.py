@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import pathlib
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, TypeVar
@@ -16,7 +15,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
-from nodeattrs.lazily import dataclass
+from nodeattrs.lazily import dataclass, regexp
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.checks.overrides import overrides, type_changes
 from nodeattrs.runs.checks.rules import against_rules
@@ -42,7 +41,7 @@ NOTES = frozenset(
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
 
-_FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
+_FETCHES = regexp(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
 _PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 

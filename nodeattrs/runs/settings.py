@@ -7,7 +7,6 @@ setting means is known to `runs.config` and to whoever uses it. It runs nothing.
 from __future__ import annotations
 
 import os
-import pathlib
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -60,7 +59,7 @@ class Settings:
         ]
         self._own_warnings: list[DocumentError] = []
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
-        self._found = None if named is not None else self._upwards(pathlib.Path(start).absolute())
+        self._found = None if named is not None else self._upwards(os.path.abspath(start))
         place = self._found if named is None else named
         self.repository: Repository | None = None
         if place is not None:
@@ -68,13 +67,13 @@ class Settings:
 
             self.repository = Repository(place)
 
-    def _upwards(self, start: pathlib.Path) -> str | None:
+    def _upwards(self, start: str) -> str | None:
         folder = nearest(FILE, start)
-        if folder is None or folder == start or is_ours(folder / FILE):
+        if folder is None or folder == start or is_ours(os.path.join(folder, FILE)):
             return None if folder is None else os.path.relpath(folder, start)
         message = "belongs to somebody else, so it does not count here"
         hint = "name the repository if it is meant: --repo DIR"
-        self._own_warnings.append(DocumentError(message, file=str(folder / FILE), hint=hint))
+        self._own_warnings.append(DocumentError(message, file=os.path.join(folder, FILE), hint=hint))
         return None
 
     @property
@@ -87,7 +86,7 @@ class Settings:
         defaults = {**SETTINGS, "store": os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))}
         layers = [Layer(defaults, Origin("default"), "default")]
         if self._found is not None:
-            file = pathlib.PurePath(self._found, FILE).as_posix()
+            file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
             layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
         if self.repository is not None and (document := self.repository.settings) is not None:
             self.repository.config  # noqa: B018  whatever is wrong in it is found

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
+from nodeattrs.lazily import regexp
 
 _HINT = "pip install 'nodeattrs[regex]' searches with a limit of time, and knows more of Ruby's expressions"
 
@@ -180,7 +181,7 @@ _CAPITALS: _Set = 0x7FFFFFE << 64
 _MOST_PLACES = 2_000
 _FEW = 3
 _TWO_WAYS = "one of its repeats holds another, so that a text can be divided in too many ways"
-_IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
+_IGNORES_CASE = regexp(r"\(\?[a-zA-Z]*i")
 
 
 def _judged(source: str, flags: int) -> Tries:

@@ -15,10 +15,10 @@ from typing import Any
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
-from nodeattrs.lazily import dataclass, field
+from nodeattrs.lazily import dataclass, field, regexp
 
 PRIORITY = "ansible_group_priority"
-_ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
+_ODD = regexp(r"^[\d\W]|[^\w]", re.ASCII)
 
 Warn = Callable[[str, str, str | None, int | None], None]
 """Takes the kind of a warning, its sentence, a file and a line."""

@@ -17,16 +17,17 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY, Group, Host, Tree
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Lines
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
 
-_HEADER = re.compile(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
-_LIKE_HEADER = re.compile(r"\[[^\]]*\]\s*(?:#.*)?$")
-_RANGE = re.compile(r"\[([^\[\]]*:[^\[\]]*)\]")
-_PORT = re.compile(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*(?:\[[^\]]*\][^:\[]*)*)):(?P<port>\d+)")
+_HEADER = regexp(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
+_LIKE_HEADER = regexp(r"\[[^\]]*\]\s*(?:#.*)?$")
+_RANGE = regexp(r"\[([^\[\]]*:[^\[\]]*)\]")
+_PORT = regexp(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*(?:\[[^\]]*\][^:\[]*)*)):(?P<port>\d+)")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NO_LITERAL = re.compile(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){2,}", re.ASCII)
+_NO_LITERAL = regexp(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){2,}", re.ASCII)
 """Words and addresses: no literals at a glance, for Python's parser takes long to refuse one."""
-_TO_SPLIT = re.compile(r"""['"\\#]""")
+_TO_SPLIT = regexp(r"""['"\\#]""")
 MOST_NAMES = 100_000
 """A range makes so many names at most."""
 

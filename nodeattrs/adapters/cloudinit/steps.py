@@ -6,7 +6,6 @@ are made anew when somebody asks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -22,9 +21,9 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import dataclass, field_names, replace
+from nodeattrs.lazily import dataclass, field_names, regexp, replace
 
-_NUMBERED = re.compile(r"part-\d{3,}")
+_NUMBERED = regexp(r"part-\d{3,}")
 
 Status = Literal[
     "merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown", "template", "disabled"

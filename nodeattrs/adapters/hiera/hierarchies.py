@@ -25,8 +25,9 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, copied, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
+from nodeattrs.lazily import regexp
 
-_NAME = re.compile(r"\w+", re.ASCII)
+_NAME = regexp(r"\w+", re.ASCII)
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "yaml_data": "yaml",
     "json_data": "json",

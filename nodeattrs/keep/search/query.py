@@ -25,7 +25,7 @@ from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
-from nodeattrs.lazily import dataclass
+from nodeattrs.lazily import dataclass, regexp
 from nodeattrs.texts.patterns import BadPattern, expression
 
 LONGEST_QUERY = 10_000
@@ -291,7 +291,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_SPLIT = re.compile(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
+_SPLIT = regexp(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
 
 
 def _own(text: str) -> Own:

@@ -10,13 +10,13 @@ import contextlib
 import hashlib
 import json
 import marshal
-import re
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue
+from nodeattrs.lazily import regexp
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap, Noted, Saved
@@ -31,7 +31,7 @@ _SMALLEST, _LARGEST = 256, 16_384
 _SELDOM = 64
 """One of so many places where a map or list has ended is the end of a piece."""
 
-_ENDS = re.compile(rb"[\]}],")
+_ENDS = regexp(rb"[\]}],")
 _AHEAD = 32
 
 _DEEPEST = 1_999

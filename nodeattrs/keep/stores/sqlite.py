@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
-import secrets
 import sqlite3
 import stat
 import threading
@@ -26,7 +24,7 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.keep.stores.turns import folder_turn
+from nodeattrs.keep.stores.turns import folder_turn, pause
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
@@ -96,7 +94,7 @@ class SqliteStore(SqlStore):
                 if version == 0:
                     return "there is no store yet"
                 self._refuse_newer(version)
-                self._built(talk, version, secrets.token_bytes(32), on_node)
+                self._built(talk, version, os.urandom(32), on_node)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
         return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
 
@@ -124,7 +122,7 @@ class SqliteStore(SqlStore):
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 if version == 0:
-                    self._built(talk, 0, secrets.token_bytes(32))
+                    self._built(talk, 0, os.urandom(32))
                     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                     connection.execute(f"PRAGMA user_version = {VERSION}")
                 self._refuse_other_version(version or VERSION)
@@ -303,13 +301,11 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
-        time.sleep(random.uniform(0.001, 0.02))
+        pause(0.001, 0.02)
 
 
 def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path)
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _close(connections: dict[tuple[int, int], sqlite3.Connection]) -> None:

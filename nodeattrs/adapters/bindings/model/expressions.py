@@ -15,12 +15,12 @@ from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Prod
 from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
-from nodeattrs.lazily import dataclass, field, field_names
+from nodeattrs.lazily import dataclass, field, field_names, regexp
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
 
-_VARIABLE = re.compile(
+_VARIABLE = regexp(
     r"\\(?P<escaped>.)|\$(?:\{\s*((?:::)?\w+(?:::\w+)*)\s*\}|((?:::)?[A-Za-z_]\w*(?:::\w+)*))", re.DOTALL
 )
 

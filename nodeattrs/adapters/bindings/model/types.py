@@ -15,13 +15,13 @@ from typing import Any, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import taking
-from nodeattrs.lazily import dataclass
+from nodeattrs.lazily import dataclass, regexp
 from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
-_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
-_WORD = re.compile(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
+_NAME = regexp(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
+_WORD = regexp(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
 
 _NARROWER: dict[str, frozenset[str]] = {
     "Number": frozenset({"Integer", "Float"}),
@@ -278,7 +278,7 @@ def _parsed(text: str, whole: str) -> tuple[Type, str]:
     return _checked(name, (), whole), rest
 
 
-_QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
+_QUOTED = regexp(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
 
 
 def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
