@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from nodeattrs.lazily import dataclass
+from nodeattrs.lazily import dataclass, regexp
 
 _WORD = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
 _NO_WORD = r"[^A-Za-z0-9@._':-]"
@@ -34,7 +34,7 @@ class Pattern:
         self.longest = max((part for part in folded if isinstance(part, str)), key=len, default="")
         """A part of every folded text that matches, for an index to look for first."""
         spelled = self._spelled(folded)
-        self._run = re.compile(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})")
+        self._run = regexp(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})")
 
     def _spelled(self, parts: list[Any]) -> str:
         runs = [""]
