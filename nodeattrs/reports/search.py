@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.keep.search import read_tree
 from nodeattrs.lazily import dataclass, field
-from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
@@ -41,9 +39,15 @@ def finding(document: dict[str, Any], attributes: dict[str, Path], snapshot: dic
 
     snapshot: the node's, if there is one: it knows what cannot be read
     """
-    tree = read_tree(document) if attributes else {}
-    node = Node.restore(snapshot) if attributes and snapshot and snapshot.get("unknown") else None
-    unknown = {} if node is None else {title: Undecided.at(node, path) for title, path in attributes.items()}
+    tree, unknown = {}, {}
+    if attributes:
+        from nodeattrs.keep.search import read_tree
+        from nodeattrs.node.node import Node
+
+        tree = read_tree(document)
+        if snapshot and snapshot.get("unknown"):
+            node = Node.restore(snapshot)
+            unknown = {title: Undecided.at(node, path) for title, path in attributes.items()}
     return Finding(str(document["name"]), {title: dig(tree, path) for title, path in attributes.items()}, unknown)
 
 

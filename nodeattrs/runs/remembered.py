@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound
-from nodeattrs.keep import Saved, Store
-from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.lazily import dataclass
-from nodeattrs.node.node import Node
+
+if TYPE_CHECKING:
+    from nodeattrs.keep import Saved, Store
+    from nodeattrs.node.node import Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ def remembered(
     saved = store.load(name, at)
     if saved is None:
         return None
+    from nodeattrs.keep.nodes import node_of, withheld_of
+
     try:
         if at is not None:
             # It may be older than the list: what is withheld today was in clear then.

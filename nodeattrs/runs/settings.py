@@ -13,17 +13,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import A_PATH, taking
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Folded, Layer, fold
-from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.lazily import dataclass
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.texts.nearest import is_ours, nearest
 
 if TYPE_CHECKING:
+    from nodeattrs.core.claim import Origin
+    from nodeattrs.core.fold import Folded
+    from nodeattrs.core.trace import Trace
+    from nodeattrs.core.tree import Path
     from nodeattrs.runs.repository import Repository
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
@@ -83,8 +82,11 @@ class Settings:
     @cached_property
     def folded(self) -> Folded:
         """All settings, each with everyone who set it. raises: DocumentError"""
-        defaults = {**SETTINGS, "store": os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))}
-        layers = [Layer(defaults, Origin("default"), "default")]
+        from nodeattrs.core.claim import Origin
+        from nodeattrs.core.fold import Layer, fold
+        from nodeattrs.core.policy import ACROSS
+
+        layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
         if self._found is not None:
             file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
             layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
@@ -98,10 +100,17 @@ class Settings:
         return fold(layers, ACROSS)
 
     @property
+    def _usual_store(self) -> str:
+        return os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))
+
+    @property
     def store(self) -> str:
         """Where nodes are kept. A path in nodeattrs.toml counts from its repository."""
+        given = [given["store"] for given, _ in self._given if "store" in given]
+        if given or self.repository is None:  # who only looks at a store folds no settings
+            return str(given[-1] if given else self._usual_store)
         place = str(self.folded["store"])
-        if self.repository is None or "://" in place or self.folded.origins("store")[0].kind != "settings":
+        if "://" in place or self.folded.origins("store")[0].kind != "settings":
             return place
         return os.path.join(os.path.relpath(self.repository.root), place)
 

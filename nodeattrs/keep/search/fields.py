@@ -8,7 +8,6 @@ no query and no index.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -21,9 +20,7 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.lazily import dataclass, replace
-from nodeattrs.node.documents import CHEF_RULES
-from nodeattrs.node.restoring import rules_in
-from nodeattrs.node.slots import ACROSS
+from nodeattrs.node.slot_names import CHEF_RULES
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -104,6 +101,8 @@ def _merged(document: JsonMap, policy: Policy) -> JsonMap:
     if not isinstance(document, dict):
         raise wrong_argument("what is searched", "a node document", document, "node.to_chef()")
     if CHEF_RULES in document:
+        from nodeattrs.node.restoring import rules_in
+
         with suppress(DocumentError):  # what somebody wrote there by hand hides no node
             policy = _ruled(policy, rules_in(document))
     folding = Folding(start=Part({}, None))
@@ -115,6 +114,8 @@ def _merged(document: JsonMap, policy: Policy) -> JsonMap:
 
 def read_tree(document: JsonMap) -> JsonMap:
     """The tree that the node of a document reads; parts are shared with the document."""
+    from nodeattrs.node.slots import ACROSS
+
     return _merged(document, ACROSS)
 
 
@@ -171,6 +172,8 @@ def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
         if key in own:
             small[1][key] = other
     if small[0] or small[1]:
+        import hashlib
+
         first = _encoded(small[0])
         second = first if _same(*small) else _encoded(small[1])
         content = "\n".join([_encoded(steps), first[1:-1], second[1:-1]]).encode()
