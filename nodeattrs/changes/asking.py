@@ -78,12 +78,14 @@ class Part(NamedTuple):
     places:   the lines that set what stands at a path, or would, the strongest first
     trace:    everyone who set a path; None where there are no traces
     deciding: the lines that decided who sets it, and set nothing themselves
+    written:  the trees that people wrote for it, overridden or not; None where *tree* has every path of them
     """
 
     tree: Mapping[Any, Any]
     places: Callable[[TreePath], Iterable[Origin]]
     trace: Callable[[TreePath], Trace] | None = None
     deciding: Callable[[TreePath], Iterable[Origin]] = lambda _: ()
+    written: Callable[[], Iterable[Mapping[Any, Any]]] | None = None
 
 
 Answered = Mapping[str, Part]

@@ -176,7 +176,11 @@ class Nodes(_Who):
             return (cause.origin for cause in found)
 
         node = run.node
-        attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding)
+
+        def written() -> Iterator[dict[Any, Any]]:
+            return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
+
+        attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding, written)
         return {"attribute": attributes, "resource": _resources(run.catalog)}
 
     def _run(self, name: str) -> Run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
@@ -62,20 +62,33 @@ _COUNTS: dict[str, tuple[dict[str, Any], str]] = {
 def add_changing(parser: argparse.ArgumentParser) -> None:
     """All options that both commands have."""
     parser.add_argument("--repo", metavar="DIR", default=".", help="the folder that is asked (default: this one)")
-    for title, options in (("who is asked", _WHO), ("how", _HOW), ("what counts", _COUNTS)):
-        group = parser.add_argument_group(title)
-        for name, (words, text) in options.items():
-            group.add_argument(name, help=text, **words)
+    add_asking(parser)
+    for title, options in (("how", _HOW), ("what counts", _COUNTS)):
+        _add(parser, title, options)
     add_ruby(parser)
     add_output(parser, also=("markdown", *_FORMS))
 
 
-def ask_of(options: argparse.Namespace, home: str) -> Ask:
-    """How both sides are asked. Ends the program where an option cannot be meant."""
+def add_asking(parser: argparse.ArgumentParser, without: Container[str] = ()) -> None:
+    """Who is asked, and what is known of them."""
+    _add(parser, "who is asked", {name: words for name, words in _WHO.items() if name not in without})
+
+
+def _add(parser: argparse.ArgumentParser, title: str, options: dict[str, tuple[dict[str, Any], str]]) -> None:
+    group = parser.add_argument_group(title)
+    for name, (words, text) in options.items():
+        group.add_argument(name, help=text, **words)
+
+
+def ask_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Ask:
+    """How everybody is asked. Ends the program where an option cannot be meant.
+
+    run_code: whether code of the repository runs; None asks --no-run-code
+    """
     from nodeattrs.changes.asking import Ask
 
     for name in ("sample", "jobs"):
-        if getattr(options, name) is not None and getattr(options, name) < 1:
+        if getattr(options, name, None) is not None and getattr(options, name) < 1:
             options.refuse(f"--{name} is at least 1")
     if options.facts is not None and options.platform is not None:
         options.refuse("--facts and --platform are two ways to name facts")
@@ -88,9 +101,9 @@ def ask_of(options: argparse.Namespace, home: str) -> Ask:
         options.enc or "",
         options.environment or "",
         tuple((name, place) for name, place in places.items() if place is not None),
-        not options.no_run_code,
+        not options.no_run_code if run_code is None else run_code,
         options.ruby,
-        options.roles_only,
+        getattr(options, "roles_only", False),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.dialects import others
@@ -12,7 +12,7 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.errors import NodeattrsError
-    from nodeattrs.reports.findings import Severity
+    from nodeattrs.reports.findings import Finding
     from nodeattrs.runs import Repository
 
 SUMMARY = "find what is wrong, or probably not meant, in a repository"
@@ -49,26 +49,44 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Look at all of it."""
-    from nodeattrs.reports.findings import finding_of
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.checking import NOTES, checked
 
     repository = Repository(options.repo)
-    came = checked(repository, options.run_code)
-    judge = repository if came.settings_are_sound else None
-    mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else set()
-    came_as: tuple[tuple[Severity, list[NodeattrsError]], ...] = (("warning", came.warnings), ("error", came.faults))
-    found = [
-        finding_of(one, "note" if one.kind in NOTES else how)
-        for how, ones in came_as
-        for one in ones
-        if id(one) not in mended
-    ]
+    came = look(repository, options.run_code)
+    judge = repository if came.is_sound else None
+    mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
+    found = [one for one in came.found if one not in mended]
+    return finish(options, terminal, found, came.looked, judge, options.repo)
+
+
+class Look(NamedTuple):
+    """What a look at a repository found.
+
+    found:    everything
+    looked:   what -> how many
+    warnings: the warnings as they came, of which some can be mended
+    is_sound: whether the settings can be read
+    """
+
+    found: list[Finding]
+    looked: dict[str, int]
+    warnings: list[NodeattrsError]
+    is_sound: bool
+
+
+def look(repository: Repository, run_code: bool) -> Look:
+    """Look at everything in a repository that has a check."""
+    from nodeattrs.reports.findings import finding_of
+    from nodeattrs.runs.checking import NOTES, checked
+
+    came = checked(repository, run_code)
+    found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]
+    found += [finding_of(one, "note" if one.kind in NOTES else "error") for one in came.faults]
     looked = dict(came.looked)
     for what, count, more in others(repository.root, repository.config) if came.settings_are_sound else ():
         looked |= {what: count} if what else {}
         found += more
-    return finish(options, terminal, found, looked, judge, options.repo)
+    return Look(found, looked, came.warnings, came.settings_are_sound)
 
 
 def _mended(
@@ -77,7 +95,7 @@ def _mended(
     repository: Repository,
     found: list[NodeattrsError],
     judge: Repository | None,
-) -> set[int]:
+) -> set[Finding]:
     """Show what can be mended, and with --fix mend it; which findings are gone then."""
     from nodeattrs.reports.findings import finding_of
     from nodeattrs.runs.checks.fixes import SAFE, apply, fixes
@@ -95,4 +113,4 @@ def _mended(
     apply(repository.root, made)
     files, count = len(made), sum(len(one.mended) for one in made)
     terminal.remark([f"{count} finding{'s' * (count != 1)} mended in {files} file{'s' * (files != 1)}"])
-    return {id(error) for one in made for error in one.mended}
+    return {finding_of(error, "warning") for one in made for error in one.mended}

@@ -45,6 +45,8 @@ _MODULES = {
     "impact": "impact",
     "what-if": "what_if",
     "check": "check",
+    "lsp": "lsp",
+    "mcp": "mcp",
     "codes": "codes",
     "config": "config_command",
     "fleet": "fleet",

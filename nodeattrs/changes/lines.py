@@ -1,0 +1,259 @@
+"""What each line of a repository sets, on whom, and who overrides it: what an editor shows beside the line.
+
+Everybody who can be asked is asked once, and again when something that was looked at has changed. It knows no
+dialect and no editor: lines come out of traces.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodeattrs.changes.asking import Ask, Part
+from nodeattrs.changes.comparing import NO_ANSWER, answered
+from nodeattrs.changes.dialects import DIALECTS
+from nodeattrs.changes.reading import EVERYTHING, watched
+from nodeattrs.changes.sides import Side, folder_side
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import held_back
+from nodeattrs.core.trace import Outcome, Trace, rows, shown
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import spell
+from nodeattrs.errors import NodeattrsError
+
+MOST = 200
+"""Subjects of a dialect that are asked where nobody says otherwise."""
+
+
+class Place(NamedTuple):
+    """A line of a file, seen from the folder that is asked; both count from 1."""
+
+    file: str
+    line: int
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class Setter(NamedTuple):
+    """Somebody who sets a path.
+
+    outcome: what became of it
+    title:   the slot or layer
+    value:   what was set, in words; secrets are withheld
+    place:   where; None for what no file says
+    who:     who, in words
+    note:    the rule
+    """
+
+    outcome: Outcome
+    title: str
+    value: str
+    place: Place | None
+    who: str
+    note: str
+
+    @property
+    def is_read(self) -> bool:
+        """Whether what it sets is read, or a part of what is."""
+        return self.outcome in (Outcome.WINS, Outcome.JOINS)
+
+
+class Account(NamedTuple):
+    """Who sets one path, the winner first: the same on everybody who has the same."""
+
+    dialect: str
+    kind: str
+    path: TreePath
+    value: str
+    setters: tuple[Setter, ...]
+
+    @property
+    def name(self) -> str:
+        """The path as people write it."""
+        return spell(self.path)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a place does at one path, on everybody who was asked.
+
+    place:    the place
+    accounts: who sets the path -> on whom it is so
+    """
+
+    place: Place
+    dialect: str
+    path: TreePath
+    accounts: Mapping[Account, tuple[str, ...]]
+
+    def setter(self, account: Account) -> Setter:
+        """What the place is in an account."""
+        return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
+
+    @property
+    def wins(self) -> tuple[str, ...]:
+        """On whom what it sets is read."""
+        return tuple(n for account, names in self.accounts.items() if self.setter(account).is_read for n in names)
+
+
+def _is_at(place: Place, other: Place) -> bool:
+    return place.file == other.file and place.line == other.line and place.column in (None, other.column)
+
+
+@dataclass
+class _Known:
+    """What one subject answered: who sets what, what it looked at, and why it could not be asked."""
+
+    accounts: list[Account] = field(default_factory=list)
+    reads: frozenset[str] = frozenset()
+    failed: str = ""
+
+
+class Lines:
+    """The lines of a folder.
+
+    root: the folder
+    ask:  how everybody is asked
+    most: how many of each dialect, the first by name
+
+    Threads may share it: one looks, the others wait.
+    cost: what the subjects cost, and a trace for each path that somebody wrote; then a look-up a line
+    """
+
+    def __init__(self, root: Path, ask: Ask, most: int = MOST) -> None:
+        self._root, self._ask, self._most = root, ask, most
+        self._lock = threading.RLock()
+        self._side: Side | None = None
+        self._known: dict[tuple[str, str], _Known] = {}
+        self._at: dict[tuple[str, int], list[tuple[str, Account]]] = {}
+        self.count: dict[str, tuple[int, int]] = {}
+        """Dialect -> how many were asked, of how many."""
+
+    def look(self, progress: Callable[[str, int, int], None] = lambda name, done, of: None) -> None:
+        """Ask everybody who was not asked, or for whom something has changed.
+
+        progress: called with a name, how many are done, and of how many
+        """
+        with self._lock, held_back(not self._ask.run_code):
+            before, self._side = self._side, folder_side(self._root)
+            for key in [key for key, known in self._known.items() if self._is_stale(known, before)]:
+                del self._known[key]
+            for dialect in DIALECTS:
+                self._look(dialect, progress)
+            self._at = defaultdict(list)
+            for (_, subject), known in self._known.items():
+                for account in known.accounts:
+                    for file, line in {(one.place.file, one.place.line) for one in account.setters if one.place}:
+                        self._at[file, line].append((subject, account))
+
+    def _is_stale(self, known: _Known, before: Side | None) -> bool:
+        assert self._side is not None
+        after = self._side
+        return before is None or any(one == EVERYTHING or before.mark(one) != after.mark(one) for one in known.reads)
+
+    def _look(self, dialect: str, progress: Callable[[str, int, int], None]) -> None:
+        side = self._side
+        assert side is not None
+        opened = DIALECTS[dialect](side, self._ask)
+        try:
+            names = sorted(opened.subjects()) if opened.is_there else []
+        except NodeattrsError:
+            names = []  # `check` says what is wrong
+        asked = [name for name in names if not self._ask.nodes or name in self._ask.nodes][: self._most]
+        self.count[dialect] = len(asked), len(names)
+        self._known = {key: one for key, one in self._known.items() if key[0] != dialect or key[1] in asked}
+        for done, name in enumerate(asked):
+            if (dialect, name) not in self._known:
+                progress(name, done, len(asked))
+                with watched(side) as reads:
+                    self._known[dialect, name] = known = self._asked(dialect, name)
+                known.reads = reads()
+
+    def _asked(self, dialect: str, name: str) -> _Known:
+        assert self._side is not None
+        answer = answered(DIALECTS[dialect](self._side, self._ask), name)
+        if NO_ANSWER in answer:
+            return _Known(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
+        return _Known([one for kind, part in answer.items() for one in self._accounts(dialect, kind, part)])
+
+    def _accounts(self, dialect: str, kind: str, part: Part) -> Iterator[Account]:
+        if part.trace is None:
+            return
+        trees = [part.tree] if part.written is None else part.written()
+        for path in dict.fromkeys(path for tree in trees for path in _paths(tree)):
+            try:
+                trace = part.trace(path)
+            except NodeattrsError:
+                continue  # a value that cannot be had has no trace
+            yield Account(dialect, kind, path, shown(trace.value), tuple(self._setters(trace)))
+
+    def _setters(self, trace: Trace) -> Iterator[Setter]:
+        known: set[tuple[Place | None, str]] = set()
+        for one, row in zip(trace.claims, rows(trace), strict=True):
+            title = f"{row.rank} {row.title}".rstrip()
+            for origin in (row.origin, *(claim.origin for claim in one.then)):
+                place = self._place(origin)
+                known.add((place, title))
+                yield Setter(one.outcome, title, shown(row.value, 40), place, str(origin.who), row.note)
+        for element in trace.elements:
+            for claim in element.claims:
+                title = trace.title(claim.rank)
+                place = self._place(claim.origin)
+                if (place, title) not in known:
+                    known.add((place, title))
+                    yield Setter(Outcome.JOINS, title, shown(claim.value, 40), place, str(claim.origin.who), "element")
+
+    def _place(self, origin: Origin) -> Place | None:
+        assert self._side is not None
+        if not origin.file or origin.line is None:
+            return None
+        file = self._side.shown(origin.file)
+        return None if file is None else Place(self._side.named(file), origin.line, origin.column)
+
+    # --- asked by those who show it
+
+    def at(self, place: Place) -> list[Effect]:
+        """What a line sets, on everybody; with a column, what stands there or before it.
+
+        Nothing where the line sets nothing on anybody who was asked.
+        """
+        found: dict[tuple[str, TreePath, Place], dict[Account, list[str]]] = {}
+        line = place._replace(column=None)
+        with self._lock:
+            for subject, account in self._at.get((place.file, place.line), ()):
+                for one in {one.place for one in account.setters if one.place and _is_at(line, one.place)}:
+                    names = found.setdefault((account.dialect, account.path, one), {})
+                    names.setdefault(account, []).append(subject)
+        effects = [
+            Effect(one, dialect, path, {account: tuple(names) for account, names in by.items()})
+            for (dialect, path, one), by in found.items()
+        ]
+        return _nearest(effects, place.column)
+
+    def failed(self) -> Iterable[tuple[str, str]]:
+        """Who could not be asked, and why."""
+        with self._lock:
+            return [(name, known.failed) for (_, name), known in self._known.items() if known.failed]
+
+
+def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:
+    columns = {one.place.column for one in effects if one.place.column is not None}
+    if column is None or len(columns) < 2:
+        return effects
+    nearest = max((one for one in columns if one <= column), default=min(columns))
+    return [one for one in effects if one.place.column in (nearest, None)]
+
+
+def _paths(tree: Any, path: TreePath = ()) -> Iterator[TreePath]:
+    """The paths of all leaves; a list is one, and so is a map with nothing in it."""
+    for step, value in tree.items():
+        if isinstance(value, Mapping) and value:
+            yield from _paths(value, (*path, step))
+        else:
+            yield (*path, step)

@@ -1,0 +1,326 @@
+"""`nodeattrs lsp`: the same answers beside the line where people write.
+
+Serves the language server protocol through pygls; what a line does comes from `changes.lines`, what is wrong
+from `check`. An editor starts it, and it writes nothing but answers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextvars
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from nodeattrs.cli.changing import add_asking, ask_of
+from nodeattrs.cli.options import add_ruby
+from nodeattrs.cli.streams import own_streams
+from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from lsprotocol import types
+    from pygls.lsp.server import LanguageServer
+
+    from nodeattrs.changes.lines import Effect, Lines, Place
+    from nodeattrs.reports.findings import Finding
+
+SUMMARY = "answer editors: who wins over the line under the cursor, and where"
+DESCRIPTION = """\
+A language server over standard input and output: an editor starts it. Hover over a key in a role, an
+environment, a node, Hiera data, a variable file, a part of user-data: on whom it wins, and who overrides it. Go
+to the definition: the line that wins. References: everybody who sets it. What `check` finds comes as diagnostics.
+No code of the repository runs, and attribute files and recipes with it, unless --run-code says so."""
+EXAMPLES = """\
+examples:
+  nodeattrs lsp
+  nodeattrs lsp --run-code --facts facts/
+  nodeattrs lsp --repo chef/ --most 50
+
+docs/editor.md has the lines for each editor
+"""
+
+_Made = TypeVar("_Made")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("--repo", metavar="DIR", help="the repository (default: the folder that the editor has open)")
+    parser.add_argument("--run-code", action="store_true", help="run code of the repository: cookbooks, Python roles")
+    parser.add_argument("--most", type=int, metavar="N", help="so many of each dialect at most, by name (default: 200)")
+    add_asking(parser, without=("--dialect", "--sample"))
+    add_ruby(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Serve until the editor leaves."""
+    try:
+        from pygls.lsp.server import LanguageServer
+    except ImportError:
+        from nodeattrs.errors import missing_extra
+
+        raise missing_extra("pygls", "lsp", "a language server") from None
+    import sys
+
+    if options.most is not None and options.most < 1:
+        options.refuse("--most is at least 1")
+    ask_of(options, "", options.run_code)  # what cannot be meant is refused before an editor waits
+    version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
+    server = LanguageServer("nodeattrs", version, text_document_sync_kind=_sync())
+    _Service(server, options).register()
+    with own_streams() as (source, target):
+        server.start_io(source, target)
+    return 0
+
+
+def _sync() -> Any:
+    from lsprotocol.types import TextDocumentSyncKind
+
+    return TextDocumentSyncKind.Incremental
+
+
+class _Service:
+    """One editor, one folder."""
+
+    def __init__(self, server: LanguageServer, options: argparse.Namespace) -> None:
+        self._server, self._options = server, options
+        self._context = contextvars.copy_context()  # limits that are in force; threads begin without
+        self._looking = threading.Lock()
+        self._reported: set[str] = set()
+        self._lines: Lines | None = None
+        self._root = ""
+
+    def register(self) -> None:
+        """Offer what is answered."""
+        from lsprotocol import types
+
+        answers: dict[str, Callable[[Any], Any]] = {
+            types.INITIALIZED: self._begin,
+            types.TEXT_DOCUMENT_DID_SAVE: self._again,
+            types.WORKSPACE_DID_CHANGE_WATCHED_FILES: self._again,
+            types.TEXT_DOCUMENT_HOVER: self._hover,
+            types.TEXT_DOCUMENT_DEFINITION: self._winners,
+            types.TEXT_DOCUMENT_REFERENCES: self._setters,
+        }
+        self._server.feature(types.EXIT)(partial(self._leave))
+        for feature, answer in answers.items():
+            self._server.feature(feature)(self._server.thread()(partial(answer)))  # a method takes no marks of pygls
+
+    def _leave(self, _: Any) -> None:
+        """End at once: a thread may wait for input that never comes, and nothing is half written."""
+        os._exit(0 if self._server.protocol._shutdown else 1)
+
+    # --- looking
+
+    def _begin(self, params: Any) -> None:
+        from pathlib import Path
+
+        from nodeattrs.changes.lines import MOST, Lines
+
+        root = self._options.repo or self._server.workspace.root_path or "."
+        self._root = os.path.realpath(root)
+        ask = ask_of(self._options, self._root, self._options.run_code)
+        self._lines = Lines(Path(self._root), ask, self._options.most or MOST)
+        self._again(params)
+
+    def _again(self, _: Any) -> None:
+        """Ask everybody for whom something has changed, and check."""
+        with self._looking:  # the next one sees what came meanwhile
+            self._in_context(self._look)
+            self._in_context(self._check)
+
+    def _in_context(self, function: Callable[[], _Made]) -> _Made:
+        return self._context.copy().run(function)
+
+    def _look(self) -> None:
+        from nodeattrs.errors import NodeattrsError
+
+        assert self._lines is not None
+        with self._progress() as progress:
+            try:
+                self._lines.look(progress)
+            except NodeattrsError as error:
+                self._log(str(error))
+        for name, why in self._lines.failed():
+            self._log(f"{name} could not be asked: {why}")
+
+    def _progress(self) -> Any:
+        return _Progress(self._server)
+
+    def _log(self, text: str) -> None:
+        from lsprotocol import types
+
+        self._server.window_log_message(types.LogMessageParams(types.MessageType.Warning, text))
+
+    def _check(self) -> None:
+        from lsprotocol import types
+
+        from nodeattrs.core.code import held_back
+
+        with held_back(not self._options.run_code):
+            found = list(self._findings())
+        by_file: dict[str, list[Finding]] = {file: [] for file in self._reported}
+        for one in found:
+            if one.file is not None:
+                by_file.setdefault(one.file, []).append(one)
+        self._reported = {file for file, some in by_file.items() if some}
+        for file, some in by_file.items():
+            diagnostics = [self._diagnostic(one) for one in some]
+            self._server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(self._uri(file), diagnostics))
+
+    def _findings(self) -> Iterator[Finding]:
+        from nodeattrs.cli.check import look
+        from nodeattrs.errors import NodeattrsError
+        from nodeattrs.reports.findings import Selection, finding_of
+        from nodeattrs.runs import Repository
+        from nodeattrs.runs.config import Config
+
+        repository = Repository(self._root)
+        try:
+            came = look(repository, self._options.run_code)
+        except NodeattrsError as error:
+            yield finding_of(error)
+            return
+        settings = repository.config if came.is_sound else Config()
+        yield from Selection(settings.check_select, settings.check_ignore, {}, self._root).of(came.found)[0]
+
+    def _diagnostic(self, one: Finding) -> Any:
+        from lsprotocol import types
+
+        severities = types.DiagnosticSeverity
+        line = (one.line or 1) - 1
+        text = self._line_of(one.file or "", line)
+        start = min((one.column or 1) - 1, len(text))
+        range_ = types.Range(types.Position(line, _units(text[:start])), types.Position(line, _units(text)))
+        severity = {"error": severities.Error, "warning": severities.Warning}.get(one.severity, severities.Information)
+        message = "\n".join([one.message, *one.more()])
+        return types.Diagnostic(range_, message, severity, one.code, source="nodeattrs")
+
+    def _line_of(self, file: str, line: int) -> str:
+        lines = _saved(os.path.join(self._root, file))
+        return lines[line].rstrip("\r\n") if line < len(lines) else ""
+
+    # --- answering
+
+    def _hover(self, params: types.HoverParams) -> types.Hover | None:
+        from lsprotocol import types
+
+        from nodeattrs.reports.lines import hover
+
+        if self._lines is None:
+            return None
+        effects = self._effects(params)
+        if not effects:
+            return None
+        dialects = {one.dialect for one in effects}
+        notes = [
+            f"{asked} of {known} were asked (--most)"
+            for name, (asked, known) in self._lines.count.items()
+            if name in dialects and asked < known
+        ]
+        if "nodes" in dialects and not self._options.run_code:
+            notes.append("cookbooks did not run (--run-code)")
+        text = hover(effects, self._lines.count, notes)
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
+
+    def _winners(self, params: types.DefinitionParams) -> list[types.Location]:
+        accounts = (account for effect in self._effects(params) for account in effect.accounts)
+        winners = (next((one for one in account.setters if one.is_read), None) for account in accounts)
+        return self._locations(one.place for one in winners if one is not None)
+
+    def _setters(self, params: types.ReferenceParams) -> list[types.Location]:
+        effects = self._effects(params)
+        places = [one.place for effect in effects for account in effect.accounts for one in account.setters]
+        own = {effect.place for effect in effects}
+        return self._locations(place for place in places if params.context.include_declaration or place not in own)
+
+    def _effects(self, params: Any) -> list[Effect]:
+        """What the line under the cursor does, as it was saved."""
+        from nodeattrs.changes.lines import Place
+
+        document = self._server.workspace.get_text_document(params.text_document.uri)
+        file = os.path.relpath(os.path.realpath(document.path), self._root).replace(os.sep, "/")
+        codec = document.position_codec
+        at = codec.position_from_client_units(document.lines, params.position)
+        line = _line_as_saved(document.lines, _saved(document.path), at.line)
+        if self._lines is None or line is None:
+            return []
+        return self._lines.at(Place(file, line + 1, at.character + 1))
+
+    def _locations(self, places: Iterable[Place | None]) -> list[types.Location]:
+        from lsprotocol import types
+
+        found = dict.fromkeys(place for place in places if place is not None)
+        return [
+            types.Location(
+                self._uri(place.file),
+                types.Range(
+                    types.Position(place.line - 1, self._units_before(place)),
+                    types.Position(place.line - 1, _units(self._line_of(place.file, place.line - 1))),
+                ),
+            )
+            for place in found
+        ]
+
+    def _units_before(self, place: Place) -> int:
+        return _units(self._line_of(place.file, place.line - 1)[: (place.column or 1) - 1])
+
+    def _uri(self, file: str) -> str:
+        from pygls.uris import from_fs_path
+
+        return str(from_fs_path(os.path.normpath(os.path.join(self._root, file))))
+
+
+def _units(text: str) -> int:
+    """The length of a text as editors count: in UTF-16."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _saved(path: str) -> Sequence[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="") as stream:
+            return stream.read(10_000_000).splitlines(keepends=True)
+    except OSError:
+        return ()
+
+
+def _line_as_saved(now: Sequence[str], saved: Sequence[str], line: int) -> int | None:
+    """The line of a file that stands in this line of an editor now; None for one that is new."""
+    if line < len(saved) and list(now[: line + 1]) == list(saved[: line + 1]):
+        return line
+    import difflib
+
+    for block in difflib.SequenceMatcher(None, now, saved, autojunk=False).get_matching_blocks():
+        if block.a <= line < block.a + block.size:
+            return block.b + line - block.a
+    return None
+
+
+class _Progress:
+    """How far it is, where the editor shows such a thing."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        window = server.client_capabilities.window
+        self._is_shown = bool(window is not None and window.work_done_progress)
+        self._server, self._has_begun = server, False
+        self._token = f"nodeattrs-{os.getpid()}-{id(self)}"
+
+    def __enter__(self) -> Callable[[str, int, int], None]:
+        return self._report if self._is_shown else lambda name, done, of: None
+
+    def _report(self, name: str, done: int, of: int) -> None:
+        from lsprotocol import types
+
+        progress = self._server.work_done_progress
+        if not self._has_begun:
+            progress.create(self._token).result(timeout=10)
+            progress.begin(self._token, types.WorkDoneProgressBegin("nodeattrs", percentage=0))
+            self._has_begun = True
+        progress.report(self._token, types.WorkDoneProgressReport(message=name, percentage=100 * done // max(of, 1)))
+
+    def __exit__(self, *_: object) -> None:
+        from lsprotocol import types
+
+        if self._has_begun:
+            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd())

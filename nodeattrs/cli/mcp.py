@@ -1,0 +1,128 @@
+"""`nodeattrs mcp`: explain, search, diff, impact and check as tools of programs that read for people.
+
+Serves the model context protocol through the library mcp. Each tool is a command of ours with `--format json`, on one
+repository and one store that whoever started it has named; it writes nothing and takes no other places.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from nodeattrs.cli.options import add_store
+from nodeattrs.cli.terminal import Terminal
+
+SUMMARY = "answer programs: explain, search, diff, impact and check as tools"
+DESCRIPTION = """\
+A server of the model context protocol over standard input and output: the program that uses it starts it. Its
+tools are the commands of the same names; what they give is their JSON, on the store and the repository that are
+named here. Nothing is written, and no code of the repository runs unless --run-code says so."""
+EXAMPLES = """\
+examples:
+  nodeattrs mcp --repo . --store nodes.db
+  nodeattrs mcp --repo . --run-code --facts facts/
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("--repo", metavar="DIR", help="the repository (default: this folder, or that of the settings)")
+    parser.add_argument("--facts", metavar="PLACE", help="facts of all, or a folder with NODE.json, for `impact`")
+    parser.add_argument("--run-code", action="store_true", help="`impact` runs code of the repository, of both sides")
+    add_store(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Serve until the program leaves."""
+    try:
+        from mcp.server import MCPServer
+    except ImportError:
+        from nodeattrs.errors import missing_extra
+
+        raise missing_extra("mcp", "mcp", "a server of the model context protocol") from None
+    from mcp_types import ToolAnnotations
+
+    version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
+    server = MCPServer("nodeattrs", version=version, instructions=DESCRIPTION, log_level="WARNING")
+    for tool in tools(options):
+        server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
+    server.run("stdio")
+    return 0
+
+
+Answer = dict[str, Any]
+"""What each tool gives: `data` as the command prints it, its `exit_code`, and its `messages`."""
+
+
+def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]], ...]:
+    """The tools, on the places that are named."""
+    store = [] if options.store is None else [f"--store={options.store}"]
+    repo = [] if options.repo is None else [f"--repo={options.repo}"]
+
+    async def explain(node: str, path: str, at: str | None = None) -> Answer:
+        """Who set a value of a saved node: the winner, what it overrode and by which rule, each with file and line.
+
+        path: keys joined by dots, such as apache2.listen_ports.0
+        at: the number of a revision, or a time; the latest unless given
+        """
+        return await _asked("explain", [*store, *_given("--at", at)], node, path)
+
+    async def search(query: str, attributes: Sequence[str] = (), limit: int = 100) -> Answer:
+        """The saved nodes that have something: role:web AND chef_environment:production, or app.workers>=8.
+
+        attributes: paths whose values are given, too
+        """
+        named = [f"--attribute={one}" for one in attributes]
+        return await _asked("search", [*store, *named, f"--limit={limit}"], query)
+
+    async def diff(before: str, after: str | None = None, path: str | None = None) -> Answer:
+        """What differs between two saved nodes, or revisions of one (web1@3), and who set each side.
+
+        after: the latest revision of the same node unless given
+        """
+        return await _asked("diff", [*store, *_given("--path", path)], before, *([] if after is None else [after]))
+
+    async def impact(change: str = "HEAD", ignore: Sequence[str] = ()) -> Answer:
+        """Which values of which nodes a change of the repository changes, because of which line.
+
+        change: BASE..HEAD, BASE...HEAD, or one revision, which is compared with the work tree
+        ignore: paths to pass over: apache2.**
+        """
+        words = [*repo, *_given("--facts", options.facts), *([] if options.run_code else ["--no-run-code"])]
+        return await _asked("impact", [*words, *(f"--ignore={one}" for one in ignore)], change)
+
+    async def check(ignore: Sequence[str] = ()) -> Answer:
+        """What is wrong, or probably not meant, in the repository, each with file and line.
+
+        ignore: codes or names of findings to pass over
+        """
+        return await _asked("check", [*repo, *(f"--ignore={one}" for one in ignore)])
+
+    return explain, search, diff, impact, check
+
+
+def _given(option: str, value: str | None) -> list[str]:
+    return [] if value is None else [f"{option}={value}"]
+
+
+async def _asked(command: str, options: Sequence[str], *words: str) -> Answer:
+    """What a command gives, run by itself: whatever happens to it, the server stays. raises: ToolError"""
+    import json
+
+    import anyio
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    line = [sys.executable, "-m", "nodeattrs", command, *options, "--format=json", *(["--", *words] if words else [])]
+    try:
+        ran = await anyio.run_process(line, check=False, stdin=subprocess.DEVNULL)
+    except ValueError as error:  # a word that no command line can have
+        raise ToolError(str(error)) from None
+    messages = ran.stderr.decode("utf-8", "replace")
+    try:
+        data = json.loads(ran.stdout)
+    except ValueError:
+        raise ToolError(messages.strip() or f"{command} ended with exit code {ran.returncode}") from None
+    return {"data": data, "exit_code": ran.returncode, "messages": messages.splitlines()}

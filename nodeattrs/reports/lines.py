@@ -1,0 +1,89 @@
+"""What a line sets, in a few words of Markdown: an editor shows them beside it.
+
+It knows what was found, and no editor.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nodeattrs.changes.lines import Account, Effect, Setter
+from nodeattrs.core.trace import Outcome
+
+_NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
+_NAMED, _PATHS = 6, 12
+
+
+def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes: Iterable[str] = ()) -> str:
+    """What a line does, as Markdown.
+
+    asked: dialect -> how many were asked, of how many
+    notes: sentences to end with
+    """
+    blocks = ["  \n".join(_about(effect, asked)) for effect in effects[:_PATHS]]
+    if len(effects) > _PATHS:
+        blocks.append(f"… and {len(effects) - _PATHS} more paths")
+    blocks += [f"*{note}*" for note in notes]
+    return "\n\n".join(blocks)
+
+
+def _about(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    accounts, place = effect.accounts, effect.place
+    first = next(iter(accounts))
+    own = effect.setter(first)
+    value = f" = {_code(own.value)}" if own.outcome is not Outcome.UNKNOWN else ""
+    yield f"**{_code(first.name)}**{value} · {own.title}"
+    total = sum(map(len, accounts.values()))
+    wins, of = effect.wins, asked.get(effect.dialect, (0, 0))[0]
+    among = f"of {total}" if total == of else f"of {total}, set on {total} of {of}"
+    joined = any(effect.setter(one).outcome is Outcome.JOINS for one in accounts)
+    verb = "joins on" if joined else "wins on"
+    who = _who(wins) if len(wins) < total or total <= _NAMED else ""
+    yield f"{verb} {len(wins)} {among} {_noun(effect.dialect, of or total)}{who}"
+    for account, names in accounts.items():
+        one = effect.setter(account)
+        if not one.is_read:
+            yield f"{_lost(account, one, place.file)} on {len(names)}{_who(names)}"
+        for other in account.setters:
+            if other.outcome is Outcome.UNKNOWN:
+                yield f"may be overridden by {other.who}, which was not read: {other.note}"
+    yield from _others(effect)
+
+
+def _lost(account: Account, one: Setter, file: str) -> str:
+    if one.outcome is not Outcome.LOSES:
+        return f"{one.outcome.value}: {one.note}"
+    winner = next((other for other in account.setters if other.is_read), None)
+    if winner is None:
+        return f"overridden: {one.note}"
+    return f"overridden by {winner.place or winner.who} ({winner.title} = {_code(winner.value)})"
+
+
+def _others(effect: Effect) -> Iterator[str]:
+    """Whom it overrides itself."""
+    over: Counter[str] = Counter()
+    for account, names in effect.accounts.items():
+        if effect.setter(account).is_read:
+            for other in account.setters:
+                if other.outcome is Outcome.LOSES:
+                    over[f"{other.place or other.who} ({other.title} = {_code(other.value)})"] += len(names)
+    for text, count in over.most_common(_NAMED):
+        yield f"overrides {text} on {count}"
+
+
+def _who(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f": {', '.join(names[:_NAMED])}{more}" if names else ""
+
+
+def _noun(dialect: str, count: int) -> str:
+    return f"{_NOUNS.get(dialect, 'node')}{'s' * (count != 1)}"
+
+
+def _code(text: str) -> str:
+    """Text in a line of Markdown, as it is."""
+    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
+    fence = "`" * (longest + 1)
+    room = " " if longest else ""
+    return f"{fence}{room}{text}{room}{fence}"

@@ -1,0 +1,302 @@
+"""The language server, asked by a client of its own library, beside what `explain` says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import re
+import shutil
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.changes.asking import Ask
+from nodeattrs.changes.lines import Lines, Place
+from nodeattrs.core.tree import parse, spell
+from nodeattrs.reports.explain import explained
+from nodeattrs.reports.lines import hover
+from nodeattrs.runs import Repository
+from nodeattrs.runs.facts import load_facts
+from nodeattrs.runs.run import run_node
+
+types = pytest.importorskip("lsprotocol.types")
+client_module = pytest.importorskip("pygls.lsp.client")
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "cookbooks_example"
+
+
+class Editor:
+    """A client that waits until the server has looked at everything."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self.folder, self.words = folder, words
+        self.found: dict[str, list[Any]] = {}
+        self.client = client_module.LanguageClient("test", "1")
+        self.client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)(partial(self._publish))
+        self.client.feature(types.WINDOW_LOG_MESSAGE)(lambda params: None)
+
+    def _publish(self, params: Any) -> None:
+        self.found[Path(params.uri).name] = params.diagnostics
+
+    def uri(self, file: str) -> str:
+        return (self.folder / file).as_uri()
+
+    async def __aenter__(self) -> Editor:
+        await self.client.start_io(sys.executable, "-m", "nodeattrs", "lsp", *self.words, cwd=str(ROOT))
+        params = types.InitializeParams(types.ClientCapabilities(), root_uri=self.folder.as_uri())
+        await self.client.initialize_async(params)
+        self.client.initialized(types.InitializedParams())
+        return self
+
+    async def __aexit__(self, kind: object, *_: object) -> None:
+        if kind is not None:
+            self.client._server.kill()
+            return
+        await self.client.shutdown_async(None)
+        self.client.exit(None)
+        await asyncio.wait_for(self.client.stop(), 30)
+
+    def open(self, file: str, text: str | None = None) -> None:
+        text = (self.folder / file).read_text() if text is None else text
+        item = types.TextDocumentItem(self.uri(file), "text", 1, text)
+        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+
+    def save(self, file: str) -> None:
+        document = types.TextDocumentIdentifier(self.uri(file))
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(document))
+
+    async def hover(self, file: str, line: int, column: int = 1) -> str:
+        params = types.HoverParams(types.TextDocumentIdentifier(self.uri(file)), types.Position(line - 1, column - 1))
+        found = await self.client.text_document_hover_async(params)
+        return "" if found is None else found.contents.value
+
+    async def until_hover(self, file: str, line: int, says: str) -> str:
+        for _ in range(300):
+            text = await self.hover(file, line)
+            if says in text:
+                return text
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"{file}:{line} never said {says!r}: {text!r}")
+
+    async def until_found(self, name: str, fits: Callable[[list[Any]], bool]) -> list[Any]:
+        for _ in range(300):
+            if name in self.found and fits(self.found[name]):
+                return self.found[name]
+            await asyncio.sleep(0.1)
+        raise AssertionError(f"never: {self.found}")
+
+    async def places(self, kind: str, file: str, line: int, column: int = 1) -> set[str]:
+        document, position = types.TextDocumentIdentifier(self.uri(file)), types.Position(line - 1, column - 1)
+        if kind == "definition":
+            found = await self.client.text_document_definition_async(types.DefinitionParams(document, position))
+        else:
+            context = types.ReferenceContext(include_declaration=True)
+            asked = types.ReferenceParams(context, document, position)
+            found = await self.client.text_document_references_async(asked)
+        top = f"{self.folder.as_uri()}/"
+        return {f"{one.uri.removeprefix(top)}:{one.range.start.line + 1}" for one in found}
+
+
+def is_error(one: Any) -> bool:
+    return bool(one.severity == types.DiagnosticSeverity.Error)
+
+
+def asked(folder: Path, talk: Callable[[Editor], Awaitable[None]], *words: str) -> Editor:
+    editor = Editor(folder, *words)
+
+    async def whole() -> None:
+        async with editor:
+            await asyncio.wait_for(talk(editor), 100)
+
+    asyncio.run(whole())
+    return editor
+
+
+def explanations(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What `explain --format json` says of every path that anybody wrote, for each node."""
+    repository = Repository(folder)
+    for name in repository.nodes():
+        run = run_node(repository, name, facts=load_facts(folder / "facts" / f"{name}.json"))
+        for path in sorted({spell(p) for slot in list(run.node.slots.values())[:-1] for p in leaves(slot.to_dict())}):
+            yield name, explained(run.node, parse(path), repository).to_dict()
+
+
+def leaves(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    for step, value in tree.items():
+        yield from leaves(value, (*path, step)) if isinstance(value, dict) and value else [(*path, step)]
+
+
+def questions(folder: Path, count: int, seed: int) -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """So many claims that stand in a file: the node, the explanation, the claim."""
+    claims = [
+        (node, one, claim)
+        for node, one in explanations(folder)
+        for claim in one["claims"]
+        if claim["file"] and claim["line"] and not claim["file"].startswith("facts/")
+    ]
+    return random.Random(seed).sample(claims, min(count, len(claims)))
+
+
+KEYS = ("a", "b", "c", "port")
+
+
+def fleet(folder: Path, seed: int, nodes: int = 8) -> Path:
+    """A repository of roles, environments and nodes that set the same few paths."""
+    draw = random.Random(seed)
+
+    def tree(depth: int = 3) -> Any:
+        some = draw.sample(KEYS, draw.randint(1, 3))
+        return {key: tree(depth - 1) if depth > 1 and draw.random() < 0.5 else draw.randint(1, 99) for key in some}
+
+    def put(place: str, data: Any) -> None:
+        path = folder / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data, indent=draw.choice([1, 2, None])))
+
+    for name in ("r1", "r2", "r3"):
+        put(f"roles/{name}.json", {"name": name, "default_attributes": tree(), "override_attributes": tree(2)})
+    for name in ("prod", "test"):
+        put(f"environments/{name}.json", {"name": name, "default_attributes": tree(), "override_attributes": tree(1)})
+    for number in range(nodes):
+        roles = [f"role[{name}]" for name in draw.sample(("r1", "r2", "r3"), draw.randint(1, 3))]
+        environment = draw.choice(("prod", "test"))
+        put(f"nodes/n{number}.json", {"chef_environment": environment, "run_list": roles, "normal": tree(1)})
+        put(f"facts/n{number}.json", {"platform": "debian", "platform_family": "debian", "platform_version": "12"})
+    return folder
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    folder = tmp_path / "shop"
+    shutil.copytree(EXAMPLE, folder)
+    return folder
+
+
+class TestALineBesideExplain:
+    """Of any line that `explain` names, the server says the same."""
+
+    def agrees(self, folder: Path, seed: int) -> None:
+        drawn = questions(folder, 50, seed)
+        assert len(drawn) == 50
+
+        async def talk(editor: Editor) -> None:
+            first = drawn[0][2]
+            await editor.until_hover(first["file"], first["line"], "on")
+            for node, explanation, claim in drawn:
+                place = claim["file"], claim["line"], claim["column"] or 1
+                text = await editor.hover(*place)
+                blocks = [block for block in text.split("\n\n") if f"**`{explanation['path']}`**" in block]
+                assert blocks, (node, explanation["path"], claim, text)
+                (about,) = blocks
+                winner = next((one for one in explanation["claims"] if one["outcome"] in ("wins", "joins")), None)
+                is_read = claim["outcome"] in ("wins", "joins")
+                lines = [line for line in about.splitlines() if re.search(rf": .*\b{node}\b", line)]
+                assert lines, (node, about)
+                if is_read:
+                    assert any(line.startswith(("wins on", "joins on")) for line in lines), (node, about)
+                elif claim["outcome"] == "loses" and winner:
+                    by = f"{winner['file']}:{winner['line']}" if winner["file"] else winner["kind"]
+                    assert any(line.startswith(f"overridden by {by} ({winner['rank']} ") for line in lines), about
+                if winner and winner["file"]:
+                    at = f"{winner['file']}:{winner['line']}"
+                    assert at in await editor.places("definition", *place)
+                setters = {f"{one['file']}:{one['line']}" for one in explanation["claims"] if one["file"]}
+                assert setters <= await editor.places("references", *place)
+
+        asked(folder, talk, "--run-code")
+
+    def test_on_fifty_lines_of_the_example(self, example: Path) -> None:
+        self.agrees(example, 1)
+
+    def test_on_fifty_lines_of_a_made_up_fleet(self, tmp_path: Path) -> None:
+        self.agrees(fleet(tmp_path / "fleet", 7), 2)
+
+
+class TestWhileOneWrites:
+    def test_a_line_that_moved_since_it_was_saved_is_known_still(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 3)
+        (folder / "roles/r1.json").write_text('{"name": "r1",\n "default_attributes": {\n  "port": 1,\n  "a": 2}}\n')
+
+        async def talk(editor: Editor) -> None:
+            before = await editor.until_hover("roles/r1.json", 3, "`port`")
+            editor.open("roles/r1.json", '{"name": "r1",\n\n "run_list": [],\n "default_attributes": {\n  "port": 1,\n')
+            assert await editor.hover("roles/r1.json", 5) == before
+            assert await editor.hover("roles/r1.json", 3) == ""
+
+        asked(folder, talk)
+
+    def test_what_is_saved_is_asked_anew_and_checked_anew(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 3)
+
+        async def talk(editor: Editor) -> None:
+            role = {"name": "r1", "default_attributes": {"port": 4242}}
+            (folder / "roles/r1.json").write_text(json.dumps(role, indent=1))
+            await editor.until_hover("environments/prod.json", 1, "")
+            editor.save("roles/r1.json")
+            assert "4242" in await editor.until_hover("roles/r1.json", 4, "`port`")
+            (folder / "roles/r1.json").write_text("{]")
+            editor.save("roles/r1.json")
+            (one,) = await editor.until_found("r1.json", lambda found: len(found) == 1 and is_error(found[0]))
+            assert one.source == "nodeattrs"
+            assert one.range.start == types.Position(0, 1)
+            (folder / "roles/r1.json").write_text(json.dumps(role))
+            editor.save("roles/r1.json")
+            await editor.until_found("r1.json", lambda found: not any(map(is_error, found)))
+
+        asked(folder, talk)
+
+
+class TestWhatRuns:
+    def test_code_of_a_repository_runs_only_where_somebody_asked(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 5)
+        (folder / "roles/r1.json").unlink()
+        (folder / "roles/r1.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nname('r1')\n")
+
+        async def talk(editor: Editor) -> None:
+            await editor.until_found("r1.py", lambda found: any("was not run" in one.message for one in found))
+
+        asked(folder, talk)
+        assert not (tmp_path / "ran").exists()
+
+    def test_what_code_prints_is_no_answer(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 5)
+        (folder / "roles/r1.json").unlink()
+        words = "import os\nprint('hello')\nos.system('echo hello')\nname('r1')\ndefault_attributes({'port': 4711})\n"
+        (folder / "roles/r1.py").write_text(words)
+
+        async def talk(editor: Editor) -> None:
+            assert "4711" in await editor.until_hover("roles/r1.py", 5, "`port`")
+
+        asked(folder, talk, "--run-code")
+
+
+class TestTheWords:
+    def test_secrets_are_withheld(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 5)
+        (folder / "nodeattrs.toml").write_text('sensitive = ["port"]\n')
+        role = {"name": "r1", "default_attributes": {"port": "hunter2"}}
+        (folder / "roles/r1.json").write_text(json.dumps(role, indent=1))
+        lines = Lines(folder, Ask(str(folder), run_code=False))
+        lines.look()
+        text = hover(lines.at(Place("roles/r1.json", 4)), lines.count)
+        assert "`port`" in text
+        assert "hunter2" not in text
+
+    def test_the_page_shows_what_comes(self) -> None:
+        lines = Lines(EXAMPLE, Ask(str(EXAMPLE)))
+        lines.look()
+        text = hover(lines.at(Place("roles/web.json", 38)), lines.count)
+        plain = re.sub(r"\*\*|`|  $", "", text, flags=re.MULTILINE)
+        assert f"```text\n{plain}\n```" in (ROOT / "docs/editor.md").read_text("utf-8")
+
+    def test_who_is_not_asked_is_counted(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 5)
+        lines = Lines(folder, Ask(str(folder), run_code=False), most=3)
+        lines.look()
+        assert lines.count["nodes"] == (3, 8)

@@ -1,0 +1,159 @@
+"""The tools for programs, asked by a client of the protocol's own library, beside the commands."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs import Node
+from nodeattrs.core.tree import spell
+from nodeattrs.keep import open_store
+from tests.test_lsp import EXAMPLE, fleet, leaves
+
+mcp = pytest.importorskip("mcp")
+
+Ask = Callable[..., Awaitable[Any]]
+
+
+def asked(folder: Path, talk: Callable[[Ask], Awaitable[None]], *words: str) -> None:
+    """Talk to a server that stands in a folder."""
+    line = ["-m", "nodeattrs", "mcp", *words]
+    server = mcp.StdioServerParameters(command=sys.executable, args=line, cwd=str(folder), env=dict(os.environ))
+
+    async def whole() -> None:
+        async with mcp.stdio_client(server) as streams, mcp.ClientSession(*streams) as session:
+            await session.initialize()
+
+            async def ask(tool: str, **given: Any) -> Any:
+                came = await session.call_tool(tool, given)
+                text = "\n".join(getattr(one, "text", "") for one in came.content)
+                return text if came.is_error else came.structured_content
+
+            ask.session = session  # type: ignore[attr-defined]
+            await talk(ask)
+
+    asyncio.run(asyncio.wait_for(whole(), 150))
+
+
+def command(folder: Path, *words: str) -> Any:
+    line = [sys.executable, "-m", "nodeattrs", *words, "--format", "json"]
+    return json.loads(subprocess.run(line, cwd=folder, capture_output=True, text=True).stdout)
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a store in which the nodes of the example are."""
+    folder = tmp_path_factory.mktemp("shop")
+    words = ["run", "--all", "--quiet", "--repo", str(EXAMPLE), "--facts", str(EXAMPLE / "facts"), "--store", "s.db"]
+    subprocess.run([sys.executable, "-m", "nodeattrs", *words], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+class TestTheTools:
+    def test_they_say_that_they_only_read(self, shop: Path) -> None:
+        async def talk(ask: Any) -> None:
+            tools = (await ask.session.list_tools()).tools
+            assert sorted(one.name for one in tools) == ["check", "diff", "explain", "impact", "search"]
+            assert all(one.annotations.read_only_hint for one in tools)
+            assert all(one.description for one in tools)
+
+        asked(shop, talk)
+
+    def test_explain_gives_what_the_command_gives_for_fifty_paths(self, shop: Path) -> None:
+        store = open_store(str(shop / "s.db"))
+        every = [
+            (name, spell(path).removesuffix(".$sensitive"))
+            for name in store.names()
+            for level in ("default", "normal", "override", "automatic")
+            for path in leaves(store.load(name).document[level])
+        ]
+        drawn = random.Random(3).sample(every, 50)
+
+        async def talk(ask: Ask) -> None:
+            answers = await asyncio.gather(*(ask("explain", node=name, path=path) for name, path in drawn))
+            for (name, path), came in zip(drawn, answers, strict=True):
+                claims = came["data"]["claims"]
+                assert (claims[0]["file"], claims[0]["line"]) == place_of(node_of(store, name), path)
+                assert came["exit_code"] in (0, 5)
+            for name, path in drawn[:5]:  # a process each
+                assert (await ask("explain", node=name, path=path))["data"] == command(
+                    shop, "explain", name, path, "--store", "s.db"
+                )
+
+        asked(shop, talk, "--store", "s.db")
+
+    def test_search_and_diff_give_what_the_commands_give(self, shop: Path) -> None:
+        async def talk(ask: Ask) -> None:
+            came = await ask("search", query="role:web", attributes=["app.workers"])
+            assert came["data"] == command(shop, "search", "role:web", "-a", "app.workers", "--store", "s.db")
+            came = await ask("diff", before="web1", after="web2", path="apache2")
+            assert came["data"] == command(shop, "diff", "web1", "web2", "--path", "apache2", "--store", "s.db")
+
+        asked(shop, talk, "--store", "s.db")
+
+    def test_check_and_impact_look_at_the_repository_that_was_named(self, tmp_path: Path) -> None:
+        folder = fleet(tmp_path / "fleet", 4)
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "one"]):
+            subprocess.run([*git, *words], cwd=folder, check=True)
+        role = json.loads((folder / "roles/r1.json").read_text())
+        role["override_attributes"] = {"new": 4711}
+        (folder / "roles/r1.json").write_text(json.dumps(role))
+
+        async def talk(ask: Ask) -> None:
+            assert (await ask("check"))["data"] == command(folder, "check", "--repo", str(folder))
+            came = await ask("impact", change="HEAD")
+            assert "4711" in json.dumps(came["data"])
+            assert came["exit_code"] == 0
+
+        asked(folder, talk, "--repo", str(folder))
+
+
+class TestWhatIsRefused:
+    def test_a_word_is_never_an_option(self, shop: Path) -> None:
+        async def talk(ask: Ask) -> None:
+            came = await ask("explain", node="--store=/etc/passwd", path="--all")
+            assert "no node can be called '--store=/etc/passwd'" in came
+            came = await ask("impact", change="--format=text")
+            assert "git knows no repository" in came
+            assert not came.startswith("{")
+            assert "the query ends too early" in await ask("search", query="((", limit=1)
+
+        asked(shop, talk, "--store", "s.db")
+
+    def test_a_fault_is_an_answer_with_its_way_out(self, shop: Path) -> None:
+        async def talk(ask: Ask) -> None:
+            came = await ask("explain", node="web9", path="app")
+            assert "web9" in came
+            assert "NA0411" in came
+            assert (await ask("search", query="role:web"))["exit_code"] == 0  # and it goes on
+
+        asked(shop, talk, "--store", "s.db")
+
+    def test_nothing_is_written(self, shop: Path) -> None:
+        before = (shop / "s.db").read_bytes()
+
+        async def talk(ask: Ask) -> None:
+            await ask("search", query="*:*")
+            await ask("explain", node="web1", path="app.workers")
+
+        asked(shop, talk, "--store", "s.db")
+        assert (shop / "s.db").read_bytes() == before
+
+
+def place_of(node: Any, path: str) -> tuple[str | None, int | None]:
+    origin = node.trace(path).claims[0].origin
+    return origin.file, origin.line
+
+
+def node_of(store: Any, name: str) -> Node:
+    return Node.restore(store.load(name).snapshot)
