@@ -166,7 +166,8 @@ def _reached(module: str, known: dict[str, list[Import]]) -> set[str]:
     return reached & known.keys()
 
 
-HOUSE = modules_of(Path(__file__).parents[1] / "nodeattrs")
+ROOT = Path(__file__).parents[1] / "nodeattrs"
+HOUSE = modules_of(ROOT)
 
 
 class TestHouse:
@@ -202,6 +203,28 @@ class TestHouse:
         `from nodeattrs import Node` loads no library that only some need.
         """
         assert heavy not in loaded_by("from nodeattrs import Node")
+
+    def test_an_import_compiles_nothing(self):
+        """
+        Neither the methods of data classes nor regular expressions: `lazily` has both, made at the first use.
+        """
+        found = [
+            f"{file.relative_to(ROOT)}:{node.lineno}"
+            for file in ROOT.rglob("*.py")
+            for node in at_import(ast.parse(file.read_text(encoding="utf-8")))
+            if (isinstance(node, ast.ImportFrom) and node.module == "dataclasses")
+            or (isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile")
+        ]
+
+        assert ["lazily.py"] == sorted({place.partition(":")[0] for place in found})
+
+
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What of a module is carried out by an import of it."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield from at_import(child)
 
 
 def loaded_by(statement: str) -> set[str]:

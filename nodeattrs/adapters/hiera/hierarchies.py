@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -27,7 +26,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 from nodeattrs.lazily import regexp
 
-_NAME = regexp(r"\w+", re.ASCII)
+_NAME = regexp("[A-Za-z0-9_]+")
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "yaml_data": "yaml",
     "json_data": "json",
