@@ -14,7 +14,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Iterator, Sequence
@@ -243,7 +242,7 @@ class Entry:
     def _beside(self) -> tuple[str, int]:
         """A new file beside it, under a lock that shows everybody that we live."""
         while True:
-            temporary = f".{self.name[:_LONGEST]}{_MARK}{secrets.token_hex(6)}"
+            temporary = f".{self.name[:_LONGEST]}{_MARK}{os.urandom(6).hex()}"
             handle = open_unfollowed(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.folder)
             _lock(handle)
             if os.fstat(handle).st_nlink:

@@ -59,7 +59,7 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import dataclass, field, replace
+from nodeattrs.lazily import dataclass, field, field_names, replace
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
@@ -285,7 +285,7 @@ def _limits(fields: Fields) -> dict[str, float]:
 
 
 def _chef(fields: Fields) -> ChefConfig:
-    fields.only(ChefConfig.__dataclass_fields__, "chef", above=_KNOWN)
+    fields.only(field_names(ChefConfig), "chef", above=_KNOWN)
     paths = [
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]

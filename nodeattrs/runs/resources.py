@@ -8,7 +8,6 @@ it. Nothing is touched here: `runs.applying` does that.
 
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -23,7 +22,6 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import qualified
 from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
-from nodeattrs.runs.reads import reads_of
 
 _RELATIONS = ("before", "require", "notify", "subscribe")
 _CHEFS = {"notifies": "notify", "subscribes": "subscribe"}
@@ -281,6 +279,10 @@ class Resources:
         if origin.file is None or origin.line is None:
             return ()
         # The text that really ran; what the file says by now may be another one.
+        import linecache
+
+        from nodeattrs.runs.reads import reads_of
+
         lines = linecache.getlines(os.path.join(self._root, origin.file))
         return reads_of("".join(lines), origin.line) if lines else ()
 

@@ -18,10 +18,8 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.lazily import dataclass, replace
 from nodeattrs.node.node import Node
-from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
@@ -160,6 +158,8 @@ def perform(
     if save:
         noop = run.catalog.noop
         ok = applied is None or noop or applied.ok
+        if applied is not None:
+            from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report))
         revision = store.save(saved, None if force else after_revision)
@@ -258,6 +258,8 @@ def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
         """
         if index != "node":
             raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
+        from nodeattrs.keep.search import parse_query, read_tree
+
         names = store.search(parse_query(query))
         trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
         if attributes is None:
