@@ -20,13 +20,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if argv is not None:
             return _run(argv)
-        import gc
-
         from nodeattrs.cli.interrupts import at_once
 
         at_once()
-        # What a command loads stays: to look through it again and again takes a tenth of a start, and once more as
-        # Python ends another tenth.
+        import argparse
+        import gc
+
+        # Beside ours argparse's own words stay English: to look for a translation of each takes a twentieth of a start.
+        argparse._ = str  # type: ignore[attr-defined]
+        # What a command loads stays: to look through it again and again takes a tenth, and once more at the end another.
         gc.set_threshold(100_000)
         code = _run(argv)
         gc.freeze()

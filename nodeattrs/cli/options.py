@@ -51,13 +51,16 @@ REPO_HELP = (
 def actions_of(
     parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command, one after the other, each with its parser.
+    """The actions of a command, one after the other, each with its parser; the one alone that is asked for.
 
     summaries: action -> what it does, for the lists of both
     epilogs:   action -> what its own help ends with, line by line as it is written
     """
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    asked = getattr(parser, "asked", None)
     for name, summary in summaries.items():
+        if asked in summaries and name != asked:
+            continue
         epilog = (epilogs or {}).get(name)
         yield (
             name,

@@ -91,6 +91,9 @@ class _Parser(argparse.ArgumentParser):
     What is left over is refused by the command it was written for, and not by the program around it.
     """
 
+    asked: str | None = None
+    """The one action that is asked for, of those that the command has."""
+
     def _get_formatter(self) -> argparse.HelpFormatter:
         # One is made for each argument, and would load `shutil` to ask how wide the terminal is.
         return self.formatter_class(prog=self.prog, width=columns() - 2)  # type: ignore[call-arg]
@@ -142,10 +145,11 @@ def precedence_table() -> str:
     return "\n".join(["precedence, the strongest first (maps meet key by key; docs/merging.md):", *rows, ""])
 
 
-def parser(only: str | None = None) -> argparse.ArgumentParser:
+def parser(only: str | None = None, action: str | None = None) -> argparse.ArgumentParser:
     """All commands with their options.
 
-    only: of this command. Of none, where it is no command: for the help
+    only:   of this command. Of none, where it is no command: for the help
+    action: of its actions this one, if it is one
     """
     program = _Program(
         prog="nodeattrs",
@@ -155,6 +159,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     program.add_argument("--version", action="version", version=_version())
+    commands: argparse._SubParsersAction[_Parser]
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
     for name in (only,) if only in _MODULES else COMMANDS:
         command = import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
@@ -167,6 +172,7 @@ def parser(only: str | None = None) -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         if only is None or only == name:
+            one.asked = action
             command.add_options(one)
         one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
     return program
@@ -197,7 +203,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             return DONE
         try:
             with terminal.writing():
-                parser(_command_in(words)).parse_args(_joined(words), options)
+                parser(_command_in(words), *words[1:2]).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
             settled = judge(options, terminal)

@@ -11,7 +11,6 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.lazily import dataclass, regexp
 from nodeattrs.reports import undecided
-from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
@@ -148,6 +147,8 @@ def part_of(tree: Any, path: Path) -> Any:
     """
     value = dig(tree, path)
     if value is ABSENT:
+        from nodeattrs.reports.explain import way_to
+
         raise NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=way_to(tree, path))
     return value
 
