@@ -15,11 +15,11 @@ import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from nodeattrs.lazily import dataclass, field
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from types import CodeType

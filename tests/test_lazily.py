@@ -1,4 +1,4 @@
-"""Data classes whose methods are made late, beside those of the standard module; patterns."""
+"""Data classes whose methods are made late, beside those of the standard module; expressions; words of `typing`."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import itertools
 import operator
 import pickle
 import re
+import typing
 from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
 import pytest
 
-from nodeattrs import lazily
+from nodeattrs import lazily, typed
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument
 
@@ -167,3 +168,37 @@ class TestRegexp:
     def test_a_name_that_no_pattern_has_is_an_error(self):
         with pytest.raises(AttributeError, match="fits"):
             lazily.regexp("a").fits  # type: ignore[attr-defined]  # noqa: B018
+
+
+class TestTyped:
+    def test_a_named_tuple_is_one_of_typing(self):
+        """
+        Fields, defaults, methods and words of errors.
+        """
+
+        def made(NamedTuple: Any) -> Any:
+            class Pair(NamedTuple):
+                """Two."""
+
+                a: int
+                b: list[int] | None = None
+
+                def both(self) -> tuple[Any, ...]:
+                    return tuple(self)
+
+                @property
+                def sum(self) -> int:
+                    return self.a + 1
+
+            return Pair
+
+        ours, theirs = made(typed.NamedTuple), made(typing.NamedTuple)
+        for kind in (ours, theirs):
+            assert ("Two.", ("a", "b"), {"b": None}) == (kind.__doc__, kind._fields, kind._field_defaults)
+            assert ((1, 2), 2, "Pair(a=1, b=2)") == (kind(1, 2).both(), kind(1, b=2).sum, repr(kind(1, 2)))
+            assert kind.__module__ == __name__
+        assert answer(ours) == answer(theirs)
+
+    def test_literals_are_their_values(self):
+        assert ("a", "b") == typed.get_args(typed.Literal["a", "b"])
+        assert ("a",) == typed.get_args(typed.Literal["a"])

@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         # Beside ours argparse's own words stay English: to look for a translation of each takes a twentieth of a start.
         argparse._ = str  # type: ignore[attr-defined]
-        # What a command loads stays: to look through it again and again takes a tenth, and once more at the end another.
+        # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
         gc.set_threshold(100_000)
         code = _run(argv)
         gc.freeze()

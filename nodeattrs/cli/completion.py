@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from nodeattrs.cli.complete import asked_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.typed import NamedTuple
 
 SUMMARY = "print what a shell needs to complete commands, options, nodes, paths and keys"
 DESCRIPTION = "Print a script that makes a shell complete our commands, options and their values."

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from nodeattrs.cli.options import REPO_HELP, actions_of, add_output, add_run_code, path_of, repository_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.typed import Any
 
 SUMMARY = "show what a role sets, and where"
 DESCRIPTION = """\

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import NodeNotFound, StoreError
 from nodeattrs.lazily import dataclass, field
+from nodeattrs.typed import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query

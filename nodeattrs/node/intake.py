@@ -9,7 +9,6 @@ expand and no files: a run hands in plain data and who set it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
 from nodeattrs.core.folding import placed
@@ -26,11 +25,11 @@ from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, set
 from nodeattrs.node.setters import RUN, Mark
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
+from nodeattrs.typed import Any, NamedTuple, Protocol
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
 
 
-@runtime_checkable
 class EnvironmentLike(Protocol):
     """What there is to know of an environment."""
 

@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At, Origins
@@ -28,6 +27,7 @@ from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import MapView, entry, evaluated, own, rooted, share
+from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
@@ -27,6 +26,7 @@ from nodeattrs.puppet.references import (
     made,
     ref_of,
 )
+from nodeattrs.typed import Any, NamedTuple, NoReturn
 
 _MARKS = regexp(
     r"""(?P<space>\s+|\#[^\n]*)

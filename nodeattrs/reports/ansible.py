@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible import (
     Inventory,
@@ -24,6 +23,7 @@ from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.lazily import dataclass
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.reports.matrix import Matrix

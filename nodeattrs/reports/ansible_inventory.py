@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.keep.search import indexed
@@ -16,6 +15,7 @@ from nodeattrs.lazily import dataclass, field, regexp
 from nodeattrs.node.values import MARKER
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -18,6 +17,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.unread import NOT_RUN, writes_in
 from nodeattrs.texts.writes import writes_of
+from nodeattrs.typed import Any
 
 _MOST_NODES, _MOST = 200, 6
 

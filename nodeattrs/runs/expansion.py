@@ -8,7 +8,6 @@ run-list and one environment have in common is prepared once for all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.tree import Path
@@ -19,6 +18,7 @@ from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

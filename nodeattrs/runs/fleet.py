@@ -23,7 +23,6 @@ from functools import cached_property, lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from types import FrameType
-from typing import Any, TypeVar
 
 from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.budget import Limits, hold, in_force
@@ -40,6 +39,7 @@ from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import Session, perform
 from nodeattrs.texts.documents import Document, read
+from nodeattrs.typed import Any, TypeVar
 
 BATCH = 8
 """Nodes that a worker is given at once."""

@@ -11,7 +11,6 @@ import contextlib
 import pathlib
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import (
@@ -34,6 +33,7 @@ from nodeattrs.runs.resources import RESOURCE_WORDS
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
 from nodeattrs.texts.documents import content_of
+from nodeattrs.typed import Any, NoReturn
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 

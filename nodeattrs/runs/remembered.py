@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound
 from nodeattrs.lazily import dataclass
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Saved, Store

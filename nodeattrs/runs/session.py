@@ -11,7 +11,6 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
 
 from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
@@ -26,6 +25,7 @@ from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ A whole run takes finer steps of the same: `node.intake`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
 from nodeattrs.node.node import Node
+from nodeattrs.typed import Any
 
 
 @taking(node=Node)
@@ -20,7 +20,7 @@ def reset_defaults_and_overrides(node: Node) -> None:
     Intake(node).reset()
 
 
-@taking(node=Node, role_default=Mapping, role_override=Mapping, environment=EnvironmentLike | None)
+@taking(node=Node, role_default=Mapping, role_override=Mapping, environment="override_attributes?")
 def apply_expansion(
     node: Node,
     role_default: Mapping[Any, Any],

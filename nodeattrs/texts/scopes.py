@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+
+from nodeattrs.typed import Any, NamedTuple
 
 
 class _Any:

@@ -18,6 +18,7 @@ from tests.benchmarks.fold import fold_figures
 from tests.benchmarks.hiera import hiera_figures
 from tests.benchmarks.ordering import catalog_figures
 from tests.benchmarks.search import keep_figures
+from tests.benchmarks.starts import start_figures
 
 KINDS = {
     "bindings": bindings_figures,
@@ -27,6 +28,7 @@ KINDS = {
     "hiera": hiera_figures,
     "keep": keep_figures,
     "node": node_figures,
+    "starts": start_figures,
 }
 
 

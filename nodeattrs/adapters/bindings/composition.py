@@ -16,7 +16,6 @@ import pathlib
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
-from typing import Any
 
 from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
@@ -36,6 +35,7 @@ from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.lazily import dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
+from nodeattrs.typed import Any
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""

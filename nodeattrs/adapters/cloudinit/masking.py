@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
@@ -17,6 +16,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting
 from nodeattrs.lazily import replace
+from nodeattrs.typed import Any
 
 
 class _Masked(Merged):

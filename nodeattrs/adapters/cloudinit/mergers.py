@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sized
 from functools import lru_cache, partial
-from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
@@ -41,6 +40,7 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
 from nodeattrs.lazily import dataclass, regexp
+from nodeattrs.typed import Any, Literal
 
 Mode = Literal["current", "documented"]
 

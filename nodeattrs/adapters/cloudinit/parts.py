@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any, NamedTuple
 
 import yaml
 
@@ -26,6 +25,7 @@ from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.lazily import dataclass, field, regexp
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
+from nodeattrs.typed import Any, NamedTuple
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
@@ -22,6 +21,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import dataclass, field_names, regexp, replace
+from nodeattrs.typed import Any, Literal
 
 _NUMBERED = regexp(r"part-\d{3,}")
 

@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
@@ -21,6 +20,7 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.lazily import dataclass, replace
 from nodeattrs.node.slot_names import CHEF_RULES
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

@@ -12,11 +12,11 @@ import json
 import marshal
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap, Noted, Saved

@@ -14,7 +14,6 @@ import os
 import secrets
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
@@ -23,6 +22,7 @@ from nodeattrs.keep.stores.sql import SqlStore, only
 from nodeattrs.keep.stores.tables import VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474

@@ -17,7 +17,6 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import partial
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
@@ -39,6 +38,7 @@ from nodeattrs.keep.stores.pieces import (
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk, forget, nodes_in, without
 from nodeattrs.keep.stores.turns import Turns
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search.fields import IndexPart, Steps

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+
+from nodeattrs.typed import Any
 
 Question = tuple[Any, ...]
 """A query, and its values."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
@@ -16,6 +15,7 @@ from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
 from nodeattrs.lazily import dataclass, field, field_names, regexp
+from nodeattrs.typed import Any
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
@@ -38,6 +37,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import meant, near
 from nodeattrs.puppet.references import Reference
+from nodeattrs.typed import Any
 
 _MISSING: Any = object()
 _NOTHING: Mapping[str, Any] = {}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
@@ -52,6 +51,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.typed import Any
 
 _MANY = 20_000
 """Among more keys than these nobody looks for near misses."""
