@@ -8,11 +8,11 @@ comma = ,
 
 # What can make an environment: Python 3.11 or newer, with venv. Name another one with PYTHON=.
 USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
-PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
+PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
 	"$$python" -c '$(USABLE)' 2>/dev/null && { echo "$$python"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test slow test-all lint types bench clean
+.PHONY: help run quick test slow test-all lint types docs bench clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,8 @@ run: $(RUNS) ## run the example repository for its three nodes, then explain the
 		'nodeattrs diff web1 web2 --path apache2' \
 		'nodeattrs cloud-config explain $(EXAMPLE)/cloud-init/base.yaml $(EXAMPLE)/cloud-init/web.yaml --path runcmd' \
 		'nodeattrs --help'
+	@mkdir -p .run; echo; $(BIN)/nodeattrs report web1 web2 db1 --repo $(EXAMPLE) -o .run/report.html
+	@echo "Open .run/report.html in a browser: the three nodes, with the fifteen slots behind every value."
 
 # ---------------------------------------------------------------- the checks
 # The slow ones run by themselves in `make test`: laws, oracles, processes, servers, whole pages of documentation.
@@ -61,13 +63,16 @@ lint: $(STAMP) ## ruff: style and format
 types: $(STAMP) ## mypy --strict
 	@$(BIN)/mypy
 
+docs: $(STAMP) ## the site, into .run/site; a warning fails it
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs --quiet build && echo "open .run/site/index.html"
+
 bench: $(STAMP) ## the benchmarks of the node
 	@$(BIN)/python -m tests.benchmarks node
 
 # A shim may be on the path and start nothing, so each candidate is asked. pyenv's own versions count too.
-test-all: ## run the tests on every CPython from 3.11 to 3.13 that works here
+test-all: ## run the tests on every CPython from 3.11 to 3.14 that works here
 	@ran=; absent=; failed=; \
-	for version in 3.11 3.12 3.13; do \
+	for version in 3.11 3.12 3.13 3.14; do \
 		found=; \
 		for python in python$$version "$$HOME"/.pyenv/versions/$$version.*/bin/python$$version; do \
 			"$$python" -c '$(USABLE)' 2>/dev/null && { found=$$python; break; }; \

@@ -3,7 +3,7 @@ r"""Every code: of errors, of warnings, and of what checks find; with its cause,
     NA00xx  everywhere        NA03xx  documents       NA06xx  catalog
     NA01xx  trees and paths   NA04xx  repositories    NA10xx  Hiera
     NA02xx  merging           NA05xx  stores          NA11xx  cloud-init       NA12xx  bindings
-    NA13xx  Ansible
+    NA13xx  Ansible           NA14xx  attribute files as data
 
 The entries stand in codes.txt, room by room. An entry is a line with the code and its names, then a cause, an example
 and a way out. A name in capitals is a class of `nodeattrs.errors` or of a room's own errors; any other is a `kind` of

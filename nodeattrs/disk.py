@@ -49,6 +49,16 @@ def write_all(handle: int, content: bytes) -> None:
         rest = rest[os.write(handle, rest) :]
 
 
+def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644) -> None:
+    """Put a file at a path, whole or not at all; a link there is replaced. raises: OSError"""
+    folder, name = os.path.split(os.fspath(place))
+    handle = os.open(folder or os.curdir, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        Entry(handle, name).replace(content, mode)
+    finally:
+        os.close(handle)
+
+
 # --- folders ------------------------------------------------------------------------
 
 

@@ -42,6 +42,7 @@ attributes too, so no program need parse the sentence.
     ├── CannotDecrypt             (also ValueError)     an encrypted value, and no secret or a wrong one
     ├── RecipeFailed                                    cookbook code raised
     ├── StoreError                (also OSError)        a store that cannot be read or written
+    ├── FleetError                                      many nodes on many machines, and one thing for all has gone
     ├── BadName                   (also ValueError)     a name from outside that must not become a path
     ├── MissingExtra              (also ImportError)    an optional library is not installed
     └── InternalError                                   our own bug; please report it
@@ -304,6 +305,17 @@ class StoreError(NodeattrsError, OSError):
     """A store that cannot be read or written."""
 
     __str__ = NodeattrsError.__str__
+
+
+class FleetError(NodeattrsError):
+    """A fleet that cannot go on: workers, their cluster or the store have gone, or a worker cannot do what it should.
+
+    kind: "worker-died", "other-repository", ...; docs/codes.md lists them
+    """
+
+    def __init__(self, message: str, *, kind: str, details: Iterable[str] = (), hint: str | None = None) -> None:
+        super().__init__(message, details=details, hint=hint)
+        self.kind = kind
 
 
 class BadName(NodeattrsError, ValueError):

@@ -4,6 +4,8 @@
         run = converge("role[web]", platform="debian-12", environment="production")
         assert run["app.workers"] == 30
 
+`nodeattrs_injector` is an injector that each test has for itself (docs/bindings.md).
+
 Installed with the package (entry point `pytest11`). Until a fixture is used nothing of the library is
 imported. It decides nothing: a run is `runs.run`, what is printed is `reports.explain`. docs/testing.md
 """
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -24,6 +27,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from types import CodeType
 
+    from nodeattrs.adapters.bindings import Injector
     from nodeattrs.catalog import Catalog
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.trace import Trace
@@ -41,6 +45,11 @@ _WIDTH = 100
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("nodeattrs_repo", "the repository that `converge` runs (default: rootdir, or what is above it)")
+    parser.addini(
+        "nodeattrs_injector",
+        "`package.module:name` of the injector that `nodeattrs_injector` gives, or of a function that makes it "
+        "(default: that of the repository's bindings)",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -62,6 +71,48 @@ def converge(nodeattrs_repository: Repository, request: pytest.FixtureRequest) -
     reads: list[_Read] = []
     request.node.stash[_READS] = reads
     return Converge(nodeattrs_repository, reads)
+
+
+@pytest.fixture
+def nodeattrs_injector(request: pytest.FixtureRequest) -> Iterator[Injector]:
+    """An injector of this test's own: what was made in it is closed after the test, and nothing of it is left.
+
+    It is a child of the one that the setting nodeattrs_injector names, else of that of the repository's bindings.
+    `with nodeattrs_injector.override({Repo: FakeRepo()}) as injector: ...` gives other values.
+    """
+    named = request.config.getini("nodeattrs_injector")
+    injector = _named_injector(named) if named else _of_repository(request.getfixturevalue("nodeattrs_repository"))
+    with injector.child() as child:
+        yield child
+
+
+def _named_injector(named: str) -> Injector:
+    from nodeattrs.adapters.bindings import Injector
+    from nodeattrs.errors import wrong_argument
+
+    try:
+        found = pkgutil.resolve_name(named)
+    except (ValueError, ImportError, AttributeError) as error:
+        raise wrong_argument(
+            "the setting nodeattrs_injector", f"an injector ({error})", named, "shop.wiring:injector"
+        ) from None
+    injector = found if isinstance(found, Injector) or not callable(found) else found()
+    if not isinstance(injector, Injector):
+        raise wrong_argument("the setting nodeattrs_injector", "an injector", injector, "shop.wiring:injector")
+    return injector
+
+
+def _of_repository(repository: Repository) -> Injector:
+    from nodeattrs.errors import NotFound
+    from nodeattrs.node.node import Node
+    from nodeattrs.runs.injection import Injection
+
+    injector = Injection(repository, Node("test")).injector
+    if injector is None:
+        raise NotFound(
+            "there is nothing to inject from", hint='bindings = "FOLDER" in nodeattrs.toml, or nodeattrs_injector'
+        )
+    return injector
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ from typing import Any
 
 from nodeattrs.core.rules import WORDS
 from nodeattrs.core.trace import COLUMNS
+from nodeattrs.runs.attribute_data import WORDS as DATA_WORDS
+from nodeattrs.runs.conditions import WORDS as TESTS
 from nodeattrs.runs.config import _CHEFS
 from nodeattrs.texts.documents import SYNTAXES
 
@@ -121,7 +123,14 @@ _PART = {
 _SEVERITIES = ("=error", "=warning", "=note")
 _CHECK = {"version": "int", "ok": "bool", "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"]}
 
+_SCALAR = "str|num|bool|null"
+_TEST = (_SCALAR, [_SCALAR], "@test")
+_TESTS = {"not": _TEST, "has": _SCALAR, "version": "str|int"}
+_CONDITION = ("@condition", ["@condition"])
+
 PARTS: dict[str, Any] = {
+    "condition": {"not?": _CONDITION, "*": _TEST},
+    "test": {**{f"{word}?": _TESTS[word] for word in TESTS}, "*": "never"},
     "finding": {
         "code": "str",
         "name": "str",
@@ -272,6 +281,18 @@ OUTPUTS: dict[str, Any] = {
         "path": "str",
         "value?": "any",
         "origins?": _ORIGINS,
+        "revision?": "int|null",
+        "attributes?": [
+            {
+                "path": "str",
+                "steps": ["str|int|num|bool|null"],
+                "value": "any",
+                "rank": "int",
+                "joins": ["int"],
+                "overrides": ["int"],
+                **_WHO,
+            }
+        ],
         "slots?": [
             {
                 "slot": "int",
@@ -289,6 +310,26 @@ OUTPUTS: dict[str, Any] = {
     **{
         name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
         for name in ("facts", "role-show", "environment-show")
+    },
+    **{
+        name: {
+            "version": "int",
+            "kind": "str",
+            "name": "str",
+            "nodes": ["str"],
+            "total": "int",
+            "attributes": [
+                {
+                    "path": "str",
+                    "level": ("=default", "=override"),
+                    "value": "any",
+                    **_WHO,
+                    "wins": ["str"],
+                    "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
+                }
+            ],
+        }
+        for name in ("role-wins", "environment-wins")
     },
     "list": {"version": "int", "kind": "str", "names": ["str"]},
     "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
@@ -457,6 +498,16 @@ OUTPUTS: dict[str, Any] = {
         "catalog": "str",
         "order": [{"resource": "str", "origin": "@place|null", "reads": ["str"]}],
     },
+    "catalog-graph": {
+        "version": "int",
+        "catalog": "str",
+        "resources": [{"resource": "str", "is_container": "bool", "inside": ["str"], "origin": "@place|null"}],
+        "edges": [
+            {"before": "str", "after": "str", "kind": ("=order", "=refresh"), "because": "str", "origin": "@place|null"}
+        ],
+        "cycles": [["str"]],
+        "faults": ["str"],
+    },
     "catalog-why": {
         "version": "int",
         "before": "str",
@@ -556,7 +607,12 @@ LINES = {
         "explain web1 app.database.password --at 1",
         f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --all",
     ],
-    "show": ["show web1 app --origins", "show web1 app --slot 12 --slot 4", "show web1 app --level default --origins"],
+    "show": [
+        "show web1 app --origins",
+        "show web1 --winners",
+        "show web1 app --slot 12 --slot 4",
+        "show web1 app --level default --origins",
+    ],
     "facts": ["facts kernel.release --facts facts/web1.json --origins", "facts --facts facts/web2.json"],
     "history": ["history web1"],
     "diff": ["diff web1", "diff web1 web2 --slots"],
@@ -592,6 +648,7 @@ LINES = {
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
     "matrix": [
+        "matrix app.workers --count",
         "matrix app.workers --repo . --facts facts --jobs 1",
         "matrix app.nosuch --repo . --facts facts --jobs 1",
     ],
@@ -601,9 +658,11 @@ LINES = {
     ],
     "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
-    "list": ["list nodes --repo .", "list cookbooks --repo ."],
+    "list": ["list nodes --repo .", "list fields", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],
     "environment-show": ["environment show production --repo ."],
+    "role-wins": ["role wins web --repo ."],
+    "environment-wins": ["environment wins production --repo . --limit 1"],
     "hiera-who-has": ["hiera who-has ntp::servers --hiera hiera"],
     "hiera-unused": ["hiera unused --hiera levels"],
     "ansible-explain": [
@@ -622,6 +681,7 @@ LINES = {
     "bindings-graph": ["bindings graph --site bindings"],
     "catalog-check": [f"catalog check {_WEB1}"],
     "catalog-order": ["catalog order --from catalog.json"],
+    "catalog-graph": ["catalog graph --from catalog.json", f"catalog graph {_WEB1}"],
     "catalog-why": ["catalog why File[/a] File[/b] --from catalog.json"],
     "catalog-explain": [
         "catalog explain File[/a] --from catalog.json",
@@ -671,6 +731,7 @@ SETTINGS: dict[str, Any] = {
         "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
     },
     "ansible?": {"groups?": {"*": "str"}, "*": "never"},
+    "web?": {"source_url?": "str", "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {
         "select?": ["str"],
@@ -683,6 +744,15 @@ SETTINGS: dict[str, Any] = {
     **{f"{name}?": [("str", ["str"])] for name in _CHEFS},
     "*": "never",
 }
+
+
+_LEVELS = {f"{word}?": ({"*": "any"}, "null") for word in DATA_WORDS}
+_BLOCK = {"when?": (*_CONDITION, "null"), **_LEVELS}
+ATTRIBUTES = {**_BLOCK, "blocks?": ([{**_BLOCK, "*": "never"}], "null"), "*": "never"}
+"""An attribute file that is data."""
+
+FILES = {"settings": ("nodeattrs.toml", SETTINGS), "attributes": ("attribute files as data", ATTRIBUTES)}
+"""What people write: name -> what it is about, and its shape."""
 
 
 def schema_of(shape: Any, strict: bool = False) -> dict[str, Any]:
@@ -722,12 +792,12 @@ def _map(shape: Mapping[str, Any], strict: bool) -> dict[str, Any]:
 
 
 def body(name: str, strict: bool = False) -> dict[str, Any]:
-    """The schema of one output, or of "settings", without the parts that it needs."""
+    """The schema of one output, or of one of FILES, without the parts that it needs."""
     command = next((f"{one} {name[len(one) + 1 :]}" for one in _WITH_ACTIONS if name.startswith(f"{one}-")), name)
     command = command.replace("fold-", "fold --", 1)
-    title = "nodeattrs.toml" if name == "settings" else f"nodeattrs {command} --format json"
+    title, shape = FILES.get(name) or (f"nodeattrs {command} --format json", OUTPUTS[name])
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title}
-    return schema | schema_of(SETTINGS if name == "settings" else OUTPUTS[name], strict)
+    return schema | schema_of(shape, strict)
 
 
 def document(name: str, strict: bool = False) -> dict[str, Any]:
@@ -743,7 +813,7 @@ def text() -> str:
     """The file."""
     parts = {name: schema_of(PARTS[name]) for name in sorted(PARTS)}
     return (
-        json.dumps({"schemas": {name: body(name) for name in sorted((*OUTPUTS, "settings"))}, "$defs": parts}, indent=1)
+        json.dumps({"schemas": {name: body(name) for name in sorted((*OUTPUTS, *FILES))}, "$defs": parts}, indent=1)
         + "\n"
     )
 

@@ -24,12 +24,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
-from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError
+from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, StoreError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
 from nodeattrs.keep.carrying import exported, import_nodes
 from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.stores import turns
+from nodeattrs.keep.stores.tables import VERSION
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -488,7 +489,19 @@ class DatabaseExam:
 
     def counted(self, store):
         with store._reading("count") as talk:
-            tables = ("text", "piece", "part", "entry", "node_part")
+            tables = (
+                "text",
+                "piece",
+                "part",
+                "entry",
+                "node_part",
+                "path",
+                "field",
+                "word",
+                "part_entry",
+                "held",
+                "former",
+            )
             return [talk.all(f"SELECT count(*) FROM {table}")[0][0] for table in tables]
 
     def test_what_nobody_needs_any_more_is_gone_after_pruning(self, store):
@@ -499,7 +512,7 @@ class DatabaseExam:
         store.delete("web1")
 
         assert 2 == pruned[0]
-        assert [0, 0, 0, 0, 0] == self.counted(store)
+        assert not any(self.counted(store))
 
     @pytest.mark.parametrize(
         ("statement", "fault"),
@@ -540,6 +553,7 @@ class DatabaseExam:
             ("part", "parts that search should know are gone"),
             ("part_entry", "parts have lost what search should find"),
             ("entry", "values that search should find are gone"),
+            ("word", "search does not know all words"),
             ("path", "paths that search needs are gone"),
             ("field", "paths have lost the field that search needs"),
         ],
@@ -553,6 +567,81 @@ class DatabaseExam:
         assert "made the index again" == open_store(place).migrate()
         assert [] == open_store(place).check()
         assert ["web1"] == open_store(place).search(parse_query("mark:1"))
+
+    def made_older(self, place, version):
+        """Make of a store in its tables what an older program would have made."""
+        gone = ["held", "former", "word"]
+        if version == 1:
+            gone += ["path", "field", "entry", "part", "part_entry", "node_part"]
+        for statement in (*(f"DROP TABLE {table}" for table in gone), "ALTER TABLE secret DROP COLUMN packing"):
+            self.damage(place, statement)
+        self.damage(place, self.OLDER.format(version))
+
+    @pytest.mark.parametrize("version", [1, 3])
+    def test_an_older_store_says_how_to_bring_it_up_to_date(self, store, place, version):
+        """
+        The first version had no index for search; migrating makes it from what is kept.
+        """
+        for mark in (1, 2):
+            store.save(pair(mark))
+            store.save(pair(mark, "web2"))
+        store.close()
+        self.made_older(place, version)
+        with pytest.raises(StoreError, match=f"its version is {version}, ours {VERSION}\n.*nodeattrs store migrate"):
+            open_store(place).save(pair(3))
+
+        assert f"brought version {version} to {VERSION}" == open_store(place).migrate()
+        store = open_store(place)
+        assert [2, 1] == [mark_of(store.load("web1", at)) for at in (None, 1)]
+        assert (["web1", "web2"], []) == (store.search(parse_query("mark:2")), store.check())
+        assert store.delete("web1")
+        assert (2, []) == (mark_of(store.load("web2")), store.check())
+        store.delete("web2")
+        assert not any(self.counted(store))
+
+    def test_a_store_of_before_is_read_as_it_is(self, store, place):
+        """
+        What it lacks makes a search longer, and no answer another one.
+        """
+        for mark in (1, 2):
+            store.save(pair(mark))
+        asked = [parse_query(query) for query in ("mark:2", "mark=2", "mark:[1 TO 2]", "mark:1", "*:web1", "name:web?")]
+        found = [store.search(query) for query in asked]
+        store.close()
+        self.made_older(place, 3)
+
+        store = open_store(place)
+        assert found == [store.search(query) for query in asked]
+        assert [2, 1] == [revision.number for revision in store.history("web1")]
+        assert (1, ["web1"], []) == (mark_of(store.load("web1", 1)), store.names(), store.check())
+
+    def test_what_another_node_needs_stays_when_a_node_is_forgotten(self, store):
+        """
+        Nothing but what the node had is looked at.
+        """
+        facts = {str(number): {"value": f"{number} " * 50} for number in range(100)}
+        only_web2 = []
+        for name in ("web2", "web1", "web3"):
+            store.save(Saved(name, {"name": name, "automatic": facts}, {"slots": facts}))
+            only_web2 = only_web2 or self.counted(store)
+        assert store.delete("web1")
+        facts["7"]["value"] = "another"
+        store.save(Saved("web3", {"name": "web3", "automatic": facts}, {"slots": {}}))
+        assert store.delete("web3")
+
+        assert only_web2 == self.counted(store)
+        assert [] == store.check()
+        assert ["web2"] == store.search(parse_query("value:7"))
+
+    def test_a_loss_of_who_needs_what_is_noticed_and_mended(self, store, place):
+        store.save(pair(1))
+        store.close()
+        self.damage(place, "DELETE FROM held")
+
+        (fault,) = open_store(place).check()
+        assert "who needs which text is not known for all" in fault
+        open_store(place).migrate()
+        assert [] == open_store(place).check()
 
     def test_queries_and_values_never_become_sql(self, store):
         nasty = "x'; DROP TABLE node; -- \" ? %s {0} :name"

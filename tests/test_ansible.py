@@ -255,7 +255,7 @@ class TestTheCommand:
     def test_variables_are_printed_as_ansible_prints_them(self, run):
         """JSON or YAML."""
         assert run("vars", "web1") == (0, '{\n    "only": 1,\n    "port": 80\n}\n', "")
-        assert run("vars", "db1", "-y") == (0, "only: 1\nport: 70\n\n", "")
+        assert run("vars", "db1", "-y") == (0, "only: 1\nport: 70\n", "")
 
     def test_the_graph_and_the_list_have_every_group(self, run):
         """In the order of the inventory."""

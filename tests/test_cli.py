@@ -800,6 +800,7 @@ class TestThePage:
             ("docs/cli.md", "true"),
             ("docs/fold.md", "cp cookbooks_example/fold/* ."),
             ("docs/check.md", "true"),
+            ("docs/attribute-data.md", "true"),
             ("docs/in-ci.md", "true"),
             ("README.md", "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts"),
             ("docs/impact.md", _CHANGED),

@@ -83,7 +83,7 @@ class TestTheTable:
                     "LookupLoop",
                     "_fault",
                     "fault",
-                    "_about",
+                    "about",
                     "_note",
                     "error",
                 },

@@ -19,8 +19,10 @@ from nodeattrs.cli import main
 from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.maintenance import set_normal
-from nodeattrs.runs import fleet as fleets
-from nodeattrs.runs.fleet import Fleet, jobs_for, resolve, still_to_do
+from nodeattrs.runs import batches
+from nodeattrs.runs.batches import jobs_for
+from nodeattrs.runs.executors import processors
+from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
 from tests.on_disk import repository
 
 NAMES = [f"web{number}" for number in range(12)]
@@ -100,10 +102,10 @@ class TestWhoDoesTheWork:
                 assert name == open_store(fleet.store).load("web1", outcome.revision).document["default"]["app"]["name"]
 
     def test_few_nodes_are_not_worth_processes(self, fleet, monkeypatch):
-        monkeypatch.setattr(fleets, "_pool", lambda *_: pytest.fail("a process was started"))
+        monkeypatch.setattr(batches, "_pool", lambda *_: pytest.fail("a process was started"))
 
-        assert 15 == len(list(resolve(replace(fleet, save=False), ["web1"] * (2 * fleets.BATCH - 1))))
-        assert (1, fleets.processors()) == (jobs_for(15), jobs_for(16))
+        assert 15 == len(list(resolve(replace(fleet, save=False), ["web1"] * (2 * batches.BATCH - 1))))
+        assert (1, processors()) == (jobs_for(15), jobs_for(16))
 
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_in_order(self, fleet, jobs):
@@ -130,9 +132,9 @@ class Counting(Executor):
         self.given = 0
 
     def submit(self, work, *arguments):
-        self.given += len(arguments[1])
+        self.given += len(arguments[2])
         future = Future()
-        future.set_result([fleets.Outcome(name) for name in arguments[1]])
+        future.set_result(batches._Done([Outcome(name) for name in arguments[2]], "here", time.time(), 0.01))
         return future
 
 
@@ -145,7 +147,7 @@ class TestHowMuchAtOnce:
         outcomes = resolve(fleet, (f"n{number}" for number in range(1_000_000)), executor=executor)
         next(outcomes)
 
-        assert executor.given <= fleets.BATCH * fleets.BATCHES
+        assert executor.given <= batches.BATCH * batches.BATCHES
         outcomes.close()
 
     def test_a_worker_that_died_is_said(self, fleet):

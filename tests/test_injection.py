@@ -4,11 +4,16 @@ import json
 
 import pytest
 
+from nodeattrs.adapters.bindings import BindingErrors
 from nodeattrs.catalog.questions import why_before
 from nodeattrs.core.claim import Origin
-from nodeattrs.errors import NotFound, RecipeFailed
+from nodeattrs.core.code import held_back
+from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
+from nodeattrs.node.node import Node
 from nodeattrs.reports.explain import explained
+from nodeattrs.runs.binding_sites import site_of
 from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.run import run_node
 from tests.on_disk import repository
 
@@ -163,3 +168,170 @@ class TestDependencies:
         (step,) = why_before(catalog.plan(), "File[/b]", "File[/a]")
 
         assert (step.reason, step.origin.place) == ("the chain File['/b'] ~> File['/a']", "site/bindings/default.pp:2")
+
+
+DB = {"name": "db1", "roles": ["db", "base"], "sql": {"user": "app", "port": 5432}, "fqdn": "db1.example"}
+WEB = {"name": "web1", "roles": ["web"], "fqdn": "web1.example"}
+
+
+def search(index: str, query: str = "*:*", attributes=None):
+    """What a store with two nodes would find."""
+    assert query in ("*:*", "roles:db", "name:db1")
+    found = [one for one in (DB, WEB) if query == "*:*" or one is DB]
+    return [{"name": one["name"]} if attributes else dict(one) for one in found]
+
+
+class TestKeptNodes:
+    def test_a_query_is_a_search_over_them(self, kiln):
+        """
+        `Sql[NAME]` is each node with a map `sql`; `Node[NAME]` each node; a role is one of several.
+        """
+        site = """bindings default {
+          bind 'dbs' to Sql[?? role == db]
+          bind 'nodes' to Node[?? fqdn =~ 'example']
+          bind parameters kiln to Sql[?? port > 80] { map => { user => user, host => fqdn } }
+        }"""
+        recipe = (
+            "node.default['dbs'] = [str(one) for one in inject('dbs')]\n"
+            "node.default['nodes'] = [str(one) for one in inject('nodes')]\n"
+            "node.default['kiln'] = parameters('kiln', user='nobody', host='nowhere')\n"
+        )
+        repo = kiln(**{"site/bindings/default.pp": site, RECIPE: recipe})
+        node = run_node(repo, "kiln1", facts=FACTS, words={"search": search}).node
+
+        assert node["dbs"] == ["Sql[db1]"]
+        assert node["nodes"] == ["Node[db1]", "Node[web1]"]
+        assert node["kiln"] == {"user": "app", "host": "db1.example"}
+
+    def test_they_and_hiera_are_layers(self, kiln):
+        """
+        Each key of the tree under its own name, with its line; each node as a hash.
+        """
+        manifest = FILES["site/manifests/site.pp"].replace(
+            "'confdir:/default' }", "'confdir:/default' }, layer { 'data': include => ['hiera:/kiln::*', 'nodes:/*'] }"
+        )
+        recipe = (
+            "node.default['fuel'] = inject('kiln::fuel')\nnode.default['port'] = inject('nodes::db1')['sql']['port']\n"
+        )
+        repo = kiln(**{"site/manifests/site.pp": manifest, RECIPE: recipe})
+        node = run_node(repo, "kiln1", facts=FACTS, words={"search": search}).node
+        (read,) = explained(node, ("fuel",), repo).readings
+
+        assert (node["fuel"], node["port"]) == ("gas", 5432)
+        assert read.trace.winner.claim.origin.place == "data/data/common.yaml:1"
+
+
+CODE = """
+class Ember:
+    def __init__(self, heat: int = 3) -> None:
+        self.heat = heat
+
+def ash(references, request):
+    from nodeattrs.adapters.bindings import Bindings
+    return [Bindings.of_values("ash", {"ash::of": request.node})]
+
+class Asher:
+    def __call__(self, references, request):
+        return ash(references, request)
+"""
+
+
+class TestCode:
+    SETTINGS = """
+[bindings]
+site = "site"
+classes = ["lib/fire.py:Ember", "lib/fire.py:Asher"]
+providers = {ash = "lib/fire.py:ash"}
+"""
+
+    def test_the_settings_name_classes_and_providers(self, kiln):
+        """
+        Of a file in the repository, or of a package; a provider may be bound, too.
+        """
+        manifest = FILES["site/manifests/site.pp"].replace(
+            "'confdir:/default' }", "'confdir:/default' }, layer { 'ash': include => ['ash:/', 'bound:/'] }"
+        )
+        site = """bindings default {
+          bind Type[Ember], 'ember' to Type[Ember]
+          bind 'bound' to Type[Asher] in 'bindings_providers'
+        }"""
+        recipe = "node.default['heat'] = inject('ember', 'Type[Ember]').heat\nnode.default['of'] = inject('ash::of')\n"
+        files = {
+            "nodeattrs.toml": self.SETTINGS, "lib/fire.py": CODE, "site/manifests/site.pp": manifest,
+            "site/bindings/default.pp": site, RECIPE: recipe,
+        }  # fmt: skip
+        with pytest.raises(BindingErrors, match=r"'ash::of' is bound 2 times"):
+            run_node(kiln(**files), "kiln1", facts=FACTS)
+        files["site/manifests/site.pp"] = manifest.replace("'ash:/', ", "")
+        node = run_node(kiln(**files), "kiln1", facts=FACTS).node
+        assert (node["heat"], node["of"]) == (3, "kiln1")
+
+    def test_where_code_is_held_back_nothing_of_it_is_loaded(self, kiln):
+        """
+        A class is an unknown layer when somebody needs it, and not before.
+        """
+        site = "bindings default { bind Type[Ember], 'ember' to Type[Ember] bind 'a' to 1 }"
+        repo = kiln(**{"nodeattrs.toml": self.SETTINGS, "lib/fire.py": "1/0", "site/bindings/default.pp": site})
+        with held_back():
+            injector = site_of(repo, repo.root / "site", node="n", facts={}).injector()
+            assert injector.inject("a") == 1
+            with pytest.raises(UnknownLayer, match="the class Ember is code, which was not run"):
+                injector.inject("ember", "Type[Ember]")
+
+    @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ('classes = ["Ember"]', "names no code"),
+            ("classes = [3]", "must be text"),
+            ('providers = {a = "x"}', "names no code"),
+        ],
+    )
+    def test_what_names_no_code_is_found_at_its_line(self, kiln, line, said):
+        repo = kiln(**{"nodeattrs.toml": f"[bindings]\n{line}\n"})
+        with pytest.raises(DocumentError, match=said):
+            repo.config  # noqa: B018
+
+    def test_an_unknown_word_of_the_table_is_a_warning(self, kiln):
+        repo = kiln(**{"nodeattrs.toml": "[bindings]\nsight = 'site'\n"})
+
+        assert repo.config.bindings is None
+        assert [warning.hint for warning in repo.warnings] == ["known are site, classes, providers"]
+
+    def test_code_that_cannot_be_loaded_is_an_error_that_names_it(self, kiln):
+        site = "bindings default { bind Type[Ember], 'ember' to Type[Ember] }"
+        repo = kiln(**{"nodeattrs.toml": self.SETTINGS, "lib/fire.py": "1/0", "site/bindings/default.pp": site})
+
+        with pytest.raises(DocumentError, match=r"lib/fire\.py:Ember cannot be loaded: division by zero"):
+            site_of(repo, repo.root / "site", node="n", facts={}).injector()
+
+
+class TestImplicitly:
+    RECIPE = """
+@define
+def oven(title, heat=1, fuel='none', tray='steel'):
+    file(f'/{title}', content=f'{heat} {fuel} {tray}')
+
+oven('a')
+oven('b', heat=5)
+file('/plain', content='x')
+"""
+    SITE = """bindings default {
+      bind parameters Oven to { heat => 900 }
+      bind parameters Oven[b] to { heat => 2, tray => 'stone' }
+      bind parameters File['/plain'] to { mode => '0600' }
+    }"""
+
+    def test_a_parameter_that_nobody_gave_is_looked_up(self, kiln):
+        """
+        Of this one, of its type, in Hiera, then its default; of a file what is bound for it.
+        """
+        data = "oven::fuel: wood\n"
+        repo = kiln(**{RECIPE: self.RECIPE, "site/bindings/default.pp": self.SITE, "data/data/common.yaml": data})
+        catalog = run_node(repo, "kiln1", facts=FACTS).catalog
+        contents = {str(one.ref): one.subject.content for one in catalog if one.subject is not None}
+
+        assert contents == {"File[/a]": "900 wood steel", "File[/b]": "5 wood stone", "File[/plain]": "x"}
+        plain = next(one for one in catalog if str(one.ref) == "File[/plain]")
+        assert plain.parameters["mode"] == "0600"
+        assert "parameters(File[/plain]::mode)" in plain.reads
+        assert Injection(repo, Node("kiln1")).trace("parameters", "Oven[a]::heat").winner.claim.origin.line == 2

@@ -108,7 +108,7 @@ class TestWheel:
         """
         What is in the package folder is in the wheel: no module forgotten, no test taken along.
         """
-        kinds = (".py", ".rb", ".lark", ".json", ".txt")
+        kinds = (".py", ".rb", ".lark", ".json", ".txt", ".html", ".css", ".js")
         ours = {file.relative_to(ROOT).as_posix() for file in (ROOT / "nodeattrs").rglob("*") if file.suffix in kinds}
 
         assert ours | {"nodeattrs/py.typed"} == {name for name in built.in_wheel() if ".dist-info/" not in name}

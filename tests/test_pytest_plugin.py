@@ -165,6 +165,44 @@ def test_it(converge):
     assert "did you mean debian-12" in printed
 
 
+def test_the_injector_is_each_test_s_own_and_closed_after_it(theirs: Theirs):
+    """
+    Of the injector, or the function that makes it, that the settings name; the site of the repository without.
+    """
+    (theirs.folder / "wiring.py").write_text(
+        """
+from nodeattrs.adapters.bindings import Bindings, Injector
+
+def made():
+    yield ["new"]
+    print("closed")
+
+app = Bindings("app")
+app.bind("made", list).to_factory(made)
+
+def injector():
+    return Injector([[app]])
+""",
+        encoding="utf-8",
+    )
+    text = """
+import pytest
+
+@pytest.mark.parametrize("turn", [1, 2])
+def test_it(nodeattrs_injector, turn):
+    found = nodeattrs_injector.inject("made")
+    found.append(turn)
+    assert found == ["new", turn]
+    assert nodeattrs_injector.override({"made": ["other"]}).inject("made") == ["other"]
+"""
+    setting = ("-o", "pythonpath=.", "-o", "nodeattrs_injector=wiring:injector")
+    printed = theirs.run(text, *setting, "-s")
+
+    assert "2 passed" in printed
+    assert printed.count("closed") == 2
+    assert "an injector (" in theirs.run(text, "-o", "nodeattrs_injector=wiring:nobody", "-o", "pythonpath=.")
+
+
 def test_until_a_fixture_is_used_the_plugin_imports_nothing_of_ours():
     words = (
         "import sys, nodeattrs.pytest_plugin; print(sorted(one for one in sys.modules if one.startswith('nodeattrs')))"

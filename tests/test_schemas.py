@@ -120,7 +120,7 @@ class TestTheCommand:
         """All names, or one schema with the parts that it needs and no other."""
         assert 0 == main(["schema"])
         names = capsys.readouterr().out.split()
-        assert names == sorted([*schemas.OUTPUTS, "settings"])
+        assert names == sorted([*schemas.OUTPUTS, *schemas.FILES])
         for name in names:
             assert 0 == main(["schema", name])
             assert json.loads(capsys.readouterr().out) == schemas.document(name)

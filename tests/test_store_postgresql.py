@@ -40,6 +40,8 @@ class TestExam(StoreExam):
 
 
 class TestHistory(DatabaseExam):
+    OLDER = "UPDATE version SET number = {}"
+
     @pytest.fixture
     def place(self):
         return postgresql_server.fresh()
@@ -101,16 +103,10 @@ class TestOpening:
             with pytest.raises(StoreError, match="was written by a newer nodeattrs: its version is 99"):
                 task(open_store(place))
 
-    def test_of_two_who_migrate_at_once_one_does_the_work(self, monkeypatch):
+    def test_of_two_who_migrate_at_once_one_does_the_work(self):
         place = postgresql_server.fresh()
-        with monkeypatch.context() as then:
-            then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
-            then.setattr(sql, "_put_index", lambda *_: None)
-            for questions in ("_unknown_parts", "_index_questions"):
-                then.setattr(sql, questions, lambda *_: [])
-            for module in (sql, postgresql):
-                then.setattr(module, "VERSION", 1)
-            open_store(place).save(pair(1))
+        open_store(place).save(pair(1))
+        TestHistory().made_older(place, 1)
         with ThreadPoolExecutor(2) as two:
             told = sorted(two.map(lambda _: open_store(place).migrate(), range(2)))
 
@@ -159,6 +155,31 @@ class TestOpening:
 
         assert {"k\0": "a\0b"} == store.load("web1").document["normal"]
         assert ["web1"] == store.search(parse_query("*:a"))
+
+
+class TestArrays:
+    @pytest.mark.parametrize(
+        ("kind", "values"),
+        [
+            ("bigint", [-(2**63), 0, None, 2**63 - 1]),
+            ("integer", [-(2**31), None, 2**31 - 1]),
+            ("text", ["", None, "é", '{",\\}', "NULL"]),
+            ("bytea", [b"", None, bytes(range(256))]),
+            ("text", []),
+        ],
+    )
+    def test_what_is_written_in_the_servers_own_format_is_what_it_reads(self, kind, values):
+        """
+        Beside what psycopg makes of the same list.
+        """
+        import psycopg
+
+        with psycopg.connect(postgresql_server.url()) as connection:
+            connection.adapters.register_dumper(postgresql._Array, postgresql._dumper())
+            ours = postgresql._Array(kind, values)
+            row = connection.execute(f"SELECT %s::{kind}[], %s::{kind}[]", [ours, values]).fetchone()
+
+        assert (values, values) == row
 
 
 class TestAServerThatGoesAway:

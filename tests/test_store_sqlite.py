@@ -13,8 +13,7 @@ import pytest
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import open_store
-from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import sql, sqlite
+from nodeattrs.keep.stores import sqlite
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
 
 
@@ -38,6 +37,8 @@ class TestExam(StoreExam):
 
 
 class TestHistory(DatabaseExam):
+    OLDER = "PRAGMA user_version = {}"
+
     @pytest.fixture
     def place(self, tmp_path):
         return f"sqlite://{tmp_path}/nodes.db"
@@ -181,28 +182,6 @@ class TestOpening:
                 task(store)
             store.close()
         assert content == file.read_bytes()
-
-    def test_an_older_store_says_how_to_bring_it_up_to_date(self, place, file, monkeypatch):
-        """
-        The first version had no index for search; migrating makes it from what is kept.
-        """
-        with monkeypatch.context() as then:
-            then.setattr(sql, "MIGRATIONS", sql.MIGRATIONS[:1])
-            then.setattr(sql, "_put_index", lambda *_: None)
-            for questions in ("_unknown_parts", "_index_questions"):
-                then.setattr(sql, questions, lambda *_: [])
-            for module in (sql, sqlite):
-                then.setattr(module, "VERSION", 1)
-            store = open_store(place)
-            store.save(pair(1))
-            store.close()
-        with pytest.raises(StoreError, match=f"its version is 1, ours {sql.VERSION}\n.*nodeattrs store migrate"):
-            open_store(place).names()
-
-        assert f"brought version 1 to {sql.VERSION}" == open_store(place).migrate()
-        assert 1 == mark_of(open_store(place).load("web1"))
-        assert ["web1"] == open_store(place).search(parse_query("mark:1"))
-        assert [] == open_store(place).check()
 
     def test_a_file_that_is_no_sqlite_is_left_alone(self, place, file):
         file.write_text("a diary\n" * 100)

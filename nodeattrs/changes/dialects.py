@@ -204,7 +204,7 @@ class Nodes(_Who):
             run_list=run_list if isinstance(run_list, list) else None,
             environment=self.environment_of(name),
             json_attributes=self._given(),
-            saved=None if last is None else last.node,
+            saved=None if last is None else last.normal,
             words={"search": self._search},
         )
 

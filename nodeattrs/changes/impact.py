@@ -39,7 +39,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
 from nodeattrs.lazily import dataclass, field
-from nodeattrs.runs.fleet import each
+from nodeattrs.runs.batches import each
 from nodeattrs.texts.documents import read
 from nodeattrs.typed import Any
 

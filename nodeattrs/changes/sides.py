@@ -152,7 +152,7 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
 
     raises: NoRevision; BadName, for a name that leads out
     """
-    entries = git.files(commit)
+    entries = [one for one in git.files(commit) if not _PASSED_OVER.intersection(one.path.split("/")[:-1])]
     for one in entries:
         _check(one.path)
     place.mkdir(parents=True)

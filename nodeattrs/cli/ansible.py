@@ -9,7 +9,7 @@ from nodeattrs.cli import ansible_inventory
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
 from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Rendered, Variables
@@ -95,6 +95,22 @@ def _add_inventory(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--environment", action="store_true", help="let variables such as ANSIBLE_HASH_BEHAVIOUR override ansible.cfg"
     )
+    group.add_argument(
+        "--vault-password-file",
+        "--vault-id",
+        metavar="[ID@]FILE",
+        action="append",
+        default=[],
+        help="a file with the password of vaults, or a program that prints it; may be repeated. "
+        "What it opens is a secret",
+    )
+    group.add_argument(
+        "--run-inventory",
+        metavar="SOURCE[=FILE]",
+        action="append",
+        default=[],
+        help="run this script or plugin among the sources, or take FILE as what it prints; may be repeated",
+    )
     group.add_argument("--lenient", action="store_true", help="let a broken file cost its own variables only")
 
 
@@ -111,7 +127,10 @@ def _add_printing(parser: argparse.ArgumentParser, name: str) -> None:
     if name == "list":
         group.add_argument("--export", action="store_true", help="variables of groups stay with the groups")
         group.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
-    if name != "graph":
+        form = group.add_mutually_exclusive_group()
+        form.add_argument("--toml", action="store_true", help="TOML instead of JSON")
+        form.add_argument("--yaml", "-y", action="store_true", help="YAML instead of JSON")
+    if name == "vars":
         group.add_argument("--yaml", "-y", action="store_true", help="YAML instead of JSON")
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
 
@@ -128,15 +147,19 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _inventory(options: argparse.Namespace) -> Inventory:
     from nodeattrs.adapters.ansible import Inventory
+    from nodeattrs.core.code import held_back
 
-    return Inventory(
-        *options.inventory,
-        playbook_dir=options.playbook_dir,
-        extra_vars=options.extra_vars,
-        environment=dict(os.environ) if options.environment else None,
-        facts=options.facts,
-        lenient=options.lenient,
-    )
+    with held_back(False):  # what is run was named, one by one
+        return Inventory(
+            *options.inventory,
+            playbook_dir=options.playbook_dir,
+            extra_vars=options.extra_vars,
+            environment=dict(os.environ) if options.environment else None,
+            facts=options.facts,
+            lenient=options.lenient,
+            run_inventory=options.run_inventory,
+            vault_passwords=options.vault_password_file,
+        )
 
 
 def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Variables:
@@ -168,7 +191,7 @@ def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
     answer = _answer(options, inventory, options.host)
     rendered = Rendering(answer).variables() if options.render else None
     found = printed_variables(answer, rendered and rendered.value)
-    terminal.text((as_yaml_text(found) if options.yaml else as_json_text(found, marked=False)) + "\n")
+    terminal.text(as_yaml_text(found) if options.yaml else as_json_text(found, marked=False) + "\n")
     return _warned(terminal, answer, rendered)
 
 
@@ -183,13 +206,10 @@ def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) ->
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.adapters.ansible import as_json_text, as_yaml_text, listing, nested_listing
+    from nodeattrs.adapters.ansible import printed_inventory
 
-    how: dict[str, Any] = {"export": options.export, "limit": options.limit}
-    if options.yaml:
-        terminal.text(as_yaml_text(nested_listing(inventory, **how)) + "\n")
-    else:
-        terminal.text(as_json_text(listing(inventory, **how)) + "\n")
+    form = "yaml" if options.yaml else "toml" if options.toml else "json"
+    terminal.text(printed_inventory(inventory, form, export=options.export, limit=options.limit))
     return DONE
 
 

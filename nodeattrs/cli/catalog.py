@@ -66,7 +66,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             shuffled = "another order that is as valid, drawn by this number: what fails in it lacks a relationship"
             one.add_argument("--shuffle", metavar="SEED", type=int, help=shuffled)
         if name == "graph":
-            one.add_argument("--as", dest="drawing", choices=("dot", "mermaid"), default="dot", help="(default: dot)")
+            one.add_argument(
+                "--as",
+                dest="drawing",
+                choices=("dot", "mermaid"),
+                default="dot",
+                help="(default: dot; --format json gives data)",
+            )
         add_run_code(one)
         (add_checking if name == "check" else add_output)(one)
 
@@ -176,11 +182,15 @@ def _order(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.catalog.questions import dot, mermaid
+    from nodeattrs.catalog.questions import mermaid
+    from nodeattrs.reports.catalog import CatalogGraph
 
     plan = _plan(options, terminal)
     terminal.warn(plan.faults())
-    terminal.text((dot if options.drawing == "dot" else mermaid)(plan))
+    if options.drawing == "mermaid":
+        terminal.text(mermaid(plan))
+    else:
+        terminal.report(CatalogGraph(plan, str(options.node or options.source)))
     return 0
 
 

@@ -110,18 +110,12 @@ def finish(
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
     import json
-    import pathlib
 
-    from nodeattrs.disk import Entry
+    from nodeattrs.disk import write_whole
     from nodeattrs.reports.findings import baseline_data
 
     text = json.dumps(baseline_data(found), indent=2, ensure_ascii=False) + "\n"
-    path = pathlib.Path(place)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        Entry(folder, path.name).replace(text.encode("utf-8", "backslashreplace"), 0o644)
-    finally:
-        os.close(folder)
+    write_whole(place, text.encode("utf-8", "backslashreplace"))
     terminal.remark([f"{len(found)} finding{'' if len(found) == 1 else 's'} written to {place}"])
     return DONE
 

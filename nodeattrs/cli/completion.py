@@ -6,17 +6,25 @@ The words are read off the parser, so that a new option is completed the day it 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from nodeattrs.cli.complete import asked_of
+from nodeattrs.cli.manual import pages_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.disk import Entry, folder_below
 from nodeattrs.typed import NamedTuple
 
-SUMMARY = "print what a shell needs to complete commands, options, nodes, paths and keys"
-DESCRIPTION = "Print a script that makes a shell complete our commands, options and their values."
+SUMMARY = "print or install what a shell needs to complete commands, options, nodes, paths and keys"
+DESCRIPTION = """\
+Print a script that makes a shell complete our commands, options and their values; or, with --install, put it
+where the shell looks for such scripts, and the pages of the manual where man does: in your home only."""
 EXAMPLES = """\
 examples:
+  nodeattrs completion --install
   source <(nodeattrs completion bash)
   nodeattrs completion zsh > "${fpath[1]}/_nodeattrs"
   nodeattrs completion fish > ~/.config/fish/completions/nodeattrs.fish
@@ -25,13 +33,56 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("shell", choices=tuple(_SCRIPTS), help="which shell")
+    parser.add_argument("shell", choices=tuple(_SCRIPTS), nargs="?", help="which shell (default: the one of $SHELL)")
+    parser.add_argument("--install", action="store_true", help="write the script and the pages for man into your home")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Print the script."""
-    terminal.text("".join(f"{line}\n" for line in _SCRIPTS[options.shell](list(_commands(options.whole())))))
+    """Print the script, or put it where it belongs."""
+    shell = options.shell or os.path.basename(os.environ.get("SHELL", ""))
+    if shell not in _SCRIPTS:
+        options.refuse(f"name a shell: {', '.join(_SCRIPTS)}")
+    parser = options.whole()
+    script = "".join(f"{line}\n" for line in _SCRIPTS[shell](list(_commands(parser))))
+    if not options.install:
+        terminal.text(script)
+        return 0
+    version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
+    place = _PLACES[shell]()
+    _write(place, script)
+    terminal.text(f"{place}\n")
+    pages = _data() / "man/man1"
+    count = 0
+    for name, text in pages_of(parser, version):
+        _write(pages / f"{name}.1", text)
+        count += 1
+    terminal.text(f"{pages}/nodeattrs*.1 ({count} pages)\n")
+    if shell == "zsh":
+        terminal.remark([f"for ~/.zshrc: fpath+=({place.parent}); autoload -Uz compinit && compinit"])
+    terminal.remark(["a new shell completes nodeattrs"])
     return 0
+
+
+def _home(variable: str, default: str) -> Path:
+    given = os.environ.get(variable, "")
+    return Path(given) if os.path.isabs(given) else Path.home() / default
+
+
+def _data() -> Path:
+    return _home("XDG_DATA_HOME", ".local/share")
+
+
+_PLACES: dict[str, Callable[[], Path]] = {
+    "bash": lambda: _data() / "bash-completion/completions/nodeattrs",
+    "zsh": lambda: _data() / "zsh/site-functions/_nodeattrs",
+    "fish": lambda: _home("XDG_CONFIG_HOME", ".config") / "fish/completions/nodeattrs.fish",
+}
+
+
+def _write(place: Path, text: str) -> None:
+    """Write a file whole or not at all, with the folders above it."""
+    with folder_below(place.anchor, place.parent.parts[1:], make=True) as folder:
+        Entry(folder, place.name).replace(text.encode("utf-8"), 0o644)
 
 
 class _Option(NamedTuple):

@@ -1,4 +1,4 @@
-"""What else lies in a repository and has a check of its own: cloud-config files, a site of bindings.
+"""What else lies in a repository and has a check of its own: cloud-config files, a site of bindings, Ansible.
 
 Each dialect is a function from the root to what it looked at and what it found; whoever adds one adds its line to
 `DIALECTS`. No code runs.
@@ -85,8 +85,25 @@ def _bindings(root: pathlib.Path, config: Config) -> Iterator[Looked]:
     yield "binding", count, [_seen_from(root, site, one) for one in findings_of(outcome)]
 
 
+def _ansible(root: pathlib.Path, config: Config) -> Iterator[Looked]:
+    """Playbooks, roles and variables of Ansible; and the searches that make groups of kept nodes."""
+    from nodeattrs.reports.findings import finding_of
+
+    if config.ansible_groups:
+        from nodeattrs.reports.ansible_inventory import doubtful_groups
+
+        found = [finding_of(one, "warning") for one in doubtful_groups(root, config.ansible_groups)]
+        yield "group of Ansible", len(config.ansible_groups), found
+    from nodeattrs.adapters.ansible.static import Static, is_repository
+
+    if is_repository(root):
+        look = Static(root)
+        warnings = [finding_of(one, "note" if one.kind in look.NOTES else "warning") for one in look.warnings()]
+        yield "Ansible file", look.looked, [*(finding_of(one, "error") for one in look.faults), *warnings]
+
+
 def _seen_from(root: pathlib.Path, site: pathlib.Path, one: Finding) -> Finding:
     return replace(one, file=os.path.relpath(site / one.file, root).replace(os.sep, "/")) if one.file else one
 
 
-DIALECTS: tuple[Callable[[pathlib.Path, Config], Iterator[Looked]], ...] = (_cloud_config, _bindings)
+DIALECTS: tuple[Callable[[pathlib.Path, Config], Iterator[Looked]], ...] = (_cloud_config, _bindings, _ansible)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.role_command import add_showing, show
+from nodeattrs.cli.role_command import add_showing, perform_on
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "show what an environment sets, and where"
+SUMMARY = "show what an environment sets, and where it wins"
 DESCRIPTION = """\
 Show an environment as a run would read it: the versions it asks for and its attributes. One that is written in
 Python is code of the repository, and is read with --run-code only."""
 EXAMPLES = """\
 examples:
   nodeattrs environment show production --repo cookbooks_example --origins
+  nodeattrs environment wins production --repo cookbooks_example
 """
 
 
@@ -24,4 +25,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show it."""
-    return show(options, terminal, ("cookbook_versions",))
+    return perform_on(options, terminal, ("cookbook_versions",), "chef_environment")

@@ -1,4 +1,4 @@
-"""`nodeattrs fleet`: many nodes on all processors."""
+"""`nodeattrs fleet`: many nodes on all processors, or on other machines."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ from nodeattrs.cli.options import (
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.errors import NotFound
+from nodeattrs.errors import FleetError, NotFound
 
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
 each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop
 nobody. A node without a file in --facts has the facts of its last run. Ctrl-C lets the nodes that
-are running finish, reports what was done, and how to go on with --since."""
+are running finish, reports what was done, and how to go on with --since. On other machines the
+work is done with --executor: each worker has the same repository at the same place, which is
+looked at, or is sent it with --ship; the store is one that all of them reach."""
 EXAMPLES = """\
 examples:
   nodeattrs fleet resolve --repo cookbooks_example --facts cookbooks_example/facts
   nodeattrs fleet resolve --repo . --query role:web --jobs 4
   nodeattrs fleet resolve --repo . --since 2030-01-31T12:00Z
+  nodeattrs fleet resolve --repo . --facts facts --store postgresql://nodeattrs@db/nodes \\
+      --executor dask:tcp://head:8786 --ship
 """
 
 
@@ -49,6 +53,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_ruby(parser)
     add_new(parser)
     add_going_on(parser)
+    parser.add_argument(
+        "--executor",
+        metavar="WHO",
+        default="process",
+        help="who does the work: process, thread, dask:tcp://HOST:8786, or MODULE:CALLABLE, which makes any other "
+        "executor of concurrent.futures (default: process)",
+    )
+    parser.add_argument("--ship", action="store_true", help="send the repository and the facts to the workers")
     parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
     add_store(parser)
@@ -63,7 +75,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.keep import open_store
     from nodeattrs.keep.search import parse_query
     from nodeattrs.reports.fleet import FleetReport
-    from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
+    from nodeattrs.runs.executors import opened
+    from nodeattrs.runs.fleet import Fleet, Outcome, resolve, sent_elsewhere, still_to_do
 
     since = since_of(options)
     if options.facts is not None:
@@ -93,16 +106,26 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     )
     began, start = began_now(), time.perf_counter()
     outcomes: list[Outcome] = []
-    taken = go_through(
-        terminal,
-        len(names),
-        lambda stopping: resolve(fleet, names, jobs=options.jobs, stopping=stopping),
-        outcomes.append,
-    )
+    gone: FleetError | None = None
+    with opened(options.executor, options.jobs) as workers:
+        fleet, sent = sent_elsewhere(fleet, options.ship) if workers.elsewhere else (fleet, None)
+        if options.ship and sent is None:
+            options.refuse("--ship is about workers on other machines: --executor dask:...")
+        try:
+            go_through(
+                terminal,
+                len(names),
+                lambda stopping: resolve(fleet, names, executor=workers, repository=sent, stopping=stopping),
+                outcomes.append,
+            )
+        except FleetError as error:
+            gone = error
     outcomes.sort(key=lambda outcome: outcome.name)
-    left = len(names) - taken
+    left = len(names) - len(outcomes)
     report = FleetReport(outcomes, time.perf_counter() - start, all_of_them - len(names), left)
     terminal.report(report)
     if left or report.failed:
         hint_to_resume(options, terminal, began, interrupted=left > 0)
+    if gone is not None:
+        raise gone
     return INTERRUPTED if left else 1 if report.failed else 0

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, store_of
+from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, saved_in, store_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.runs import Repository
 
-SUMMARY = "list nodes, roles, environments, cookbooks, policies or data bags by name"
+SUMMARY = "list nodes, roles, environments, cookbooks, policies, data bags or fields by name"
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
-those that the store keeps. No code of the repository runs."""
+those that the store keeps; fields are what search knows of kept nodes: fields of its language, and paths of
+attributes, as far as some of the nodes have them. No code of the repository runs."""
 EXAMPLES = """\
 examples:
   nodeattrs list roles --repo cookbooks_example
@@ -22,7 +23,8 @@ examples:
   nodeattrs list cookbooks -F json
 """
 
-KINDS = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags")
+KINDS = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")
+_FIELDS = ("chef_environment", "name", "recipe", "recipes", "role", "roles", "run_list")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,5 +48,9 @@ def _names(options: argparse.Namespace, repository: Repository) -> list[str]:
     if options.kind == "nodes":
         store = store_of(options)
         return sorted({*repository.nodes(), *(store.names() if store.is_there() else ())})
+    if options.kind == "fields":
+        from nodeattrs.keep.search.doubts import known_paths
+
+        return sorted({*_FIELDS, *known_paths(saved_in(options)[0])})
     found: list[str] = getattr(repository, options.kind.replace("-", "_"))()
     return sorted(found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
@@ -26,6 +26,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
+    from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.reports.matrix import Cell
     from nodeattrs.runs import Repository
@@ -58,6 +59,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--environment", "-E", metavar="NAME", help="with --repo: the environment of all")
     parser.add_argument("--roles-only", action="store_true", help="with --repo: no cookbook is read")
     add_ruby(parser)
+    parser.add_argument(
+        "--count",
+        action="store_true",
+        help="without --repo: count by the index of the store; who set a value is looked up on one node of each group",
+    )
     parser.add_argument("--jobs", metavar="N", type=int, help="with --repo: how many nodes at a time")
     add_store(parser)
     add_output(parser)
@@ -69,6 +75,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.matrix import Matrix
 
     path = path_of(options.path)
+    if options.count and (options.repo is not None or not path):
+        options.refuse("--count is about one path of kept nodes: leave --repo out")
     cells = sorted(_kept(options, path) if options.repo is None else _run(options, path), key=lambda cell: cell[0])
     if not cells:
         raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
@@ -79,7 +87,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         isinstance(value, NodeattrsError) for value, not_set in zip(values, unset, strict=True) if not not_set
     ):
         return FAILED
-    return UNKNOWN_LAYER if any(cell.notes for _, cell in cells) else DONE
+    return UNKNOWN_LAYER if not options.count and any(cell.notes for _, cell in cells) else DONE
 
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
@@ -87,11 +95,43 @@ def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]
     from nodeattrs.runs.remembered import required
 
     store, sensitive = saved_in(options)
-    for name in _names(options, None):
+
+    def cell(name: str) -> Cell:
         try:
-            yield name, cell_of(required(store, name, sensitive).node, path)
+            return cell_of(required(store, name, sensitive).node, path)
         except NodeattrsError as error:
-            yield name, Cell(error)
+            return Cell(error)
+
+    names = _names(options, None)
+    yield from _counted(store, path, names, cell) if options.count else ((name, cell(name)) for name in names)
+
+
+_MOST_VALUES = 50
+"""Values that are looked at one by one before the others are only counted."""
+
+
+def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
+    """The cells, one of each group looked at: of the others the index knows that they read the same."""
+    from nodeattrs.core.tree import ABSENT
+    from nodeattrs.keep.search.alike import Alike
+    from nodeattrs.lazily import replace
+    from nodeattrs.reports.matrix import Cell
+
+    alike, left, looked = Alike(store, path), dict.fromkeys(names), 0
+    while left and looked < _MOST_VALUES:
+        name, looked = next(iter(left)), looked + 1
+        found = cell(name)
+        value = ABSENT if isinstance(found.value, NoSuchAttribute) else found.value
+        others = (alike.to(value) or set()) if value is ABSENT or not isinstance(value, NodeattrsError) else set()
+        group = [one for one in left if one in others and one != name]
+        note = f"who set it was looked up on {name}; {len(group)} more were counted by the index"
+        yield name, replace(found, notes=(*found.notes, note)) if group else found
+        for one in group:
+            yield one, found
+            del left[one]
+        del left[name]
+    many = NotFound(f"there are more than {_MOST_VALUES} values: these were not looked at", hint="ask without --count")
+    yield from ((name, Cell(many)) for name in left)
 
 
 def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:

@@ -39,6 +39,8 @@ _MODULES = {
     "diff": "diff",
     "matrix": "matrix",
     "search": "search",
+    "report": "report",
+    "web": "web",
     "status": "status",
     "node": "node_command",
     "store": "store_command",
@@ -85,7 +87,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
             self._action_max_length += 2  # argparse forgets that the commands are indented
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """A parser that notices when its words do not come out, and shows whom it does not understand where to read on.
 
     What is left over is refused by the command it was written for, and not by the program around it.
@@ -130,7 +132,7 @@ def _meant(word: str, known: Iterable[Any]) -> str:
     return f"\n  {hint}" if hint else ""
 
 
-class _Program(_Parser):
+class _Program(Parser):
     """The top parser. Its help prints the order of precedence, read from where it is decided."""
 
     def format_help(self) -> str:
@@ -145,11 +147,12 @@ def precedence_table() -> str:
     return "\n".join(["precedence, the strongest first (maps meet key by key; docs/merging.md):", *rows, ""])
 
 
-def parser(only: str | None = None, action: str | None = None) -> argparse.ArgumentParser:
+def parser(only: str | None = None, action: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
     """All commands with their options.
 
     only:   of this command. Of none, where it is no command: for the help
     action: of its actions this one, if it is one
+    kind:   what each of them is parsed by
     """
     program = _Program(
         prog="nodeattrs",
@@ -158,9 +161,12 @@ def parser(only: str | None = None, action: str | None = None) -> argparse.Argum
         formatter_class=_Help,
         allow_abbrev=False,
     )
-    program.add_argument("--version", action="version", version=_version())
-    commands: argparse._SubParsersAction[_Parser]
-    commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    program.add_argument("--version", action="version", version=_version(), help="show the version; with -v, of what")
+    program.add_argument(
+        "--man", metavar="COMMAND", nargs="?", help="print the page of the program for man, or of a command"
+    )
+    commands: argparse._SubParsersAction[Parser]
+    commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
     for name in (only,) if only in _MODULES else COMMANDS:
         command = import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
         one = commands.add_parser(
@@ -183,6 +189,19 @@ def _version() -> str:
     return f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}"
 
 
+def _about(word: str, words: Sequence[str]) -> str:
+    """What `--version` and `--man` print. raises: NotFound"""
+    if word == "--man":
+        from nodeattrs.cli.manual import page
+
+        return page(parser(), words, _version().split()[1])
+    if words[:1] in (["-v"], ["--verbose"]):
+        from nodeattrs.reports.versions import versions
+
+        return "".join(f"{line}\n" for line in [_version(), *versions()])
+    return f"{_version()}\n"
+
+
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command line; its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -197,13 +216,13 @@ def run(argv: Sequence[str] | None = None) -> int:
             with held_back():
                 terminal.text("".join(f"{one}\n" for one in answers(words[1:], parser)))
             return DONE
-        if words[:1] == ["--version"]:  # opens no command
-            terminal.text(f"{_version()}\n")
+        if words[:1] in (["--version"], ["--man"]):  # opens no command, or all of them
+            terminal.text(_about(words[0], words[1:]))
             terminal.finish()
             return DONE
         try:
             with terminal.writing():
-                parser(_command_in(words), *words[1:2]).parse_args(_joined(words), options)
+                parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
             settled = judge(options, terminal)
@@ -244,11 +263,11 @@ def _command_in(argv: Sequence[str]) -> str | None:
 
 def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal) -> int:
     with_traceback = getattr(options, "traceback", False)
-    terminal.complain(_understood(error), getattr(options, "repo", None), error if with_traceback else None)
+    terminal.complain(understood(error), getattr(options, "repo", None), error if with_traceback else None)
     return FAILED
 
 
-def _understood(error: Exception) -> Exception:
+def understood(error: Exception) -> Exception:
     """*error* as one that says what is wrong and with what."""
     if isinstance(error, NodeattrsError):
         return error

@@ -136,7 +136,8 @@ class _Runs:
         import sys
         from functools import partial
 
-        from nodeattrs.runs.fleet import jobs_for, resolve
+        from nodeattrs.runs.batches import jobs_for
+        from nodeattrs.runs.fleet import resolve
 
         options, terminal, names = self._options, self._terminal, self._names
         applying = options.apply or options.noop

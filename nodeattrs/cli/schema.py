@@ -10,11 +10,11 @@ from nodeattrs.errors import NotFound
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
-SUMMARY = "print the JSON Schema of an output, or of nodeattrs.toml"
+SUMMARY = "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"
 DESCRIPTION = """\
 Print a JSON Schema (2020-12): of what a command gives with --format json, by the name of the command
-and its action, such as explain or hiera-lookup; or of nodeattrs.toml, by the name settings. Without
-NAME all names are listed."""
+and its action, such as explain or hiera-lookup; of nodeattrs.toml, by the name settings; or of an
+attribute file that is data, by the name attributes. Without NAME all names are listed."""
 EXAMPLES = """\
 examples:
   nodeattrs schema
@@ -27,7 +27,9 @@ _PART = regexp(r'"#/\$defs/([^"]+)"')
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("name", metavar="NAME", nargs="?", help="of a command, or settings (default: list all)")
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", help="of a command, settings, or attributes (default: list all)"
+    )
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -16,6 +16,7 @@ EXAMPLES = """\
 examples:
   nodeattrs show web1
   nodeattrs show web1 apache2 --origins
+  nodeattrs show web1 apache2 --winners
   nodeattrs show web1 apache2 --level default
   nodeattrs show web1 --slot 12 --slot 11
 
@@ -31,6 +32,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("node", metavar="NODE", help="its name")
     parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
     parser.add_argument("--origins", action="store_true", help="beside each leaf, who set it and where")
+    parser.add_argument(
+        "--winners", action="store_true", help="a row an attribute: its value, slot and line, and what it overrides"
+    )
     parser.add_argument(
         "--level",
         choices=tuple(dict.fromkeys(slot.level for slot in SLOTS)),
@@ -55,11 +59,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show it."""
     from nodeattrs.core.tree import spell
+    from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
     from nodeattrs.reports.undecided import Undecided, words_of
 
     path = path_of(options.path)
-    node, _, _ = named_node(options, terminal)
+    if options.winners and (options.level or options.slot or options.origins):
+        options.refuse("--winners is about all slots: leave --level, --slot and --origins out")
+    node, revision, _ = named_node(options, terminal)
     if options.level or options.slot:
         chosen = tuple(
             slot
@@ -72,7 +79,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         value = part_of(node.to_dict(evaluate=False), path)
         origins = winner_of(node) if options.origins else None
         found = Undecided.at(node, path)
-        terminal.report(ShownNode(node.name, node.environment, path, value, origins, found))
+        if options.winners:
+            terminal.report(shown_attributes(node, path, revision))
+        else:
+            terminal.report(ShownNode(node.name, node.environment, path, value, origins, found))
         unknown = {spell(path) if path else f"the node {node.name}": found}
     terminal.warn(words_of(unknown), "unknown-layer")
     return UNKNOWN_LAYER if any(unknown.values()) else 0

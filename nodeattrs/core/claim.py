@@ -74,7 +74,7 @@ class Origin:
 
     def moved(self, line: int | None, column: int | None = None) -> Origin:
         """The same at another line."""
-        return replace(self, line=line, column=column)
+        return Origin(self.kind, self.name, self.file, line, column)
 
     def saved(self) -> Origin:
         """The same, set in an earlier run and kept since: "saved recipe app"."""

@@ -23,16 +23,17 @@ from nodeattrs.lazily import replace
 from nodeattrs.typed import Any
 
 
-def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along = outwards) -> Walk:
+def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:
     """Walk *path* through a folding.
 
     trees: source -> its tree, for a folding that remembers numbers only; a source without one sets nothing
-    along: what may go with a place once the line goes that set it: the place, then what holds it
+    along: what may go with a place once the line goes that set it: the place, then what holds it; None: no one is next
     cost:  the depth of the path times the number of parts that set something
     """
     again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
-    walker = _Walker(trees)
-    found = walker.walk(folding, path)
+    found = (walker := _Walker(trees)).walk(folding, path)
+    if along is None:
+        return found
     winners = {one.source for one in found.standing}
     waiting = [lost for lost in found.overridden if winners.issuperset(lost.by)]
     if len(waiting) < len(found.overridden):

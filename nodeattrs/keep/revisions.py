@@ -50,6 +50,7 @@ class Noted:
     version:    of nodeattrs
     report:     the catalog's, if it was applied, or looked at with --noop
     by:         who made the revision: RUN, or a command such as "node set"
+    fleet:      which call of a fleet, where its work may be given to two workers; "" otherwise
     """
 
     ok: bool = True
@@ -58,6 +59,7 @@ class Noted:
     version: str = ""
     report: JsonMap | None = None
     by: str = RUN
+    fleet: str = ""
 
     @property
     def is_run(self) -> bool:
@@ -80,7 +82,7 @@ class Noted:
         return cls(**record)
 
 
-_KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict, "by": str}
+_KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict, "by": str, "fleet": str}
 _USUAL = Noted()
 
 

@@ -21,7 +21,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.setters import CodeLocator, span_of, text_of
+from nodeattrs.node.setters import CodeLocator, span_of, spot_of, text_of
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import Deferred
 from nodeattrs.texts import documents
@@ -54,49 +54,87 @@ def of_code(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -
 
     cost: what was found in sources is kept, so that the same files are followed once for all nodes that run them
     """
-    made = _once(locator, locator.key, path, value, asked.keeps, lambda: _followed(locator, path, value, asked))
-    if not made[1]:
-        return made[0]
-    assert path is not None
-    return _ordered(made[0], _composed(locator, asked, made[1], value, locator.at(path)))
+    known = _once(locator.key, path, value, asked, lambda: _followed(locator, path, value, asked))
+    return _all(known, asked, lambda: _composed(locator, asked, known.found, value, locator.at(path or ())))
 
 
-def _once(
-    owner: Any, key: Any, path: Path | None, value: Any, keeps: bool, follow: Callable[[], _Followed]
-) -> _Followed:
-    """What sources say of a value, kept with the *owner* of the identities in its key, so that nobody else has them."""
-    if not keeps:
+def _once(of: Any, path: Path | None, value: Any, asked: Asked, follow: Callable[[], _Followed]) -> _Followed:
+    if not asked.keeps:
         return follow()
-    key = key, path, repr(type(value) if isinstance(value, (dict, list)) else value)
+    key = _key(of, path, value)
     known = _kept.get(key)
     if known is None:
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        known = _kept[key] = follow(), owner
-    return known[0]
+        known = _kept[key] = follow()
+    return known
 
 
-_Followed = tuple[tuple[Cause, ...], list[Found]]
-"""The causes that are known, and what is to be asked of a node beside them: nothing, or all that was found."""
+def _key(of: Any, path: Path | None, value: Any) -> Any:
+    """What is the same where sources say the same of a value. of: what is the same for one line that sets"""
+    return of, path, repr(type(value) if isinstance(value, (dict, list)) else value)
 
-_kept: dict[Any, tuple[_Followed, Any]] = {}
-_MOST_KEPT = 20_000
+
+def known_for_all(of: Any, path: Path, value: Any) -> _Followed | None:
+    """What is remembered of a value and is the same for every node. of: what is the same for one line that sets"""
+    known = _kept.get(_key(of, path, value))
+    return None if known is None or known.found else known
+
+
+class _Followed:
+    """What sources say of a value.
+
+    owner:  has the identities in the key under which this is kept, so that nobody else gets them
+    causes: the same for every node: all of them, or the calls that led there
+    found:  what is to be asked of a node beside them: nothing, or all that was found
+    read:   all causes by the documents that a node has read there, which are held
+    packed: all causes as data, where somebody has made that of them
+    """
+
+    __slots__ = ("causes", "found", "owner", "packed", "read")
+
+    def __init__(
+        self, owner: Any, led: Iterable[Cause], found: list[Found], composed: Callable[[], Iterable[Cause]]
+    ) -> None:
+        is_known = all(one.what == "literal" for one in found)
+        self.owner = owner
+        self.causes = _ordered(led, composed() if is_known else ())
+        self.found = [] if is_known else found
+        self.read: dict[tuple[int, ...], tuple[tuple[Cause, ...], list[Any]]] = {}
+        self.packed: list[Any] | None = None
+
+
+_kept: dict[Any, _Followed] = {}
+_MOST_KEPT, _MOST_READ = 20_000, 8
 
 
 def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> _Followed:
-    """The calls that led to a line, and what the value on it comes from: literals, the same for every node, or more."""
-    span = span_of(locator.code, locator.offset)
-    setting = None if span is None else locator.text().setting(span[0], span)
-    led = [Cause(CALLED, origin) for one in locator.calls if (origin := _placed(locator, *one[:2])) is not None]
+    """The calls that led to a line, and what the value on it comes from."""
+    setting = locator.spot.setting
+    led = [Cause(CALLED, origin) for one in locator.calls if (origin := _placed(locator, *one)) is not None]
     if setting is None or setting[1] is None or path is None:
-        return _ordered(led), []
-    code = _code(locator.text())
+        return _Followed(locator, led, [], tuple)
+    code = _code(locator.spot.text)
     calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)]
     flow = Flow(value, asked.imported(locator))
     found = flow.sources(code, setting[1], path, tuple(_frames(calls)), isinstance(setting[0], (ast.Call, ast.Expr)))
-    if any(one.what != "literal" for one in found):
-        return _ordered(led), found
-    return _ordered(led, _composed(locator, asked, found, value, locator.at(path))), []
+    return _Followed(locator, led, found, lambda: _composed(locator, asked, found, value, locator.at(path)))
+
+
+def _all(known: _Followed, asked: Asked, composed: Callable[[], Iterable[Cause]]) -> tuple[Cause, ...]:
+    """The causes for one node: remembered too, where they hang on nothing but documents, which nodes share."""
+    if not known.found:
+        return known.causes
+    documents = asked.documents(known.found) if asked.keeps else None
+    if documents is None:
+        return _ordered(known.causes, composed())
+    key = tuple(map(id, documents))
+    made = known.read.get(key)
+    if made is None:
+        if len(known.read) >= _MOST_READ:
+            known.read.clear()
+        made = known.read[key] = _ordered(known.causes, composed()), documents
+    return made[0]
 
 
 def _ordered(led: Iterable[Cause], more: Iterable[Cause] = ()) -> tuple[Cause, ...]:
@@ -108,14 +146,17 @@ def of_text(locator: Any, text: Any, line: int, path: Path, value: Any, asked: A
     """The same for a statement of a script that ran by itself, such as a role. locator: has `placed` and `at`"""
 
     def follow() -> _Followed:
-        setting = text.setting(line)
-        if setting is None or setting[1] is None:
-            return (), []
-        stores = isinstance(setting[0], (ast.Call, ast.Expr))
-        return (), Flow(value).sources(_code(text), setting[1], path, stores=stores)
+        setting, found = text.setting(line), []
+        if setting is not None and setting[1] is not None:
+            stores = isinstance(setting[0], (ast.Call, ast.Expr))
+            found = Flow(value).sources(_code(text), setting[1], path, stores=stores)
+        return _Followed(locator, (), found, lambda: composed(found))
 
-    _, found = _once(locator, (id(locator), line), path, value, asked.keeps, follow)
-    return _ordered((), _composed(locator, asked, found, value, locator.placed(text.file, line)))
+    def composed(found: list[Found]) -> Iterator[Cause]:
+        return _composed(locator, asked, found, value, locator.placed(text.file, line))
+
+    known = _once((id(locator), line), path, value, asked, follow)
+    return _all(known, asked, lambda: composed(known.found))
 
 
 _Site = tuple[Code, ast.AST | None, Any]
@@ -127,9 +168,8 @@ def _site(code: Code, node: ast.AST | None) -> _Site:
 
 
 def _called(caller: CodeType, offset: int, ran: Any) -> _Site:
-    code, span = _code(text_of(caller.co_filename, ran)), span_of(caller, offset)
-    setting = None if span is None else code.text.setting(span[0], span)
-    return _site(code, setting[0] if setting else None)
+    spot = spot_of(caller, offset, ran)
+    return _site(_code(spot.text), spot.setting[0] if spot.setting else None)
 
 
 def _frames(sites: list[_Site]) -> Iterator[Frame]:
@@ -139,9 +179,9 @@ def _frames(sites: list[_Site]) -> Iterator[Frame]:
             yield Frame(function, code, node if isinstance(node, ast.Call) else None)
 
 
-def _placed(locator: CodeLocator, caller: CodeType, offset: int) -> Origin | None:
+def _placed(locator: CodeLocator, caller: CodeType, offset: int, ran: Any) -> Origin | None:
     """Where a call stands; None outside of the repository."""
-    span = span_of(caller, offset)
+    span = spot_of(caller, offset, ran).span
     origin = locator.placed(caller.co_filename, None if span is None else span[0])
     if origin.file is None or os.path.isabs(origin.file) or origin.file.startswith("<"):
         return None
@@ -152,11 +192,20 @@ def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: 
     """Each thing that was found, as a line."""
     likely = [one for one in found if asked.is_likely(one, value)]
     for one in likely or found:
-        at = locator.placed(one.code.file, one.node.lineno, one.code.text.column(one.node.lineno, one.node.col_offset))
+        at = locator.placed(one.code.file, *_start(one))
         for cause in asked.of(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
             if not is_here or cause.path is not None:
                 yield cause
+
+
+def _start(found: Found) -> tuple[int, int]:
+    """Line and column; looked up once for all nodes."""
+    node = found.node
+    known = getattr(node, "_start", None)
+    if known is None:
+        known = node._start = node.lineno, found.code.text.column(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+    return known
 
 
 class Asked:
@@ -216,16 +265,28 @@ class Asked:
 
     def _documents(self, found: Found) -> Iterator[tuple[Any, Locator]]:
         """What a call has read, as it was noted; else the file that it names, where that is in the repository."""
-        noted = False
+        noted = list(self._noted(found))
+        yield from noted
+        if not noted and isinstance(found.node, ast.Call):
+            yield from self._file(found, found.node)
+
+    def documents(self, found: list[Found]) -> list[Any] | None:
+        """The documents that calls have read, and their locators; None where there is more to ask than these."""
+        documents: list[Any] = []
+        for one in found:
+            noted = [] if one.what == "attribute" else [part for pair in self._noted(one) for part in pair]
+            if not noted and one.what != "literal":
+                return None
+            documents += noted
+        return documents
+
+    def _noted(self, found: Found) -> Iterator[tuple[Any, Locator]]:
         for (code, offset), read in self._ledger.marks.reads.items():
             if code.co_filename == found.code.file:
                 span = span_of(code, offset)
                 setting = None if span is None else found.code.text.setting(span[0], span)
                 if setting is not None and setting[0] is found.node:
-                    noted = True
                     yield from read.values()
-        if not noted and isinstance(found.node, ast.Call):
-            yield from self._file(found, found.node)
 
     def _file(self, found: Found, call: ast.Call) -> Iterator[tuple[Any, Locator]]:
         root = _real(self._ledger.marks.root())

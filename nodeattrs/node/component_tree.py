@@ -395,10 +395,11 @@ class ComponentTree:
             raise BadArgument("the empty path cannot be removed")
         return self.delete(path) if isinstance(thing_of(self.place(path[:-1])), (dict, list)) else None
 
-    def silent(self, path: Path, value: Any) -> None:
-        """Note an `unless` that set nothing."""
+    def silent(self, path: Path, value: Any, depth: int | None = None) -> None:
+        """Note an `unless` that set nothing. depth: as of `store`"""
         if self.ledger.provenance:
-            self.ledger.silent(self._slot, path, value, self.ledger.marks.here(len(path), Verb.SILENT))
+            mark = self.ledger.marks.here(len(path) if depth is None else depth, Verb.SILENT)
+            self.ledger.silent(self._slot, path, value, mark)
 
     # Handles that are held while their place is replaced
 

@@ -7,7 +7,7 @@ Neither ever holds a secret: a marker stands in its place.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from nodeattrs.core.claim import UNKNOWN, Origin
@@ -249,10 +249,10 @@ class _Reach:
     used:    the numbers that anything refers to
     """
 
-    def __init__(self, ledger: Ledger, marks: Sequence[Mark], slots: Collection[int]) -> None:
+    def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
         self.covered: dict[int, dict[Any, Any]] = {}
         self.used: set[int] = set()
-        self._marks = marks
+        self._marks = ledger.marks
         for number in slots:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
@@ -278,12 +278,15 @@ class _Reach:
 
     def _note(self, setter: At, value: Any = None) -> None:
         self.used.add(setter.source)
-        if self._marks[setter.source].bulk:
+        mark = self._marks[setter.source]
+        if mark.bulk:
             return  # the lines of thousands of facts are not worth their room
         here = self.covered.setdefault(setter.source, {})
-        for step in setter.path[self._marks[setter.source].depth :]:
+        path = setter.path[mark.depth :]
+        for step in path:
             here = here.setdefault(step, {})
-        _mirror(here, value)
+        if type(value) is dict or type(value) is list:
+            _mirror(here, value, path, getattr(mark.locator, "says_below", None))
 
 
 def _every(whose: Any, at: Path) -> Iterator[At]:
@@ -300,10 +303,14 @@ def _every(whose: Any, at: Path) -> Iterator[At]:
             yield from _every(one, (*at, index))
 
 
-def _mirror(here: dict[Any, Any], value: Any) -> None:
-    steps = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for step, inner in steps:
-        _mirror(here.setdefault(step, {}), inner)
+def _mirror(here: dict[Any, Any], value: Any, path: Path, says_below: Callable[[Path], bool] | None) -> None:
+    """Note what is in a value, as far as there may be lines of its own. path: as its locator counts"""
+    if says_below is not None and not says_below(path):
+        return
+    for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        below = here.setdefault(step, {})
+        if isinstance(inner, (dict, list)):
+            _mirror(below, inner, (*path, step), says_below)
 
 
 def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> dict[Any, Any]:
@@ -323,6 +330,8 @@ def snapshot_document(
     """The snapshot of a node as JSON-able data; see `Node.snapshot`."""
     with ledger.lock:
         slots = snapshot_ledger(ledger, ledger.settled if shared else _NOTHING)
+    if not shared:
+        slots["marks"] = copied(slots["marks"])
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -337,7 +346,7 @@ def snapshot_document(
 def snapshot_ledger(
     ledger: Ledger, settled: Mapping[Any, Any] = _NOTHING, only: Iterable[int] = range(1, len(SLOTS) + 1)
 ) -> dict[str, Any]:
-    """The fifteen slots, the marks, the history and what is unknown as JSON-able data.
+    """The fifteen slots, the marks, the history and what is unknown as JSON-able data; marks may be shared.
 
     settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
     only:    the slots that are wanted; the others come out empty, without history
@@ -373,26 +382,46 @@ def _packed_origin(origin: Origin) -> dict[str, Any]:
 
 
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
-    """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank."""
-    marks = ledger.marks.all()
-    reach, causes = _Reach(ledger, marks, slots), _kept(ledger, marks, slots)
-    packed: list[dict[str, Any]] = []
-    for number, mark in enumerate(marks):
-        if number == 0 or number not in reach.used:
-            packed.append({"kind": UNKNOWN.kind})
+    """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank.
+
+    What other nodes began with, too, is shared with them.
+    """
+    begun = ledger.begun
+    if begun is not None and begun.stands_in(ledger, slots):
+        if begun.packed is None:
+            alone = Ledger(provenance=True, root=ledger.marks.root)
+            alone.begin_with(begun)
+            begun.packed = list(_each_packed(alone, begun.trees, 1))
+        own = frozenset(slots) - begun.trees.keys()
+        return [_blank(), *begun.packed, *_each_packed(ledger, own, len(begun.packed) + 1)]
+    return [_blank(), *_each_packed(ledger, slots, 1)]
+
+
+def _blank() -> dict[str, Any]:
+    return {"kind": UNKNOWN.kind}
+
+
+def _each_packed(ledger: Ledger, slots: Collection[int], first: int) -> Iterator[dict[str, Any]]:
+    """The marks from the first one on, as some slots use them."""
+    reach = _Reach(ledger, slots)
+    causes = _kept(ledger, reach.used, slots)
+    for number in range(first, len(ledger.marks)):
+        if number not in reach.used:
+            yield _blank()
             continue
+        mark = ledger.marks[number]
         base = mark.locator.at(())
         if mark.bulk:
             base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
-        packed.append(_packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ())))
+        packed = _packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ()))
         if number in causes:
-            packed[-1]["causes"] = causes[number]
-    return packed
+            packed["causes"] = causes[number]
+        yield packed
 
 
-def _kept(ledger: Ledger, marks: Sequence[Mark], slots: Collection[int]) -> Mapping[int, list[Any]]:
+def _kept(ledger: Ledger, used: Collection[int], slots: Collection[int]) -> Mapping[int, list[Any]]:
     """The causes of what each mark has set."""
-    asked = {number for number, mark in enumerate(marks) if mark.is_kept}
+    asked = {number for number in used if ledger.marks[number].is_kept}
     if not asked:
         return {}
     from nodeattrs.node.kept_causes import kept  # it reads sources

@@ -20,10 +20,11 @@ from nodeattrs.lazily import replace
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
+from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.setters import RUN, Mark
-from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
+from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
 from nodeattrs.typed import Any, NamedTuple, Protocol
 
@@ -82,11 +83,14 @@ class Intake:
                 _lay_over(self._trees[name], tree, locator)
 
     def layers(self) -> Prepared:
-        """What environment and roles say here, for other nodes to begin with (`begin_with`); take in nothing more."""
-        return self._ledger.prepared((3, 4, 11, 12))
+        """What environment, roles and attribute files say here, for other nodes to begin with (`begin_with`).
+
+        Not what is normal: that goes on from the last run. Take in nothing more.
+        """
+        return self._ledger.prepared((1, 3, 4, 5, 9, 11, 12, 13))
 
     def begin_with(self, layers: Prepared) -> bool:
-        """Take in what environment and roles say as another node has it, at no cost.
+        """Take in what environment, roles and attribute files say as another node has it, at no cost.
 
         layers: of a node with the same sensitive paths
         False, and nothing is taken in, where anything was set here before
@@ -94,8 +98,9 @@ class Intake:
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
-                for name in ("env_default", "role_default", "role_override", "env_override"):
-                    self._trees[name].leave()
+                for one in COMPONENTS if self._ledger.serial else ():  # nobody has written, and nothing is left
+                    if one.file in layers.trees:
+                        self._trees[one.name].leave()
                 self._ledger.begin_with(layers)
             return fresh
 
@@ -121,13 +126,15 @@ class Intake:
     def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
         """Deep merge JSON attributes over normal, lists united; without what they say of the node (`split_of_node`)."""
         _moved_down(self._trees["normal"])
-        _lay_over(self._trees["normal"], attributes, locator)
+        if attributes:
+            _lay_over(self._trees["normal"], attributes, locator)
         self.begin_tags()
 
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else sets any."""
-        with self._node.setting_as(RUN, locator=RUN_ITSELF):
-            make_tags(self._node)
+        if not isinstance(_tags(self._node), list):
+            with self._node.setting_as(RUN, locator=RUN_ITSELF):
+                make_tags(self._node)
 
     # Automatic attributes
 
@@ -150,21 +157,19 @@ class Intake:
         if "platform" not in facts:
             raise BadArgument("these facts name no platform", hint="an Ohai or Facter document has one")
         automatic = self._trees["automatic"]
-        if anew:
+        if anew and (self._ledger.trees[automatic.lower] or automatic.lower in self._ledger.unknown):
             load(automatic, {}, locator)
         if settled and not self._ledger.trees[automatic.lower]:
             self._ledger.settled = _settle(automatic, facts, locator)
         else:
             _lay_over(automatic, facts, locator)
         run = {"chef_guid": guid} if guid is not None else {}
-        named = {"name": self._node.name, "chef_environment": self._node.environment}
-        _lay_over(automatic, {**run, **named}, RUN_ITSELF)
+        self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
     def note(self, facts: Mapping[Any, Any]) -> None:
-        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`."""
+        """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
         with self._node.setting_as(RUN, locator=RUN_ITSELF):
-            for key, value in facts.items():
-                self._node.automatic[key] = value
+            set_leaves(self._node, "automatic", stored(facts, ()))
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
@@ -183,9 +188,13 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
 
 def make_tags(node: Attributes) -> None:
     """Make normal `tags` a list: empty where there is none; a scalar becomes a list of one."""
-    standing = thing_of(node._trees["normal"].place(("tags",)))
+    standing = _tags(node)
     if not isinstance(standing, list):
         node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
+
+
+def _tags(node: Attributes) -> Any:
+    return thing_of(node._trees["normal"].place(("tags",)))
 
 
 class OfNode(NamedTuple):

@@ -11,19 +11,22 @@ from collections.abc import Iterator
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import BadKey
 from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.maps import has_number
 from nodeattrs.typed import Any
 
 
 def double_keys(node: Attributes) -> list[BadKey]:
     """A warning for each number that is a key beside its own text, with who set both.
 
-    cost: a look at every map that did not come in as settled facts, which are JSON
+    cost: a look at every map that did not come in as settled facts, which are JSON, nor with what many nodes share
     """
     ledger = node._ledger
     with ledger.lock:
         settled = ledger.settled
         facts = {key: value for key, value in ledger.trees[-1].items() if value is not settled.get(key, ABSENT)}
-        numbers = dict.fromkeys(path for tree in (*ledger.trees[1:-1], facts) for path in _numbers(tree))
+        known = [] if ledger.begun is None or ledger.begun.numbered else [*map(id, ledger.begun.trees.values())]
+        trees = [tree for tree in (*ledger.trees[1:-1], facts) if id(tree) not in known and has_number(tree)]
+        numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
     twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)
     return [_warning(node, *pair) for pair in twins if node.exist(*pair[0]) and node.exist(*pair[1])]
 

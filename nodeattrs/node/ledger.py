@@ -13,21 +13,22 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
+from nodeattrs.lazily import dataclass
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.maps import OwnedMap, replica, setters_in, thawed, whose_at
+from nodeattrs.node.maps import OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import MapView, entry, evaluated, own, rooted, share
-from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
@@ -36,16 +37,25 @@ if TYPE_CHECKING:
 from nodeattrs.node.maps import Branch, Joined
 
 
-class Prepared(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Prepared:
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
+    numbered: whether a number is a key somewhere in the trees
+    packed:   the marks as data, where a snapshot has made that of them
     """
 
     trees: Mapping[int, OwnedMap]
     marks: tuple[Mark, ...]
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
     unknown: Mapping[int, tuple[Layer, ...]]
+    numbered: bool
+    packed: list[Any] | None = None
+
+    def stands_in(self, ledger: Ledger, slots: Collection[int]) -> bool:
+        """Whether a ledger that began with it has all of it yet, and in some of these slots."""
+        return all(slot in slots and ledger.trees[slot] is tree for slot, tree in self.trees.items())
 
 
 def _references() -> tuple[int, int]:
@@ -68,6 +78,7 @@ class Ledger:
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
+    begun:      what another ledger had prepared, where this one began with that
     cache:      the merged view's top-level answers; the node reads it directly
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
@@ -78,6 +89,7 @@ class Ledger:
 
     __slots__ = (
         "_view",
+        "begun",
         "cache",
         "early",
         "history",
@@ -102,6 +114,7 @@ class Ledger:
         self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.setter.early
+        self.begun: Prepared | None = None
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -141,7 +154,8 @@ class Ledger:
         compute: go through deferred values, and give what one at the path itself comes to
         """
         with self.lock:
-            here: Any = rooted(self.trees, self.plan(branch))
+            whole = self.view()._part if branch is PLAN else None
+            here: Any = rooted(self.trees, self.plan(branch)) if whole is None else whole
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))
@@ -251,7 +265,8 @@ class Ledger:
             tree.shared = True
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
-        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown)
+        numbered = any(map(has_number, trees.values()))
+        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown, numbered)
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
@@ -267,6 +282,7 @@ class Ledger:
             for slot, tree in prepared.trees.items():
                 self.trees[slot] = tree
             self.marks.table += prepared.marks
+            self.begun = prepared
             self.history.update(prepared.history)
             self.unknown.update(prepared.unknown)
             self._view = None

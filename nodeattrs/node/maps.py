@@ -167,6 +167,18 @@ def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
     return whose, here
 
 
+def has_number(tree: Any) -> bool:
+    """Whether a number is a key somewhere in a tree."""
+    waiting: list[Any] = [tree]
+    for here in waiting:  # which grows
+        if isinstance(here, dict):
+            if int in map(type, here):
+                return True
+            here = here.values()
+        waiting += [inner for inner in here if isinstance(inner, (dict, list))]
+    return False
+
+
 # --- several of them
 
 

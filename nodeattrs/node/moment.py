@@ -13,10 +13,10 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Whose, last_word, setters_in
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters_in
 from nodeattrs.typed import Any
 
-_PLAIN = {str, int, float, bool}
+_PLAIN, _MAPS = {str, int, float, bool}, {dict, OwnedMap, AssignedMap}
 
 
 def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
@@ -26,7 +26,7 @@ def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
     cost: what the path holds, and the history
     """
     last = ledger.marks.until.get(mark, mark + 1)
-    if last >= len(ledger.marks):
+    if last >= len(ledger.marks) or _is_older(ledger, last, path):
         return ledger
     moment = _Moment(ledger, last, path)
     then = Ledger(ledger.provenance, ledger.marks.root, ledger.secrets, ledger.rules)
@@ -36,8 +36,29 @@ def as_of(ledger: Ledger, mark: int, path: Path) -> Ledger:
     return then
 
 
+def _is_older(ledger: Ledger, last: int, path: Path) -> bool:
+    """Whether all that stands at a path, and what happened there, above and below, is of marks before one."""
+    for at, chronicles in ledger.history.items():
+        if path[: len(at)] == at[: len(path)]:
+            events = (event for chronicle in chronicles.values() for event in chronicle.events())
+            if any(max(one.by, last_word(one.whose)) >= last for one in events):
+                return False
+    return all(_is_all_older(tree, tree.origin, last, path) for tree in ledger.trees)
+
+
+def _is_all_older(value: Any, whose: Whose, last: int, path: Path) -> bool:
+    if last_word(whose) >= last:
+        return False
+    if not isinstance(value, OwnedMap):
+        return True
+    keys = path[:1] if path and path[0] in value else () if path else value
+    return all(_is_all_older(value[key], value.origins.get(key, value.origin), last, path[1:]) for key in keys)
+
+
 def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] | None:
-    """Who set the scalar at a path, and the scalar, where nothing has changed there since a mark was used last.
+    """Who set what stands at a path, and that, where nothing has changed there since a mark was used last.
+
+    Of a map, who set it in the highest slot that has one, and what that has.
 
     mark: None for now
     None where one look at the highest slot that has it is not enough to know.
@@ -48,14 +69,15 @@ def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] 
     for tree in reversed(ledger.trees):
         value: Any = tree
         for step in path:
-            if type(value) is not OwnedMap and type(value) is not dict:
+            if type(value) not in _MAPS:
                 return None
             if step not in value:
                 break
             value = value[step]
         else:
             setter = setters_in(tree, tree.origin, path)[0]
-            return (setter, value) if setter.source < last and type(value) in _PLAIN else None
+            is_plain = type(value) in _PLAIN or (type(value) in _MAPS and not ledger.marks[setter.source].bulk)
+            return (setter, value) if setter.source < last and is_plain else None
     return None
 
 

@@ -25,10 +25,11 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
     AssignedMap,
     Branch,
+    OwnedMap,
     setters_in,
 )
 from nodeattrs.node.moment import as_of, plainly_set
-from nodeattrs.node.setters import Mark
+from nodeattrs.node.setters import CodeLocator, Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import plain
@@ -39,16 +40,18 @@ _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW, _DEEPEST = 10, 6
 
 
-def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) -> Trace:
+def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), brief: bool = False) -> Trace:
     """The trace of *path*. cost: its depth times fifteen, and the history at and above it
 
-    seen: the attributes that led here, where it is asked what they come from
+    seen:  the attributes that led here, where it is asked what they come from
+    brief: only what is read and who set it is asked: no elements, no history, nobody who would be next
     """
-    trees = {slot: tree for slot, tree in enumerate(ledger.trees) if tree or type(tree) is AssignedMap}
+    trees = {slot: tree for slot, tree in enumerate(ledger.trees) if _matters(tree, path)}
     unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
-    walked = walk(folding, path, trees, lambda at: outwards(at) if at.source in unknown else ledger.along(at))
+    along = None if brief else lambda at: outwards(at) if at.source in unknown else ledger.along(at)
+    walked = walk(folding, path, trees, along)
     walked = walked if walked.cover is None else _through_deferred(walked, path)
 
     owns: dict[int, tuple[Claim, Path]] = {}
@@ -72,10 +75,15 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset()) ->
 
     value = _read(walked.value)
     trace = traced(walked, path, value, claim, _TITLES, once=False)
-    if trace.elements:
+    if trace.elements and not brief:
         elements = (_element(ledger, path, entry, found) for entry, found in walked.elements(value))
         trace = replace(trace, elements=tuple(elements))
-    return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()})
+    return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()}, brief)
+
+
+def _matters(tree: OwnedMap, path: Path) -> bool:
+    """Whether a slot may have a say at a path: what it has there, or what it hides."""
+    return type(tree) is AssignedMap or (path[0] in tree if path else bool(tree))
 
 
 def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: bool = False) -> tuple[Cause, ...]:
@@ -85,9 +93,11 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
     seen: the attributes on the way here
     kept: as a snapshot keeps it: of a document of facts the file and no line
     """
-    then = getattr(ledger.marks[by.source].locator, "causes_then", None)
-    if then is not None:
-        return tuple(then.get(by.path, ()))
+    locator = ledger.marks[by.source].locator
+    if type(locator) is not CodeLocator:
+        then = getattr(locator, "causes_then", None)
+        if then is not None or not hasattr(locator, "causes"):
+            return tuple(then.get(by.path, ())) if then else ()
     from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
 
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
@@ -96,7 +106,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
         if (plain := plainly_set(ledger, None if type(value) is Deferred else by.source, of)) is not None:
             setter, set_to = plain
             return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, kept)
-        winner = _trace_then(ledger, by, value, seen | {of}, of).winner
+        winner = _trace_then(ledger, by, value, seen | {of}, of, brief=True).winner
         return None if winner is None else (winner.claim.origin, winner.claim.causes)
 
     with ledger.lock:
@@ -108,14 +118,14 @@ def _origin(ledger: Ledger, by: At, kept: bool) -> Origin:
     return mark.locator.at(()).moved(None) if kept and mark.bulk else ledger.marks.place(by)[0]
 
 
-def _trace_then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path) -> Trace:
+def _trace_then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
     """The trace of what was read when a value was set; a deferred one reads each time."""
     with ledger.lock:
         then = ledger if type(value) is Deferred else as_of(ledger, by.source, path)
-        return trace_of(then, path, seen)
+        return trace_of(then, path, seen, brief)
 
 
-def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path]) -> Trace:
+def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool) -> Trace:
     """The trace with one row for what somebody set and others went on with in place; and the history, without that.
 
     owns: claim, by its identity -> its path in its own slot
@@ -131,6 +141,8 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path]) -> Trace:
         for row in _each_setter(ledger, _with_workers(one, works.get(id(one.claim))), owns.get(id(one.claim), ()))
         if not any(work.took_over(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
     )
+    if brief:
+        return replace(trace, claims=tuple(stated))
     steps = {id(event) for work in works.values() for event in work.events}
     there = {work.slot: work.path for work in works.values()}
     history = _past(

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
-from nodeattrs.core.claim import Cause, Origin, Verb
+from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
-from nodeattrs.node.kept_causes import read_back
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
@@ -133,6 +132,11 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
         raise DocumentError(f"this snapshot is damaged: {faults[0]}")
 
 
+_BLANK = {"kind": UNKNOWN.kind}
+_NOBODY = Mark(UNKNOWN)
+"""A mark that nothing refers to: most of them, in what a run begins with."""
+
+
 def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[Any], Any] | None) -> Chronicle:
     if not {what for what, *_ in events} <= EVENTS or type(dropped) is not int:
         raise ValueError("an event that nobody knows")
@@ -157,10 +161,12 @@ def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
+    if packed == _BLANK:
+        return _NOBODY
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
     lines = None if over is None else Lines(origin.file, *map(int, over))
-    locator = SavedLocator(origin, places, read_back(packed.get("causes", [])), lines)
+    locator = SavedLocator(origin, places, _unpacked_causes(packed.get("causes", [])), lines)
     return Mark(locator, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
 
 
@@ -168,6 +174,18 @@ def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
     texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
     places = [_of_type(packed, field, int) for field in ("line", "column")]
     return Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
+
+
+def _unpacked_causes(packed: Any) -> dict[Path, tuple[Cause, ...]]:
+    return {tuple(path): tuple(map(_unpacked_cause, causes)) for path, causes in packed}
+
+
+def _unpacked_cause(packed: Mapping[str, Any]) -> Cause:
+    path, at = packed.get("path"), packed.get("at")
+    if type(packed["what"]) is not str:
+        raise ValueError(f"{packed['what']!r} is no cause")
+    place = None if at is None else _unpacked_origin(at)
+    return Cause(packed["what"], _unpacked_origin(packed), None if path is None else tuple(path), place)
 
 
 def _failed(how: str) -> NoReturn:

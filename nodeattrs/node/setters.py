@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from types import CodeType
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
@@ -85,46 +85,111 @@ class Lines(NamedTuple):
         return self.source == other.source and other.first <= self.first <= other.last
 
 
+class Spot:
+    """An instruction of code that sets, reads or calls something, and what its source says of it.
+
+    One for all nodes of a process (`spot_of`), so that a source is looked at once, however many run it. The text
+    is the one that Python keeps for tracebacks, so it is what really ran.
+    """
+
+    __slots__ = ("_places", "_ran", "_setting", "_text", "code", "offset")
+
+    def __init__(self, code: CodeType, offset: int, ran: Any) -> None:
+        self.code = code
+        self.offset = offset
+        self._ran = ran
+        self._text: PythonText | None = None
+        self._places: dict[Path, tuple[int | None, int | None]] = {}
+        self._setting: Any = self
+
+    @property
+    def text(self) -> PythonText:
+        """The source of its file."""
+        if self._text is None:
+            self._text = text_of(self.code.co_filename, self._ran)
+        return self._text
+
+    @property
+    def span(self) -> Span | None:
+        """Where the expression stands; None where nobody knows the line."""
+        return span_of(self.code, self.offset)
+
+    @property
+    def setting(self) -> Any:
+        """The expression that runs there and sets something, and what it sets; None where nobody knows."""
+        if self._setting is self:
+            span = self.span
+            self._setting = None if span is None else self.text.setting(span[0], span)
+        return self._setting
+
+    def place(self, path: Path) -> tuple[int | None, int | None]:
+        """Line and column where the expression, or the literal in it, says *path*."""
+        known = self._places.get(path)
+        if known is None:
+            span = self.span
+            known = (None, None) if span is None else self.text.place(span[0], path, span)
+            if len(self._places) < _MOST_PLACES:
+                self._places[path] = known
+        return known
+
+    def says_below(self, path: Path) -> bool:
+        """Whether something below *path* may have another place than *path* has."""
+        span = self.span
+        return span is not None and self.text.says_below(span[0], path, span)
+
+
 class CodeLocator:
     """A line of Python that set something; file and line are looked up when asked.
 
-    Inside a literal it finds the line of each part. The text is the one that Python keeps for
-    tracebacks, so it is what really ran.
+    Inside a literal it finds the line of each part.
     """
 
-    __slots__ = ("calls", "code", "offset", "root", "setter", "text")
+    __slots__ = ("calls", "root", "setter", "spot")
 
-    def __init__(
-        self, code: CodeType, offset: int, setter: Setter, root: Callable[[], str], known: Any, calls: Calls = ()
-    ) -> None:
-        self.code = code
-        self.offset = offset
+    def __init__(self, spot: Spot, setter: Setter, root: Callable[[], str], calls: Calls = ()) -> None:
+        self.spot = spot
         self.setter = setter
         self.root = root
         self.calls = calls
-        self.text = partial(text_of, code.co_filename, known)
 
     @property
     def lines(self) -> Lines | None:
         """The lines of the expression that set it; None where nobody knows them."""
-        span = span_of(self.code, self.offset)
-        return None if span is None else Lines(id(self.code), span[0], span[1] or span[0])
+        span = self.spot.span
+        return None if span is None else Lines(id(self.spot.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
         """Where the expression that set it, or the literal in it, says *path*."""
-        span = span_of(self.code, self.offset)
-        place = (None, None) if span is None else self.text().place(span[0], path, span)
-        return self.placed(self.code.co_filename, *place)
+        return self.placed(self.spot.code.co_filename, *self.spot.place(path))
+
+    def says_below(self, path: Path) -> bool:
+        """Whether something below *path* may have a place of its own."""
+        return self.spot.says_below(path)
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What is the same for one line that sets, reached by the same calls: while the code is alive."""
+        """What is the same for one line that sets, reached by the same calls: while the spot is alive."""
         calls = tuple((id(code), offset) for code, offset, _ in self.calls)
-        return id(self.code), self.offset, calls, self.root(), self.setter.kind, self.setter.name
+        return id(self.spot), calls, self.root(), self.setter.kind, self.setter.name
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
         """A place in a source as an origin of the same setter; the file is named as in all origins."""
         return Origin(self.setter.kind, self.setter.name, _relative(filename, self.root()), line, column)
+
+
+_MOST_SPOTS, _MOST_PLACES = 20_000, 1_000
+_spots: dict[tuple[int, int], Spot] = {}
+
+
+def spot_of(code: CodeType, offset: int, ran: Any) -> Spot:
+    """The one spot of an instruction. ran: what linecache has of its file"""
+    key = id(code), offset  # the spot keeps the code: nobody else has its id
+    known = _spots.get(key)
+    if known is None:
+        if len(_spots) >= _MOST_SPOTS:
+            _spots.clear()
+        known = _spots[key] = Spot(code, offset, ran)
+    return known
 
 
 _MOST_SPANS = 256
@@ -232,7 +297,9 @@ class Marks:
         mark = self.table[number]
         if not isinstance(mark, Mark):
             code, offset, setter, verb, depth, known, calls = mark
-            mark = self.table[number] = Mark(CodeLocator(code, offset, setter, self.root, known, calls), verb, depth)
+            mark = self.table[number] = Mark(
+                CodeLocator(spot_of(code, offset, known), setter, self.root, calls), verb, depth
+            )
         return mark
 
     def __len__(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nodeattrs.core.claim import Origin
+from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import Path, as_path, spell
 from nodeattrs.node.ledger import Ledger
@@ -79,6 +79,11 @@ class SlotTree:
         """Who set what this slot has at *path*."""
         with self._ledger.lock:
             return self._ledger.origin(self.number, as_path(path))[0]
+
+    def verb(self, path: str | Path) -> Verb:
+        """How what this slot has at *path* was set."""
+        with self._ledger.lock:
+            return self._ledger.origin(self.number, as_path(path))[1].verb
 
     def layer(self) -> Layer:
         """The slot for the core's `fold`, its assigned maps marked."""

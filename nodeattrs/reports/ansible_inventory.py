@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
-from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.adapters.ansible.faults import AnsibleError, warned
+from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search import indexed
 from nodeattrs.lazily import dataclass, field, regexp
 from nodeattrs.node.values import MARKER
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
+from nodeattrs.texts.documents import read
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,7 +113,7 @@ class DynamicInventory:
                 self._note("variable-name", "AnsibleError", f"the variable {name} is {word} for Ansible")
         return named
 
-    def _safe(self, value: Any, path: Path) -> Any:
+    def _safe(self, value: Any, path: Steps) -> Any:
         """A value without its secrets: a key is left out, an element is null."""
         if value == MARKER:
             if self.host:  # of all hosts it would be said at every call, and Ansible calls it an error
@@ -124,3 +129,21 @@ class DynamicInventory:
 
     def _note(self, name: str, owner: str, sentence: str) -> None:
         self.notes.setdefault((name, owner), []).append(sentence)
+
+
+def doubtful_groups(root: Path, groups: Mapping[str, str]) -> Iterator[AnsibleError]:
+    """A warning for each of [ansible.groups] whose search means nothing, or whose name another one gets, too."""
+    from nodeattrs.keep.search import parse_query
+
+    locator = read(root / "nodeattrs.toml", "nodeattrs.toml").locator("settings", "")
+    words: dict[str, str] = {}
+    for name, query in groups.items():
+        origin = locator.at(("ansible", "groups", name))
+        first = words.setdefault(ansible_name(name), name)
+        if first != name:
+            message = f"for Ansible {name} and {first} are one group, {ansible_name(name)}"
+            yield warned("group-search", message, origin.file, origin.line)
+        try:
+            parse_query(query)
+        except BadArgument as error:
+            yield warned("group-search", f"the search of the group {name}: {error}", origin.file, origin.line)

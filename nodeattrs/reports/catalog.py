@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from nodeattrs.catalog import Outcome, Plan, Ref, Report
 from nodeattrs.catalog.errors import MoreRelations
-from nodeattrs.catalog.questions import Impact, Step
+from nodeattrs.catalog.questions import Impact, Step, dot
+from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
@@ -70,6 +71,59 @@ class CatalogOrder:
             yield f"{number:{width}}  {printable(ref)}{screen.paint(printable(place), 'faint')}"
             if resource.reads:
                 yield f"{'':{width}}    {screen.paint(printable('reads ' + ', '.join(resource.reads)), 'faint')}"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogGraph:
+    """The relationships of a catalog: its resources in the order of visiting, what is in what, and each edge with why.
+
+    Where a plan has faults there is no such order: then it is that of the catalog.
+    """
+
+    plan: Plan
+    name: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Resources, edges and cycles as data; without the main class and stage, which contain all."""
+        plan, graph = self.plan, self.plan.graph
+        faults = [error.message for error in plan.faults()]
+        order = list(plan.resources) if faults else [*plan.order()]
+        shown = dict.fromkeys(one for one in (*order, *plan.resources) if one not in (MAIN_STAGE, MAIN_CLASS))
+        inside: dict[str, list[str]] = {ref: [] for ref in shown}
+        for container, contents in zip(graph.refs, graph.contents, strict=True):
+            for content in contents if container in shown else ():
+                inside[graph.refs[content]].append(container)
+        return {
+            "version": 1,
+            "catalog": self.name,
+            "resources": [
+                {"resource": ref, "is_container": graph.is_container[graph.at[ref]], "inside": inside[ref],
+                 "origin": _origin_dict(plan.resources[ref].origin)}
+                for ref in shown
+            ],
+            "edges": list(self._edges(shown)),
+            "cycles": [[graph.named(vertex) for vertex in cycle.ring] for cycle in plan.cycles],
+            "faults": faults,
+        }  # fmt: skip
+
+    def _edges(self, shown: Container[str]) -> Iterator[dict[str, Any]]:
+        graph = self.plan.graph
+        for edge in graph.edges:
+            before, after = graph.spelled(edge.source), graph.spelled(edge.target)
+            if before in shown and after in shown:
+                reason, origin = graph.reason(edge)
+                kind = "refresh" if edge.refresh else "order"
+                yield {
+                    "before": before,
+                    "after": after,
+                    "kind": kind,
+                    "because": reason,
+                    "origin": _origin_dict(origin),
+                }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The drawing of Graphviz."""
+        yield from dot(self.plan).splitlines()
 
 
 @dataclass(frozen=True, slots=True)

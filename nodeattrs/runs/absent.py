@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -11,7 +12,8 @@ from nodeattrs.keep import Store
 from nodeattrs.lazily import dataclass
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
-from nodeattrs.runs.cookbooks import RUBY
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
+from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
@@ -54,9 +56,10 @@ def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] =
     for name in [one for one in store.names() if one != node.name][:_MOST_NODES]:
         try:
             other = remembered(store, name, sensitive)
+            origins = other.node.origins(path) if other is not None else ()
         except NodeattrsError:
             continue  # one that cannot be read has nothing to say about this one
-        for origin in other.node.origins(path) if other is not None else ():
+        for origin in origins:
             found.setdefault(origin, []).append(name)
     return [Elsewhere(origin, _lacks(node, origin), tuple(names)) for origin, names in found.items()][:_MOST]
 
@@ -96,17 +99,36 @@ def _written(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhe
             cookbook = repository.cookbook(name)
         except NodeattrsError:
             continue
-        kinds = (("attribute file", cookbook.attribute_files), ("recipe", cookbook.recipes))
-        for kind, part, file in ((kind, part, file) for kind, files in kinds for part, file in files.items()):
+        attributes = [
+            (cookbook.attribute_name(file), file) for one in cookbook.attribute_files.values() for file in one
+        ]
+        recipes = [(f"{name}::{part}", file) for part, file in cookbook.recipes.items()]
+        kinds = (("attribute file", attributes), ("recipe", recipes))
+        for kind, full, file in ((kind, full, file) for kind, files in kinds for full, file in files):
             text = (cookbook.root / file).read_text("utf-8", "replace") if cookbook.root is not None else ""
+            if file.endswith(DATA):
+                yield from _in_data(cookbook, file, node, path)
+                continue
             if file.endswith(RUBY):
                 for line in writes_in(text, path):
-                    yield Elsewhere(Origin(kind, f"{name}::{part}", cookbook.shown(file), line), f"it {NOT_RUN}")
+                    yield Elsewhere(Origin(kind, full, cookbook.shown(file), line), f"it {NOT_RUN}")
                 continue
             for write in writes_of(text, path) if _last_key(path) in text else ():
-                origin = Origin(kind, f"{name}::{part}", cookbook.shown(file), write.line)
+                origin = Origin(kind, full, cookbook.shown(file), write.line)
                 decides = "" if write.under is None else f"{cookbook.shown(file)}:{write.under}"
                 yield Elsewhere(origin, _lacks(node, origin, decides))
+
+
+def _in_data(cookbook: Cookbook, file: str, node: Node, path: Path) -> Iterator[Elsewhere]:
+    with suppress(NodeattrsError):
+        data = cookbook.data(file)
+        for block in data.blocks:
+            asked = [data.document.place(at) for when in block.when for _, at in when.asks]
+            decides = f"{data.document.file}:{asked[0][0]}" if asked else ""
+            for level in block.levels:
+                if dig(level.tree, path) is not ABSENT:
+                    origin = level.locator.at(path)
+                    yield Elsewhere(origin, _lacks(node, origin, decides))
 
 
 def _last_key(path: Path) -> str:

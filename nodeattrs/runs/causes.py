@@ -1,17 +1,20 @@
 """Why somebody had a say at all: the lines that decide who sets values on a node, and set nothing themselves.
 
 The run-list that names a role or recipe, the role that names another, the recipe that includes
-one, the metadata that asks for a cookbook, the line that chooses the environment.
+one, the metadata that asks for a cookbook, the line that chooses the environment, the condition of an attribute file
+that is data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run
 
@@ -23,6 +26,7 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
     """
     found: dict[Cause, None] = {}
     for origin in origins:
+        found.update(dict.fromkeys(_conditions(repository, origin)))
         found.update(dict.fromkeys(_Causes(repository, run).of(origin.kind.removeprefix("saved "), origin.name)))
     return list(found)
 
@@ -30,6 +34,17 @@ def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[
 def of_trace(repository: Repository, run: Run) -> Callable[[Trace], list[Cause]]:
     """What asks `causes` for everyone in a trace, the winner first."""
     return lambda trace: causes(repository, run, (stated.origin for stated in trace.claims))
+
+
+def _conditions(repository: Repository, origin: Origin) -> Iterator[Cause]:
+    """What lets a place in an attribute file that is data count."""
+    if origin.kind != "attribute file" or not str(origin.file).endswith(DATA):
+        return
+    with suppress(NodeattrsError):  # it may be another one by now
+        cookbook = repository.cookbook(cookbook_of(origin.name))
+        file = str(origin.file).removeprefix(cookbook.shown(""))
+        if file in cookbook.files:
+            yield from cookbook.data(file).causes(origin.line or 1, origin.column or 1)
 
 
 class _Causes:

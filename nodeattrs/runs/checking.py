@@ -16,6 +16,8 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
 from nodeattrs.lazily import dataclass, regexp
 from nodeattrs.node.run_list import RunListItem, cookbook_of
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
+from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
 from nodeattrs.runs.checks.overrides import overrides, type_changes
 from nodeattrs.runs.checks.rules import against_rules
 from nodeattrs.runs.checks.schema import against_schema
@@ -103,7 +105,11 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
     if not repository.config.merge:  # what a rule for a path makes of layers is not known here
         yield from overrides(known.stacks)
         yield from type_changes(stacks)
+    data = data_files(repository)
     words = Words(repository)
+    yield from misspelt(layers_in(data), words)  # before what they set counts as named
+    yield from misspelt_facts(repository, data)
+    words.learn(layers_in(data))
     yield from misspelt(layers, words)
     yield from shadowing(layers, words)
     yield from unused(repository, known, unrun)
@@ -126,8 +132,7 @@ def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsEr
     for one in cookbooks:
         files = _tried(faults, partial(_code_of, one)) or []
         repository.warnings += _unread([one.shown(file) for file in files if file.endswith(RUBY)])
-        programs = _all(faults, (file for file in files if not file.endswith(RUBY)), one.program)
-        repository.warnings += [warning for program in programs for warning in program.warnings]
+        repository.warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
     unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
     for folder, names in unrun.items():
         repository.warnings += [_script(f"{folder}/{name}.py") for name in sorted(names)]
@@ -231,7 +236,15 @@ def _dangling(
 
 
 def _code_of(cookbook: Cookbook) -> list[str]:
-    return [*cookbook.attribute_files.values(), *cookbook.recipes.values()]
+    return [*itertools.chain(*cookbook.attribute_files.values()), *cookbook.recipes.values()]
+
+
+def _warnings_of(faults: list[NodeattrsError], cookbook: Cookbook, file: str) -> Iterable[DocumentError]:
+    if file.endswith(RUBY):
+        return ()
+    read: Callable[[str], Any] = cookbook.data if file.endswith(DATA) else cookbook.program
+    found = _tried(faults, partial(read, file))
+    return () if found is None else found.warnings
 
 
 def _lists_of(role: Role) -> Iterator[tuple[tuple[Any, ...], Iterable[str]]]:

@@ -33,8 +33,16 @@
     [ansible.groups]
     web = "role:web AND chef_environment:production"
 
+    [bindings]
+    site = "bindings"
+    classes = ["bindings/plugins.py:JsonReport"]
+    providers = {inventory = "shop.inventory:provide"}
+
     [limits]
     values = 2000000
+
+    [web]
+    source_url = "https://forge.example/shop/blob/{commit}/{file}#L{line}"
 
     [chef]
     cookbook_paths = ["cookbooks", "~/.berkshelf/cookbooks"]
@@ -58,7 +66,7 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import dataclass, field, field_names, replace
+from nodeattrs.lazily import dataclass, field, field_names, regexp, replace
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
@@ -138,6 +146,8 @@ class Config:
     environment: of nodes that name none, or None
     hiera:       the Hiera tree that recipes look keys up in: a hiera.yaml or a folder with one, or None
     bindings:    the site of bindings that recipes inject from: a folder, or None
+    binding_classes: classes that bindings may name, as "package.module:Name" or "folder/file.py:Name"
+    binding_providers: scheme -> who provides its sets, in the same words
     merge:       rules for paths: what happens there instead of what Chef does
     limits:      what one document, lookup, merge or query may take: see `core.budget.Limits`
     check_select, check_ignore: codes of findings, or names: only these count, these do not
@@ -149,6 +159,7 @@ class Config:
     folds:       name -> a fold of plain files
     cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     ansible_groups: name -> the search that finds the hosts of a group of Ansible
+    source_url:  what makes a link of a file and line on pages, or None
     """
 
     allowed: Mapping[str, list[Entry]] = field(default_factory=dict)
@@ -158,6 +169,8 @@ class Config:
     environment: str | None = None
     hiera: str | None = None
     bindings: str | None = None
+    binding_classes: tuple[str, ...] = ()
+    binding_providers: Mapping[str, str] = field(default_factory=dict)
     merge: tuple[PathRule, ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)
     check_select: tuple[str, ...] = ()
@@ -170,6 +183,7 @@ class Config:
     folds: Mapping[str, PlainFold] = field(default_factory=dict)
     cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     ansible_groups: Mapping[str, str] = field(default_factory=dict)
+    source_url: str | None = None
 
 
 def judged(document: Document) -> tuple[Config, list[DocumentError]]:
@@ -188,6 +202,7 @@ def read_config(fields: Fields) -> Config:
     fields.only(("fauxhai",), "facts", above=_KNOWN)
     fields.only(("attributes",), "schema", above=_KNOWN)
     fields.only(("groups",), "ansible", above=_KNOWN)
+    fields.only(("source_url",), "web", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
@@ -195,7 +210,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("store") or None,
         fields.text("environment") or None,
         fields.text("hiera") or None,
-        fields.text("bindings") or None,
+        *_bindings(fields),
         tuple(_merge_rules(fields, "merge")),
         _limits(fields),
         tuple(_codes(fields, "select")),
@@ -208,6 +223,7 @@ def read_config(fields: Fields) -> Config:
         cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
         folds={str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
         ansible_groups=dict(_ansible_groups(fields)),
+        source_url=fields.text("web", "source_url") or None,
     )
     fields.finish()
     return config
@@ -342,6 +358,23 @@ def _rule(key: str, given: Any) -> None:
         if key in _KNOWN:
             error.hint = f"if the setting {key} is meant, write it above the first [table]"
         raise
+
+
+_CODE = regexp(r"[\w./-]+:\w+(\.\w+)*")
+
+
+def _bindings(fields: Fields) -> tuple[str | None, tuple[str, ...], dict[str, str]]:
+    """The site of bindings, as a text or as a table with what it needs besides."""
+    if not isinstance(fields.tree.get("bindings"), dict):
+        return fields.text("bindings") or None, (), {}
+    fields.only(("site", "classes", "providers"), "bindings", above=_KNOWN)
+    classes = [fields.text("bindings", "classes", index) for index in range(len(fields.items("bindings", "classes")))]
+    providers = {name: fields.text("bindings", "providers", name) for name in fields.map("bindings", "providers")}
+    named = {("classes", index): text for index, text in enumerate(classes)}
+    for path, text in {**named, **{("providers", name): text for name, text in providers.items()}}.items():
+        if not _CODE.fullmatch(text):
+            fields.wrong(("bindings", *path), f"{text!r} names no code", "package.module:Name, or folder/file.py:Name")
+    return fields.text("bindings", "site") or None, tuple(classes), providers
 
 
 def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:

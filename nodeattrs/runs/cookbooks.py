@@ -1,4 +1,4 @@
-"""Cookbooks, and the order in which their attribute files load, in Python and in Ruby side by side.
+"""Cookbooks, and the order in which their attribute files load, in Python, in Ruby and as data side by side.
 
 The order is worked out on names alone and running a file is a callable that is
 handed in, so the same code serves cookbooks on disk and cookbooks in a test. It
@@ -23,6 +23,8 @@ from nodeattrs.errors import (
 )
 from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
+from nodeattrs.runs.attribute_data import AttributeData, read_data
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.role_scripts import Program
 from nodeattrs.runs.versions import Constraint, Version
@@ -82,10 +84,33 @@ class Cookbook:
         return program
 
     @cached_property
-    def attribute_files(self) -> dict[str, str]:
-        """Name -> path of the attribute files, in the order in which they load. raises: DocumentError, for a clash"""
+    def _read(self) -> dict[str, AttributeData]:
+        return {}
+
+    def data(self, file: str) -> AttributeData:
+        """One of the attribute files that are data, read once. raises: DocumentError"""
+        if file not in self._read:
+            path = pathlib.Path(self.root or "", file)
+            self._read[file] = read_data(path, self.shown(file), self.attribute_name(file))
+        return self._read[file]
+
+    def attribute_name(self, file: str) -> str:
+        """What an attribute file goes by: "apache2::default"."""
+        part = _stem(file.removeprefix("attributes/"))
+        return f"{self.name}::{'default' if part == 'attributes' else part}"
+
+    @cached_property
+    def attribute_files(self) -> dict[str, tuple[str, ...]]:
+        """Name -> paths of the attribute files, in the order in which they load: of one name data, then the program.
+
+        raises: DocumentError, for a clash
+        """
         self._refuse_twins("attributes/", "attributes.")
-        return attribute_files(self.files, _SUFFIXES)
+        data = [path for path in self.files if path.startswith("attributes/") and path.endswith(DATA)]
+        kinds = attribute_files(data, DATA), attribute_files(self.files, _SUFFIXES)
+        order = attribute_files((*data, *self.files), (*DATA, *_SUFFIXES)) if data else kinds[1]
+        found = ((name, tuple(kind[name] for kind in kinds if name in kind)) for name in order)
+        return {name: paths for name, paths in found if paths}
 
     @cached_property
     def recipes(self) -> dict[str, str]:
@@ -100,12 +125,14 @@ class Cookbook:
         return {**found, "default": alone[0]} if alone else found
 
     def _refuse_twins(self, *begins: str) -> None:
-        """One name in Python and in Ruby: it cannot be known which counts. raises: DocumentError"""
-        inside = [path for path in self.files if path.startswith(begins)]
-        for path in inside:
-            if path.endswith(".py") and (twin := _stem(path) + RUBY) in inside:
-                message = f"{self.shown(path)} and {self.shown(twin)} are one file in two languages"
-                raise DocumentError(message, file=self.shown(path), hint="keep one", kind="two-languages")
+        """One name in Python and in Ruby, or twice as data: it cannot be known which counts. raises: DocumentError"""
+        seen: dict[tuple[str, bool], str] = {}
+        for path in sorted(path for path in self.files if path.startswith(begins)):
+            is_data = path.endswith(DATA) and path.startswith("attributes/")
+            twin = seen.setdefault((_stem(path), is_data), path) if is_data or path.endswith(_SUFFIXES) else path
+            if twin != path:
+                message = f"{self.shown(twin)} and {self.shown(path)} are one file in two languages"
+                raise DocumentError(message, file=self.shown(twin), hint="keep one", kind="two-languages")
 
     def recipe_file(self, recipe: str) -> str:
         """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
@@ -242,13 +269,22 @@ def _stem(path: str) -> str:
     return path.rpartition(".")[0]
 
 
+def data_first(cookbooks: Iterable[Cookbook]) -> Iterator[AttributeData]:
+    """The attribute files that are data and load before the first program. raises: DocumentError"""
+    for cookbook in cookbooks:
+        for file in (file for files in cookbook.attribute_files.values() for file in files):
+            if not file.endswith(DATA):
+                return
+            yield cookbook.data(file)
+
+
 class AttributeFileOrder:
     """Loads attribute files, each name once.
 
     loaded: "cookbook/path" of every file that began to load, in order
 
     run:    called with a cookbook and a path in it; it may call `include` in turn
-    suffix: see `attribute_files`; both languages unless given
+    suffix: see `attribute_files`; all that a cookbook has unless given
     """
 
     def __init__(
@@ -258,7 +294,7 @@ class AttributeFileOrder:
         self._cookbooks = cookbooks
         self._run = run
         self._suffix = suffix
-        self._files: dict[str, dict[str, str]] = {}
+        self._files: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._seen: set[tuple[str, str]] = set()
 
     def load(self, order: Iterable[str]) -> None:
@@ -290,21 +326,22 @@ class AttributeFileOrder:
     def _load(self, cookbook: Cookbook, name: str) -> None:
         if (cookbook.name, name) not in self._seen:
             self._seen.add((cookbook.name, name))
-            file = self._file_of(cookbook, name)
-            self.loaded.append(f"{cookbook.name}/{file}")
-            self._run(cookbook, file)
+            for file in self._file_of(cookbook, name):
+                self.loaded.append(f"{cookbook.name}/{file}")
+                self._run(cookbook, file)
 
-    def _file_of(self, cookbook: Cookbook, name: str) -> str:
+    def _file_of(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
         files = self._files_of(cookbook)
         if name not in files:
             hint = known_or_near(name, sorted(files))
             raise AttributeFileNotFound(f"cookbook {cookbook.name} has no attribute file {name}", hint=hint)
         return files[name]
 
-    def _files_of(self, cookbook: Cookbook) -> dict[str, str]:
+    def _files_of(self, cookbook: Cookbook) -> Mapping[str, tuple[str, ...]]:
         if cookbook.name not in self._files:
-            one = self._suffix
-            self._files[cookbook.name] = attribute_files(cookbook.files, one) if one else cookbook.attribute_files
+            alone = attribute_files(cookbook.files, self._suffix) if self._suffix else {}
+            found = {name: (path,) for name, path in alone.items()} if self._suffix else cookbook.attribute_files
+            self._files[cookbook.name] = found
         return self._files[cookbook.name]
 
 

@@ -31,6 +31,7 @@ SETTINGS: Mapping[str, Any] = {
     "facts": {},
     "cloud-init": {},
     "ansible": {},
+    "web": {},
 }
 """Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
 directory: a repository is not written to unless its own settings ask for it."""

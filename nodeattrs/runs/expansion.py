@@ -2,7 +2,8 @@
 
 The step of a run between facts and attribute files: expand the run-list, note its result
 among the automatic attributes, replace what environment and roles say. What nodes with one
-run-list and one environment have in common is prepared once for all of them.
+run-list and one environment have in common is prepared once for all of them, with the attribute
+files that are data and load first: once for each set of their conditions.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
-from nodeattrs.lazily import dataclass
+from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
+from nodeattrs.node.run_list import normalised
+from nodeattrs.runs.attribute_data import AttributeData, is_early, set_data
+from nodeattrs.runs.conditions import Facts
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
-from nodeattrs.typed import TYPE_CHECKING
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -33,12 +37,33 @@ class Layers:
 
     expansion:   of the run-list
     environment: itself
-    prepared:    what roles and environment set, folded
+    sensitive, rules: those of the nodes
+    data:        attribute files that nodes begin with
+    folded:      what roles, environment and these set, by which parts of them count
     """
 
     expansion: Expansion
     environment: Environment
-    prepared: Prepared
+    sensitive: Sequence[str | Path] = ()
+    rules: tuple[PathRule, ...] = ()
+    data: tuple[AttributeData, ...] = ()
+    folded: dict[tuple[bool, ...], Prepared] = field(default_factory=dict)
+
+    def prepared(self, facts: Facts) -> Prepared:
+        """What nodes with such facts begin with."""
+        counts = tuple(block.counts(facts) for one in self.data for block in one.blocks)
+        if counts not in self.folded:
+            if len(self.folded) >= _MOST:  # conditions that ask what each node has for itself
+                self.folded.clear()
+            node = Node(environment=self.environment.name, sensitive=self.sensitive, rules=self.rules)
+            _take(node, self.expansion, self.environment)
+            for one in self.data:
+                set_data(node, one, facts, is_early)
+            self.folded[counts] = Intake(node).layers()
+        return self.folded[counts]
+
+
+_MOST = 256
 
 
 def layers_of(
@@ -50,26 +75,34 @@ def layers_of(
     rules: tuple[PathRule, ...] = (),
     policy: Role | None = None,
 ) -> Layers:
-    """Expand a run-list and fold its roles and the environment, for any number of nodes.
+    """Expand a run-list, for any number of nodes; its roles and the environment are folded when the first one comes.
 
     sensitive, rules: those of the nodes
     policy:    what a policy says, where roles would
     raises:    as `expand_node`
     """
-    node = Node(environment=environment, sensitive=sensitive, rules=rules)
-    node.run_list = run_list
-    expansion = expand_run_list(node.run_list, roles, environment)
+    items = [str(item) for item in normalised(run_list)]
+    expansion = expand_run_list(items, roles, environment)
     expansion.require_roles()
     expansion.role_layers += [policy] if policy is not None else []
-    found = _environment(environment, environments)
-    _take(node, expansion, found)
-    return Layers(expansion, found, Intake(node).layers())
+    return Layers(expansion, _environment(environment, environments), sensitive, rules)
 
 
-def take_layers(node: Node, layers: Layers) -> None:
-    """Replace what environment and roles say on a node, at no cost where nothing was set on it before."""
-    if not Intake(node).begin_with(layers.prepared):
+def take_layers(node: Node, layers: Layers, facts: Facts) -> bool:
+    """Replace what environment and roles say on a node, at no cost where nothing was set on it before.
+
+    facts: what conditions ask
+    Whether it has begun with the attribute files, too, but for what is normal.
+    """
+    begun = Intake(node).begin_with(layers.prepared(facts))
+    if not begun:
         _take(node, layers.expansion, layers.environment)
+    return begun
+
+
+def asked_facts(facts: Facts, name: str, environment: str, expansion: Expansion, more: Facts) -> dict[Any, Any]:
+    """What conditions ask: facts, and what a run notes among them. more: what a policy adds"""
+    return {**facts, "name": name, "chef_environment": environment, **_noted(expansion), **more}
 
 
 @taking(node=Node, roles=NAMED, environments=NAMED)
@@ -115,13 +148,15 @@ def note_expansion(node: Node, expansion: Expansion) -> None:
     """Note among the automatic attributes what the run-list expands to."""
     intake = Intake(node)
     intake.begin_tags()
-    intake.note(
-        {
-            "recipes": expansion.with_duplicates,
-            "expanded_run_list": expansion.qualified,
-            "roles": expansion.roles,
-        }
-    )
+    intake.note(_noted(expansion))
+
+
+def _noted(expansion: Expansion) -> dict[str, Any]:
+    return {
+        "recipes": expansion.with_duplicates,
+        "expanded_run_list": expansion.qualified,
+        "roles": expansion.roles,
+    }
 
 
 def _environment(name: str, environments: Environments) -> Environment:

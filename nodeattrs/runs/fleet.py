@@ -2,53 +2,48 @@
 
 The work goes to any executor of `concurrent.futures`, a few nodes at a time, so that a fleet of
 any size needs the memory of a few. A process reads each file of the repository once, however
-many nodes it runs. What fails is reported with the others, and those go on. It prints nothing, and does
-not know what is reported of a run: who wants more than a number hands in who makes it.
+many nodes it runs. What fails is reported with the others, and those go on; where something has gone that
+all need, it ends. It prints nothing, and does not know what is reported of a run: who wants more than a number
+hands in who makes it. Who the workers are is known to `executors`, how a repository reaches them to `shipping`.
 """
 
 from __future__ import annotations
 
-import gc
-import math
 import os
-import signal
+import socket
 import threading
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import contextmanager, suppress
+from concurrent.futures import Executor
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
-from itertools import chain, islice
 from pathlib import Path
-from types import FrameType
 
 from nodeattrs.catalog import Catalog, Report
-from nodeattrs.core.budget import Limits, hold, in_force
+from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import BadArgument, NodeattrsError
-from nodeattrs.keep import Store, open_store
+from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
+from nodeattrs.keep import NewerRevision, Revision, Store, open_store
 from nodeattrs.keep.maintenance import last_runs
-from nodeattrs.lazily import dataclass, field
-from nodeattrs.runs.facts import Facts, load_facts
+from nodeattrs.lazily import dataclass, field, replace
+from nodeattrs.runs.batches import BATCH, each
+from nodeattrs.runs.executors import Workers
+from nodeattrs.runs.facts import Facts, load_facts, parse_facts
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import Session, perform
+from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
+from nodeattrs.runs.shipping import Packed, digest_of, held, packed
 from nodeattrs.texts.documents import Document, read
-from nodeattrs.typed import Any, TypeVar
+from nodeattrs.typed import Any, NamedTuple
 
-BATCH = 8
-"""Nodes that a worker is given at once."""
-
-BATCHES = 64
-"""Batches that are under way at once, whatever the executor."""
-
-_PAUSE = 0.2
-"""Seconds after which somebody who waits looks whether it is to stop."""
+GIVEN_UP = 2 * BATCH
+"""So many nodes in a row that could not be loaded or saved are the end of a fleet."""
 
 _OF_THE_RUN = ("expanded_run_list", "recipes", "roles")
 """What a run makes itself, and does not take from saved facts."""
@@ -59,9 +54,6 @@ It is called where the node ran; it and what it gives must be fit to be sent bet
 
 Apply = Callable[[str, Catalog], Report]
 """Brings the resources of a node into their state; see `perform`."""
-
-_T = TypeVar("_T")
-_Submit = Callable[..., "Future[list[Any]]"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +71,8 @@ class Fleet:
     override_run_list: what they run instead of it, this once
     json_attributes: of all nodes: a file, or what was read from it
     asked:       of the repository
+    content:     of a repository that workers have to have, as `shipping` calls it; "" leaves it to them
+    shipped:     it is sent to them, and so are the facts; else they have it at the same place
     last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
                  of its last run
     """
@@ -95,6 +89,8 @@ class Fleet:
     new: bool = True
     override_run_list: tuple[str, ...] | None = None
     asked: Asked = NOTHING_ASKED
+    content: str = ""
+    shipped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +111,43 @@ class Outcome:
     collected: Any = None
 
 
-def processors() -> int:
-    """How many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def sent_elsewhere(fleet: Fleet, ship: bool = False) -> tuple[Fleet, Packed | None]:
+    """A fleet for workers on other machines, and the repository that they are to be sent.
+
+    ship:   send it, with the facts; else each worker looks whether it has the same one at the same place
+    raises: BadArgument, where the store is a file of this machine; FleetError, see `shipping`
+    """
+    if "://" not in fleet.store or fleet.store.startswith("sqlite"):
+        hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
+        raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
+    if not ship:
+        return replace(fleet, content=digest_of(fleet.repository, _no_content(fleet))), None
+    commit = commit_of(Path(fleet.repository))
+    sent = packed(fleet.repository, commit, _no_content(fleet))
+    facts = fleet.facts
+    if isinstance(facts, str) and not os.path.isdir(facts):
+        facts = load_facts(Path(facts), Repository(fleet.repository).shown(Path(facts)), settled=True)
+    return replace(fleet, content=sent.digest, shipped=True, facts=facts), sent
 
 
-def jobs_for(count: int) -> int:
-    """How many processes so many nodes are worth: few are done before a process has begun."""
-    return 1 if count < 2 * BATCH else processors()
+def _no_content(fleet: Fleet) -> list[str]:
+    """What may lie in a repository and is none of it."""
+    return [fleet.facts] if isinstance(fleet.facts, str) else []
+
+
+def _packing(fleet: Fleet) -> Callable[[str], _Item]:
+    """How a name is sent: with the node's facts where the fleet has a folder of them."""
+    folder, shown = fleet.facts, Repository(fleet.repository).shown
+    if not isinstance(folder, str):
+        return lambda name: name
+
+    def with_facts(name: str) -> _Item:
+        with suppress(OSError, NodeattrsError):  # whoever runs it says what is wrong
+            file = Path(folder, f"{checked_name(name, 'node')}.json")
+            return _Sent(name, shown(file), zlib.compress(file.read_bytes(), 1))
+        return name
+
+    return with_facts
 
 
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
@@ -135,12 +160,13 @@ def resolve(
     fleet: Fleet,
     names: Iterable[str],
     *,
-    executor: Executor | None = None,
+    executor: Executor | Workers | None = None,
     jobs: int | None = None,
     in_order: bool = False,
     collect: Collect | None = None,
     apply: Apply | None = None,
     stopping: Callable[[], bool] | None = None,
+    repository: Packed | None = None,
 ) -> Iterator[Outcome]:
     """Run nodes, and give what came of each as soon as it is known.
 
@@ -151,131 +177,37 @@ def resolve(
     collect:  makes `Outcome.collected`
     apply:    see `perform`
     stopping: asked again and again; once it says so no other node is begun, and what has begun is given
-    raises:   NodeattrsError, where a worker died
+    repository: sent to each worker once, if the fleet is `shipped`
+    raises:   FleetError, where a worker died, or something has gone that all nodes need
     """
-    work = _Work(fleet, collect, apply)
+    is_given_twice = executor.elsewhere if isinstance(executor, Workers) else executor is not None
+    work = _Work(fleet, collect, apply, is_given_twice)
+    items: Iterable[_Item] = map(_packing(fleet), names) if fleet.shipped else names
+    refused = 0
     try:
-        yield from each(partial(_one, work), names, executor=executor, jobs=jobs, in_order=in_order, stopping=stopping)
+        for outcome in each(
+            partial(_one, work),
+            items,
+            executor=executor,
+            jobs=jobs,
+            in_order=in_order,
+            stopping=stopping,
+            repository=repository,
+        ):
+            yield outcome
+            refused = refused + 1 if outcome.code == _STORE else 0
+            if refused >= GIVEN_UP:
+                raise FleetError(
+                    f"{refused} nodes in a row could not be loaded or saved: {outcome.error.partition(chr(10))[0]}",
+                    kind="store-gone",
+                    hint="what was saved is kept; see whether the store is there, and go on",
+                )
     finally:
         with suppress(NodeattrsError):  # reported for each node
             _close(work)
 
 
-def each(
-    one: Callable[[str], _T],
-    names: Iterable[str],
-    *,
-    executor: Executor | None = None,
-    jobs: int | None = None,
-    in_order: bool = False,
-    stopping: Callable[[], bool] | None = None,
-) -> Iterator[_T]:
-    """What *one* gives for each name, on any number of processes; the words are those of `resolve`.
-
-    one:    can be sent to another process, and so can what it gives
-    raises: NodeattrsError, where a worker died
-    """
-    stopping = stopping or (lambda: False)
-    if executor is not None:
-        yield from _sent(one, names, executor.submit, BATCH, in_order, stopping)
-        return
-    waiting = iter(names)
-    first = tuple(islice(waiting, 2 * BATCH))
-    jobs = jobs_for(len(first)) if jobs is None else jobs
-    if jobs < 1:
-        raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
-    if jobs == 1:
-        for name in chain(first, waiting):
-            if stopping():
-                return
-            yield one(name)
-        return
-    batch = min(BATCH, math.ceil(len(first) / jobs)) or 1
-    with _pool(jobs, stopping) as (submit, asked):
-        yield from _sent(one, chain(first, waiting), submit, batch, in_order, asked)
-
-
-def _sent(
-    one: Callable[[str], _T],
-    names: Iterable[str],
-    submit: _Submit,
-    batch: int,
-    in_order: bool,
-    stopping: Callable[[], bool],
-) -> Iterator[_T]:
-    waiting = iter(names)
-    under_way: list[Future[list[_T]]] = []
-    try:
-        while True:
-            if stopping():
-                # What has begun cannot be called back: it is waited for.
-                under_way = [future for future in under_way if not future.cancel()]
-            else:
-                while len(under_way) < BATCHES and (some := tuple(islice(waiting, batch))):
-                    under_way.append(submit(_resolved, one, some))
-            if not under_way:
-                return
-            wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
-            done = [future for future in under_way if future.done()]
-            if in_order:
-                done = [future for future, other in zip(done, under_way, strict=False) if future is other]
-            for future in done:
-                under_way.remove(future)
-                yield from future.result()
-    except BrokenExecutor as error:
-        raise NodeattrsError(
-            "a process that ran nodes has died; what it had saved is kept",
-            hint="it may have had too little memory: try with fewer, --jobs 1",
-        ) from error
-    finally:
-        for future in under_way:
-            future.cancel()
-
-
-@contextmanager
-def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
-    """The way to processes of our own, and *stopping*, which reaches them too."""
-    # Imported here: a few nodes need no processes, and these modules take a while.
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    # Not by forking: connections of this process are nothing to share.
-    context = multiprocessing.get_context("spawn")
-    stop = context.RawValue("b", 0)
-
-    def asked() -> bool:
-        if not stop.value and stopping():
-            stop.value = 1
-        return bool(stop.value)
-
-    pool = ProcessPoolExecutor(jobs, context, _begin, (stop, in_force()))
-
-    def submit(*words: Any) -> Future[list[Outcome]]:
-        with _not_interrupted():  # it may start a process
-            return pool.submit(*words)
-
-    try:
-        yield submit, asked
-    finally:
-        stop.value = 1
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _not_interrupted() -> Iterator[None]:
-    """Ctrl-C reaches processes that begin meanwhile when they are ready for it, and this one at the end."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing.resource_tracker import ensure_running
-
-    ensure_running()  # it would undo what follows
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
+_STORE = code_of(StoreError)
 
 # --- in a worker --------------------------------------------------------------------
 
@@ -287,71 +219,25 @@ class _Work:
     fleet: Fleet = field(compare=False)
     collect: Collect | None = field(default=None, compare=False)
     apply: Apply | None = field(default=None, compare=False)
+    is_given_twice: bool = field(default=False, compare=False)
+    """Whether somebody else may be given what a worker that is thought dead has begun."""
     call: str = field(default_factory=lambda: uuid.uuid4().hex)
 
 
-class _Stop:
-    """What a process of our own pool knows of stopping.
+class _Sent(NamedTuple):
+    """A node whose facts travel with its name. file: what messages call them; facts: packed"""
 
-    by_the_fleet: shared with the others: not 0 once no other node is to be begun; None in any other process
-    by_hand:      whether Ctrl-C, which reaches all processes of a terminal, has reached this one
-    at_work:      whether a node is running
-    """
-
-    by_the_fleet: Any = None
-    by_hand = False
-    at_work = False
+    name: str
+    file: str
+    facts: bytes
 
 
-def _begin(stop: Any, limits: Limits) -> None:
-    hold(limits)
-    threading.Thread(target=_end_with_the_fleet, daemon=True).start()
-    _Stop.by_the_fleet = stop
-    # Between batches is the time to look for circles, and not whenever a file of facts is read.
-    gc.disable()
-    signal.signal(signal.SIGINT, _interrupted)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+_Item = str | _Sent
 
 
-def _end_with_the_fleet() -> None:
-    """Nobody sends work to a process whose parent was killed, and nobody would end it."""
-    from multiprocessing import parent_process
-
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    # The first time it is for the fleet to say what happens; the second time somebody is in a hurry.
-    if _Stop.by_hand and _Stop.at_work and _Stop.by_the_fleet.value:
-        raise KeyboardInterrupt
-    _Stop.by_hand = True
-
-
-def _resolved(one: Callable[[str], _T], names: tuple[str, ...]) -> list[_T]:
-    """What a worker does."""
-    outcomes: list[_T] = []
-    _Stop.at_work = True
-    try:
-        for name in names:
-            if _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value:
-                break
-            outcomes.append(one(name))
-    except KeyboardInterrupt:
-        if _Stop.by_the_fleet is None:
-            raise
-    finally:
-        _Stop.at_work = False
-        if not gc.isenabled():
-            gc.collect()
-    return outcomes
-
-
-def _one(work: _Work, name: str) -> Outcome:
+def _one(work: _Work, item: _Item) -> Outcome:
     began = time.perf_counter()
+    name = item if isinstance(item, str) else item.name
     fleet, collect, error, revision, collected = work.fleet, work.collect, "", None, None
     code = ""
     log: list[LogLine] = []
@@ -361,7 +247,7 @@ def _one(work: _Work, name: str) -> Outcome:
             worker.repository,
             worker.store,
             name,
-            facts=worker.facts_of(name),
+            facts=worker.facts_of(item),
             run_list=fleet.run_list,
             override_run_list=fleet.override_run_list,
             environment=fleet.environment,
@@ -371,13 +257,24 @@ def _one(work: _Work, name: str) -> Outcome:
             new=fleet.new,
             apply=partial(work.apply, name) if work.apply else None,
             log=log.append,
+            fleet=work.call if work.is_given_twice else "",
         )
         revision = session.revision.number if session.revision else None
         collected = collect(name, session, log) if collect else None
+    except FleetError:
+        raise
     except NodeattrsError as problem:
+        if (found := _saved_already(work, problem)) is not None:
+            return Outcome(name, found.noted.error, "", found.number, time.perf_counter() - began)
         error, code = str(problem), problem.code
         collected = collect(name, problem, log) if collect else None
     return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
+
+
+def _saved_already(work: _Work, problem: NodeattrsError) -> Revision | None:
+    """The revision that another worker has saved in this call: one that was given the node before, and had not died."""
+    found = problem.found if isinstance(problem, NewerRevision | AlreadyRun) else None
+    return found if found is not None and found.noted.fleet == work.call else None
 
 
 class _Worker:
@@ -385,7 +282,11 @@ class _Worker:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self.repository = Repository(fleet.repository, asked=fleet.asked)
+        self._folder = held(fleet.content) if fleet.shipped else None  # it is there as long as we are
+        place = self._folder.name if self._folder else fleet.repository
+        if fleet.content and not fleet.shipped:
+            _require_same(fleet)
+        self.repository = Repository(place, asked=fleet.asked)
         self.store = open_store(fleet.store)
 
     @cached_property
@@ -394,9 +295,11 @@ class _Worker:
         given = self._fleet.json_attributes
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
-    def facts_of(self, name: str) -> Facts:
+    def facts_of(self, item: _Item) -> Facts:
         """Those of a node. raises: as `load_facts`; BadArgument, where there are none"""
-        given = self._fleet.facts
+        if isinstance(item, _Sent):
+            return parse_facts(zlib.decompress(item.facts), item.file, settled=True)
+        given, name = self._fleet.facts, item
         if isinstance(given, Facts):
             return given
         if given is not None:
@@ -423,11 +326,38 @@ class _Worker:
         return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
 
 
+def _require_same(fleet: Fleet) -> None:
+    """raises: FleetError, where this machine has another repository than the fleet is of"""
+    host = socket.gethostname()
+    if not os.path.isdir(fleet.repository):
+        missing = f"there is no repository at {fleet.repository} on {host}"
+        raise FleetError(missing, kind="other-repository", hint=_SHIP)
+    there = digest_of(fleet.repository, _no_content(fleet))
+    if there != fleet.content:
+        raise FleetError(
+            f"{host} has another repository at {fleet.repository}",
+            kind="other-repository",
+            details=[f"its content is {there[:12]}, and that of the one here {fleet.content[:12]}"],
+            hint=_SHIP,
+        )
+
+
+_SHIP = "bring it up to date there, or send it: --ship"
+
+
 @lru_cache(maxsize=4)
-def _worker(work: _Work) -> _Worker:
+def _opened(work: _Work) -> _Worker:
     return _Worker(work.fleet)
 
 
+def _worker(work: _Work) -> _Worker:
+    with _OPENING:  # of threads that come at once one opens
+        return _opened(work)
+
+
+_OPENING = threading.Lock()
+
+
 def _close(work: _Work) -> None:
-    if _worker.cache_info().currsize:
+    if _opened.cache_info().currsize:
         _worker(work).store.close()

@@ -6,7 +6,7 @@ What is bound, and why, is the adapter's affair.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from nodeattrs.catalog import Catalog, ref_of
@@ -24,9 +24,17 @@ class Injection:
     """The injector of one run, built when somebody first needs it.
 
     lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
+    search: asked for the kept nodes that queries see, or None
     """
 
-    def __init__(self, repository: Repository, node: Node, lookup: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        node: Node,
+        lookup: Callable[..., Any] | None = None,
+        search: Callable[..., Any] | None = None,
+    ) -> None:
+        self._search = search
         self._repository = repository
         self._node = node
         self._lookup = lookup
@@ -40,14 +48,16 @@ class Injection:
         place = self._repository.config.bindings
         if place is None:
             return None
-        from nodeattrs.adapters.bindings import Composition
+        from nodeattrs.runs.binding_sites import site_of
 
         node = self._node
-        site = Composition(
+        site = site_of(
+            self._repository,
             self._repository.root / place,
             node=node.name,
             facts=node.automatic.to_dict(),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
+            search=self._search,
             shown_from=self._repository.root,
         )
         return site.injector()
@@ -70,6 +80,34 @@ class Injection:
         filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
         return {name: one.value for name, one in filled.items()}
 
+    def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The parameters of a resource that nobody gave: of `Web[one]`, then `Web`; of a define from Hiera, too.
+
+        defaults: what a defined type has by itself, by name; None asks for those of any name that are bound
+        raises:   as `Injector.inject`
+        """
+        found: dict[str, Any] = {}
+        for target in (kind, f"{kind}[{title}]"):
+            names = self._targets.get(_prefix(target), ())
+            for name in names if defaults is None else [one for one in names if one in defaults]:
+                value = self.injector.get(_prefix(target) + name)  # type: ignore[union-attr]
+                found |= {} if value is None else {name: value}
+        for name in defaults or () if self._lookup is not None else ():
+            if name not in found:
+                value = self._asked(f"{kind.lower()}::{name}", _ABSENT)
+                found |= {} if value is _ABSENT else {name: value}
+        return found
+
+    @cached_property
+    def _targets(self) -> Mapping[str, list[str]]:
+        """The names of all parameters that are bound, by what their keys begin with."""
+        found: dict[str, list[str]] = {}
+        for _, name in self.injector.keys() if self.injector is not None else ():
+            if name.startswith("/param/"):
+                target, slash, parameter = name.rpartition("/")
+                found.setdefault(target + slash, []).append(parameter)
+        return found
+
     def trace(self, word: str, key: str) -> Trace | None:
         """Why `inject(key)`, or "target::name" of `parameters`, is what it is; None where nothing is bound.
 
@@ -80,8 +118,9 @@ class Injection:
         from nodeattrs.adapters.bindings import parameter_key
 
         target, _, name = key.rpartition("::")
-        trace = self.injector.explain(key if word == "inject" else parameter_key(target, name)).trace()
-        return trace if trace.winner is not None else None
+        asked = [key] if word == "inject" else [parameter_key(target, name), parameter_key(_type_of(target), name)]
+        traces = (self.injector.explain(one).trace() for one in asked)
+        return next((trace for trace in traces if trace.winner is not None), None)
 
     def _asked(self, key: str, otherwise: Any) -> Any:
         return otherwise if self._lookup is None else self._lookup(key, otherwise=lambda _: otherwise)
@@ -100,6 +139,22 @@ class Injection:
         for (left, arrow, right), origin in bound.items():
             if _ref(left) in catalog and _ref(right) in catalog:
                 catalog.relate(f"{left} {arrow} {right}", origin)
+
+
+_ABSENT = object()
+
+
+def _prefix(target: str) -> str:
+    """What the keys of a target's parameters begin with."""
+    from nodeattrs.adapters.bindings import Type, parameter_key
+
+    kind, bracket, title = target.partition("[")
+    return parameter_key(Type(kind, (title[:-1],)) if bracket else target, "")
+
+
+def _type_of(target: str) -> str:
+    kind, bracket, _ = target.partition("[")
+    return kind if bracket else target
 
 
 def _ref(text: str) -> str:

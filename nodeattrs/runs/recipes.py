@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
+from functools import cached_property
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import (
@@ -27,6 +28,8 @@ from nodeattrs.node.attributes import noted_here, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
+from nodeattrs.runs.attribute_data import is_normal, set_data
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
 from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words
 from nodeattrs.runs.resources import RESOURCE_WORDS
@@ -111,6 +114,8 @@ class RecipeRunner:
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
     ruby:      runs attribute files in Ruby; without it they are passed over
+    facts:     what conditions of attribute files ask
+    begun:     the names of those with which the node has begun, but for what is normal
     """
 
     def __init__(
@@ -122,6 +127,8 @@ class RecipeRunner:
         on_recipe: Callable[[str], None] | None = None,
         shared: Mapping[str, Any] | None = None,
         ruby: RubyFiles | None = None,
+        facts: Mapping[Any, Any] | None = None,
+        begun: Collection[str] = (),
     ) -> None:
         self.node = node
         self.recipes: list[str] = []
@@ -130,22 +137,29 @@ class RecipeRunner:
         self.included: dict[str, Callable[[], Origin]] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
+        self._given = words, shared or {}
+        self._on_log = on_log
+        self._on_recipe = on_recipe
+        self._ruby = ruby
+        self._facts, self._begun = facts or {}, begun
+        if ruby is not None:
+            ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
+
+    @cached_property
+    def _words(self) -> dict[str, dict[str, Any]]:
+        """The words of each sort of file: made for the first program that runs."""
+        node, (words, more) = self.node, self._given
         shared = {
             **platform_words(node),
             **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
             **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
             **{name: words[name] for name in BOTH if name in words},
-            **(shared or {}),
+            **more,
         }
-        self._words = {
+        return {
             ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
             RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
         }
-        self._on_log = on_log
-        self._on_recipe = on_recipe
-        self._ruby = ruby
-        if ruby is not None:
-            ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
     @property
     def attribute_files(self) -> list[str]:
@@ -191,9 +205,13 @@ class RecipeRunner:
         return True
 
     def _run_attribute_file(self, cookbook: Cookbook, file: str) -> None:
-        part = file.removeprefix("attributes/").rpartition(".")[0]
-        name = f"{cookbook.name}::{'default' if part == 'attributes' else part}"
-        self._run(cookbook, file, ATTRIBUTE_FILE, name)
+        if not file.endswith(DATA):
+            self._run(cookbook, file, ATTRIBUTE_FILE, cookbook.attribute_name(file))
+            return
+        data = cookbook.data(file)
+        self.warnings += data.warnings
+        with self._ruby.beside() if self._ruby else _ALONE:
+            set_data(self.node, data, self._facts, is_normal if data.name in self._begun else bool)
 
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         """Note what a file in Ruby might set, and of a recipe what those in Ruby might set that it includes."""
@@ -220,6 +238,8 @@ class RecipeRunner:
             return
         program = cookbook.program(file)
         self.warnings += program.warnings
+        if program.is_empty:
+            return
         words = {**self._words[kind], "include_attribute": self._include_attribute(cookbook.name)}
         if kind == RECIPE:
             words["include_recipe"] = self._include_recipe(cookbook.name)

@@ -1,4 +1,4 @@
-"""A node as the last run left it, out of a store.
+"""A node as the last run left it, out of a store: all of it, or as little as the next run needs.
 
 It runs nothing and knows no repository, so that a look at what was saved starts quickly.
 """
@@ -7,28 +7,67 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import cached_property
 
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound
-from nodeattrs.lazily import dataclass
-from nodeattrs.typed import TYPE_CHECKING
+from nodeattrs.keep import Saved, Store
+from nodeattrs.keep.filters import LEVELS
+from nodeattrs.keep.nodes import node_of, withheld_of
+from nodeattrs.keep.snapshots import filtered_snapshot
+from nodeattrs.lazily import dataclass, replace
+from nodeattrs.node.node import Node
 
-if TYPE_CHECKING:
-    from nodeattrs.keep import Saved, Store
-    from nodeattrs.node.node import Node
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Remembered:
     """A node as the last run left it.
 
-    note:  what a reader should know: that its origins are not known; empty where all is well
-    saved: as the store gave it
+    note:      what a reader should know: that its origins are not known; empty where all is well
+    saved:     as the store gave it
+    sensitive: paths whose values are never shown or stored
+    where:     the store, for messages
     """
 
-    node: Node
-    note: str
     saved: Saved
+    sensitive: tuple[Path, ...] = ()
+    where: str = ""
+
+    @property
+    def note(self) -> str:
+        return self.saved.note
+
+    @cached_property
+    def node(self) -> Node:
+        """All of it. raises: DocumentError"""
+        return self._restored(self.saved)
+
+    @cached_property
+    def normal(self) -> Node:
+        """What the next run begins with, and nothing else: name, environment, run-list and normal attributes.
+
+        cost:   the size of these; the rest of what was saved is not looked at
+        raises: DocumentError
+        """
+        saved = self.saved
+        if saved.snapshot is None:
+            return self._restored(replace(saved, document={**saved.document, **dict.fromkeys(_OTHERS)}))
+        try:
+            return self._restored(
+                replace(saved, snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
+            )
+        except (LookupError, TypeError, ValueError, AttributeError):
+            return self.node  # which says what is wrong
+
+    def _restored(self, saved: Saved) -> Node:
+        try:
+            return node_of(saved, self.sensitive)
+        except DocumentError as error:
+            error.details = (*error.details, f"it was read from the node {saved.name!r} in {self.where}")
+            raise
+
+
+_OTHERS = tuple(level for level in LEVELS if level != "normal")
 
 
 def remembered(
@@ -42,16 +81,9 @@ def remembered(
     saved = store.load(name, at)
     if saved is None:
         return None
-    from nodeattrs.keep.nodes import node_of, withheld_of
-
-    try:
-        if at is not None:
-            # It may be older than the list: what is withheld today was in clear then.
-            sensitive = (*sensitive, *withheld_of(store, name))
-        return Remembered(node_of(saved, sensitive), saved.note, saved)
-    except DocumentError as error:
-        error.details = (*error.details, f"it was read from the node {name!r} in {store.describe()}")
-        raise
+    # A revision may be older than the list: what is withheld today was in clear then.
+    withheld = () if at is None else withheld_of(store, name)
+    return Remembered(saved, (*sensitive, *withheld), store.describe())
 
 
 def required(store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None) -> Remembered:

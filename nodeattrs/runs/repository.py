@@ -1,6 +1,6 @@
 """A repository on disk: cookbooks, roles, environments, nodes, data bags, settings.
 
-    cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb}, recipes/*.{py,rb}}
+    cookbooks/NAME/{metadata.{json,yaml,rb}, attributes/*.{py,rb,yaml,yml,json,toml}, recipes/*.{py,rb}}
     roles/NAME.{json,yaml,yml,py,rb}      environments/NAME.{json,yaml,yml,py,rb}
     nodes/NAME.{json,yaml,yml}            data_bags/BAG/ITEM.{json,yaml,yml}
     nodeattrs.toml

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import update_wrapper
+from inspect import Parameter, signature
 
 from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, RefreshComesLater, Refs, Resource, refs
 from nodeattrs.catalog.types import OURS, subject_of
@@ -43,6 +44,7 @@ class Resources:
     node:    knows who sets values
     root:    the folder to which its origins are relative
     include: runs a recipe: (name, here, by); set by whoever runs them
+    bound:   parameters that nobody gave: (type, title, name -> default, or None for those of any name)
     find:    where a file of a cookbook lies: (cookbook, "templates" or "files", name) -> path
     """
 
@@ -54,9 +56,11 @@ class Resources:
         noop: bool = False,
         find: Callable[[str, str, str], str] | None = None,
         include: Callable[[str, str, Callable[[], Origin]], bool] | None = None,
+        bound: Callable[[str, str, Mapping[str, Any] | None], Mapping[str, Any]] | None = None,
     ) -> None:
         self.catalog = Catalog(noop=noop)
         self.include = include
+        self.bound = bound or (lambda kind, title, defaults: {})
         self._node = node
         self._find = find
         self._root = os.fspath(root) if root is not None else os.getcwd()
@@ -98,7 +102,8 @@ class Resources:
             return Refs([self.declare(kind, title, **parameters) for title in titles])
         name = capitalised(kind)
         origin = self._node.origin_here()
-        own, common = self._sorted_out(parameters, origin)
+        filled = {key: value for key, value in self.bound(name, titles, None).items() if key not in parameters}
+        own, common = self._sorted_out({**parameters, **filled}, origin)
         for place, folder in (("template", "templates"), ("source", "files")):
             if name == "File" and own.get(place) is not None:
                 own[place] = self._located(own[place], folder, origin)
@@ -112,7 +117,7 @@ class Resources:
                 auto=subject.automatic(),
                 manages=subject.manages,
                 subject=subject,
-                **self._common(common, name, titles, origin),
+                **self._common(common, name, titles, origin, filled),
             )
         )
 
@@ -125,7 +130,10 @@ class Resources:
         self.catalog.relate(text, self._node.origin_here())
 
     def define(self, body: Callable[..., Any]) -> Defined:
-        """Make a defined type of a function: `@define` above `def vhost(title, port=80): ...`."""
+        """Make a defined type of a function: `@define` above `def vhost(title, port=80): ...`.
+
+        A parameter that nobody gives is looked up by its name: in the bindings, in Hiera; then it is its default.
+        """
         return Defined(body, self)
 
     def require_recipe(self, *names: str) -> None:
@@ -177,12 +185,14 @@ class Resources:
         finally:
             self._instances.pop()
 
-    def instance(self, kind: str, title: str, body: Callable[[], None], parameters: dict[str, Any]) -> Ref:
-        """Declare an instance of a defined type; its body runs later."""
+    def instance(
+        self, kind: str, title: str, body: Callable[[], None], parameters: dict[str, Any], filled: Iterable[str] = ()
+    ) -> Ref:
+        """Declare an instance of a defined type; its body runs later. filled: the parameters that nobody gave"""
         origin = self._node.origin_here()
         own, common = self._sorted_out(parameters, origin)
         ref = self._linked(f"{kind}[{title}]")
-        resource = Resource(ref, "define", parameters=own, **self._common(common, kind, title, origin))
+        resource = Resource(ref, "define", parameters=own, **self._common(common, kind, title, origin, filled))
         self._waiting.append((ref, origin, body))
         return self._added(resource)
 
@@ -190,7 +200,9 @@ class Resources:
         self.catalog.add(resource)
         return resource.ref
 
-    def _common(self, common: Mapping[str, Any], kind: str, title: str, origin: Origin) -> dict[str, Any]:
+    def _common(
+        self, common: Mapping[str, Any], kind: str, title: str, origin: Origin, filled: Iterable[str] = ()
+    ) -> dict[str, Any]:
         container = self._container(origin)
         tags = {kind.lower(), *_tag_words(container), *(str(tag).lower() for tag in common.get("tags", ()))}
         return {
@@ -198,7 +210,7 @@ class Resources:
             "within": (container,),
             "tags": frozenset(tags),
             "origin": origin,
-            "reads": self._reads(origin),
+            "reads": (*self._reads(origin), *(f"parameters({kind}[{title}]::{name})" for name in filled)),
         }
 
     def _container(self, origin: Origin) -> str:
@@ -308,6 +320,9 @@ class Defined:
         self._body = body
         self._resources = resources
         self._kind = capitalised(body.__name__)
+        named = list(signature(body).parameters.values())[1:]  # the first one is the title
+        variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        self._defaults = {one.name: one.default for one in named if one.kind not in variadic}
         update_wrapper(self, body)
 
     def __call__(self, titles: str | Iterable[str], **parameters: Any) -> Any:
@@ -315,12 +330,15 @@ class Defined:
         if not isinstance(titles, str):
             return Refs([self(title, **parameters) for title in titles])
         body, known = self._body, (*_RELATIONS, *_CHEFS, *_COMMON)
+        open_ = {name: default for name, default in self._defaults.items() if name not in parameters}
+        filled = {} if not open_ else self._resources.bound(self._kind, titles, open_)
+        parameters = {**parameters, **filled}
         own = {name: value for name, value in parameters.items() if name not in known}
 
         def run() -> None:
             body(titles, **own)
 
-        return self._resources.instance(self._kind, titles, run, parameters)
+        return self._resources.instance(self._kind, titles, run, parameters, filled)
 
     def __getitem__(self, titles: str | Iterable[str]) -> Any:
         return self._resources.reference(self._kind)[titles]

@@ -35,18 +35,20 @@ class Program:
     path:     where it lies, as tracebacks name it
     code:     what runs
     warnings: what is probably not meant
+    is_empty: it has nothing but remarks: it need not run
 
     file:   its name in messages, relative to the repository
     raises: DocumentError
     """
 
-    __slots__ = ("_lines", "code", "path", "warnings")
+    __slots__ = ("_lines", "code", "is_empty", "path", "warnings")
 
     def __init__(self, path: pathlib.Path, file: str) -> None:
         source = source_of(path, file)
         self.path = str(path)
         self.code: CodeType = compiled(source, self.path, file)
         self.warnings = ruby_left(source, file)
+        self.is_empty = all(line.lstrip()[:1] in ("", "#") for line in source.splitlines())
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any]) -> None:

@@ -17,8 +17,8 @@ from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
-from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
-from nodeattrs.runs.expansion import Layers, layers_of, note_expansion, take_layers
+from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order, data_first
+from nodeattrs.runs.expansion import Layers, asked_facts, layers_of, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.lookups import lookup_word
@@ -113,7 +113,8 @@ def run_node(
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
     plan = None if config.bindings else _plan(repository, tuple(wanted), node.environment, policy)
     if plan is not None:
-        take_layers(node, plan.layers)
+        asked = plan.asked(facts, node, policy)
+        begun = take_layers(node, plan.layers, asked)
     intake = Intake(node)
     if saved is not None:
         intake.saved(saved)
@@ -122,14 +123,16 @@ def run_node(
     intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None)
+    search = (words or {}).get("search")
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None, search)
     if plan is None:
         plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
-        take_layers(node, plan.layers)
+        asked = plan.asked(facts, node, policy)
+        begun = take_layers(node, plan.layers, asked)
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
-    intake.note({"chef_environment": node.environment} | ({} if policy is None else policy.noted(expansion.qualified)))
-    resources = Resources(node, root=repository.root, find=finder(plan.cookbook))
+    intake.note({} if policy is None else policy.noted(expansion.qualified))
+    resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     known = {
         "search": _no_store,
         "data_bag": repository.data_bag,
@@ -142,7 +145,8 @@ def run_node(
     readers = reader_words(repository, node)
     known["data_bag_item"] = readers.pop("data_bag_item")
     ruby = RubyFiles.of_run(repository, node, known)
-    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby)
+    data = {one.name for one in plan.layers.data} if begun else ()
+    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby, asked, data)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
@@ -169,6 +173,12 @@ class _Plan:
     layers: Layers
     cookbooks: list[str]
     cookbook: Callable[[str], Cookbook]
+
+    def asked(self, facts: Facts, node: Node, policy: Policy | None) -> dict[Any, Any]:
+        """What conditions of attribute files ask."""
+        expansion = self.layers.expansion
+        more = {} if policy is None else policy.noted(expansion.qualified)
+        return asked_facts(facts.tree, node.name, node.environment, expansion, more)
 
 
 _MOST_PLANS = 256
@@ -199,7 +209,7 @@ def _planned(repository: Repository, run_list: tuple[str, ...], environment: str
     cookbooks = cookbook_order(expansion.recipes, cookbook)
     check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
     _check_recipes(cookbook, expansion)
-    return _Plan(layers, cookbooks, cookbook)
+    return _Plan(replace(layers, data=tuple(data_first(map(cookbook, cookbooks)))), cookbooks, cookbook)
 
 
 def _left_of(repository: Repository, name: str) -> Role:

@@ -61,6 +61,14 @@ class Session:
         return Node.restore(self.snapshot).to_dict(evaluate=False)
 
 
+class AlreadyRun(NodeattrsError):
+    """This call of a fleet has run the node before. found: what it left"""
+
+    def __init__(self, found: Revision) -> None:
+        super().__init__("the node has been run before, by this fleet")
+        self.found = found
+
+
 _NAMES = ("fqdn", "machinename", "hostname")
 
 
@@ -107,6 +115,7 @@ def perform(
     new: bool = True,
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
+    fleet: str = "",
 ) -> Session:
     """Run a node, starting from what the last run saved, and save the result.
 
@@ -119,14 +128,19 @@ def perform(
     new:    False refuses to save a node that nobody knows: the store, nodes/, or facts of that name; nothing runs then
     apply:  brings the resources of the recipes into their state, before the node is saved; its report
             becomes part of the revision, and a revision whose resources failed is noted as failed
+    fleet:  of a call that may give a node to two workers: noted, and what it has saved is not run again
     raises: as `run_node`, *apply* and the store; then what was saved before is still there;
-            NewerRevision, where somebody else has saved the node since this run began; NodeNotFound, see *new*
+            NewerRevision, where somebody else has saved the node since this run began; NodeNotFound, see *new*;
+            AlreadyRun, see *fleet*
     """
     config = repository.config
     last = remembered(store, name, config.sensitive)
+    if fleet and last is not None and last.saved.noted.fleet == fleet and last.saved.revision is not None:
+        raise AlreadyRun(last.saved.revision)
     if save and not new and last is None and name not in repository.nodes() and name not in _names_in(facts):
         raise _nobody_knows(name, repository, store)
     after_revision = _number_of(last)
+    begun = last.normal if last else None
     run_list = None if run_list is None else list(run_list)
     applied = None
     try:
@@ -138,7 +152,7 @@ def perform(
             override_run_list=override_run_list,
             environment=environment,
             json_attributes=json_attributes,
-            saved=last.node if last else None,
+            saved=begun,
             log=log,
             words={"search": search_word(store)},
         )
@@ -149,7 +163,7 @@ def perform(
             with contextlib.suppress(NodeattrsError):  # what went wrong first is what counts
                 was = last.saved if last else _unrun(repository, name, run_list, environment, json_attributes)
                 if was is not None:
-                    failed = _noted(repository, ok=False, error=_sort_of(error))
+                    failed = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
                     store.save(replace(was, noted=failed), after_revision)
         raise
     document = saved_document(run.node, config.allowed, config.blocked, shared=True)
@@ -161,7 +175,7 @@ def perform(
         if applied is not None:
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
-        saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report))
+        saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report, fleet=fleet))
         revision = store.save(saved, None if force else after_revision)
     if last is None:
         run.warnings.extend(_unknown_node(run.node, repository))
@@ -206,10 +220,13 @@ def _number_of(last: Remembered | None) -> int | None:
     return last.saved.revision.number if last.saved.revision else None
 
 
-def _noted(repository: Repository, *, ok: bool = True, error: str = "", report: dict[str, Any] | None = None) -> Noted:
-    # Of the face above us only the version is asked.
-    version = getattr(sys.modules[__name__.partition(".")[0]], "__version__", "")
-    return Noted(ok, error, _commit_of(repository.root), version, report)
+def _noted(repository: Repository, **how: Any) -> Noted:
+    return Noted(repository=commit_of(repository.root), version=version(), **how)
+
+
+def version() -> str:
+    """Of nodeattrs; of the face above us nothing else is asked."""
+    return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", ""))
 
 
 def _sort_of(error: NodeattrsError) -> str:
@@ -220,7 +237,7 @@ def _sort_of(error: NodeattrsError) -> str:
     return f"{type(error).__name__} at {place}" if place else type(error).__name__
 
 
-def _commit_of(root: pathlib.Path) -> str:
+def commit_of(root: pathlib.Path) -> str:
     """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
     for folder in (root, *root.parents):
         git = folder / ".git"

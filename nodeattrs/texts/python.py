@@ -81,6 +81,16 @@ class PythonText:
         own = None if setting is None else _own_value(setting)
         return line, self.column(line, own.col_offset if own is not None and own.lineno == line else span[2])
 
+    def says_below(self, line: int, path: Path, span: Span) -> bool:
+        """Whether something below *path* may have another place than *path* has. line, path, span: see `place`"""
+        if span[2] is None or line > len(self._lines):
+            return True
+        node, value = self._settings.get(span, (None, None))
+        for depth, step in enumerate(path):
+            part = None if value is None else _part(value, step, any_call=isinstance(node, ast.Call) and not depth)
+            value = None if part is None else part.value
+        return isinstance(value, (ast.Dict, ast.List, ast.Tuple, ast.Call))
+
     def setting(self, line: int, span: Span | None = None) -> tuple[ast.AST, ast.AST | None] | None:
         """The expression that runs there and sets something, and what it sets; None where nobody knows.
 

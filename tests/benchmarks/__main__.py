@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 
 from tests.benchmarks.bindings import bindings_figures
 from tests.benchmarks.cloudinit import cloudinit_figures
+from tests.benchmarks.data import data_figures
 from tests.benchmarks.figures import Figure, node_figures
 from tests.benchmarks.fold import fold_figures
+from tests.benchmarks.growth import growth_figures
 from tests.benchmarks.hiera import hiera_figures
 from tests.benchmarks.ordering import catalog_figures
 from tests.benchmarks.search import keep_figures
@@ -24,7 +26,9 @@ KINDS = {
     "bindings": bindings_figures,
     "catalog": catalog_figures,
     "cloudinit": cloudinit_figures,
+    "data": data_figures,
     "fold": fold_figures,
+    "growth": growth_figures,
     "hiera": hiera_figures,
     "keep": keep_figures,
     "node": node_figures,
@@ -51,11 +55,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("kind", choices=sorted(KINDS))
     parser.add_argument("--json", action="store_true", help="the figures as JSON")
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="rounds to take the best of (default: 7)")
+    parser.add_argument("--only", default="", metavar="WORDS", help="of growth: the rows whose name has these words")
     asked = parser.parse_args(arguments)
     if asked.rounds < 1:
         parser.error("at least one round is needed")
 
-    figures = list(KINDS[asked.kind](asked.rounds))
+    figures = list(growth_figures(asked.rounds, asked.only) if asked.only else KINDS[asked.kind](asked.rounds))
     missed = [figure for figure in figures if figure.missed]
     if asked.json:
         told = {"python": platform.python_version(), "figures": [figure.to_dict() for figure in figures]}

@@ -17,12 +17,17 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
+from types import CodeType
 from typing import Any
 from unittest.mock import patch
 
 from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_document
 from nodeattrs.keep.stores import sql
+from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.runs import Repository
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
+from nodeattrs.runs.checks.stacks import leaves_of
+from nodeattrs.runs.cookbooks import Cookbook, attribute_files
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.fleet import Fleet, resolve
 from nodeattrs.runs.run import Run, run_node
@@ -137,13 +142,28 @@ def plain_of(repository: Repository) -> Plain:
     bags = {bag: {item: repository.data_bag_item(bag, item) for item in repository.data_bag(bag)} for bag in BAGS}
     cookbooks = [repository.cookbook(name) for name in repository.cookbooks()]
     code = {
-        (cookbook.name, kind): {name: cookbook.program(file).code for name, file in files.items()}
+        (cookbook.name, kind): {name: _code_of(cookbook, file) for name, file in files.items()}
         for cookbook in cookbooks
-        for kind, files in (("attributes", cookbook.attribute_files), ("recipes", cookbook.recipes))
+        for kind, files in (
+            ("attributes", attribute_files(cookbook.files, (".py", *DATA))),
+            ("recipes", cookbook.recipes),
+        )
     }
     depends = {cookbook.name: sorted(cookbook.depends) for cookbook in cookbooks}
     sensitive = [(path[0], path[-1]) for path in repository.config.sensitive if len(path) == 2]
     return Plain(roles, environments, bags, code, depends, motd, sensitive)
+
+
+def _code_of(cookbook: Cookbook, file: str) -> CodeType:
+    """A file as a program: of one that is data what counts on the machine whose facts are varied, line by line."""
+    if not file.endswith(DATA):
+        return cookbook.program(file).code
+    lines = (
+        f"{one.level}{''.join(f'[{step!r}]' for step in path)} = {value!r}"
+        for one in cookbook.data(file).levels(facts_of(0))
+        for path, value in leaves_of(one.tree).items()
+    )
+    return compile("\n".join(lines), file, "exec")
 
 
 def motd(facts: dict[str, Any], key: str) -> str:
@@ -254,7 +274,7 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     ]
     store, bare = open_store(folder / "sample.db"), open_store(folder / "bare.db")
     first = _seconds(store, nodes)
-    with patch.multiple(sql, _put_index=_nothing, _unknown_parts=_nothing, _index_questions=_nothing):
+    with patch.multiple(sql, put_index=_nothing, unknown_parts=_only_others, index_questions=_no_question):
         without = _seconds(bare, nodes)
     bare.close()
     again = _seconds(store, nodes)
@@ -275,8 +295,16 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     yield from _sizes(folder, nodes)
 
 
-def _nothing(*_: Any) -> list[Any]:
-    return []
+def _nothing(*_: Any) -> None:
+    pass
+
+
+def _only_others(talk: Talk, _: Any, *others: Question) -> list[Any]:
+    return talk.answers(*others)
+
+
+def _no_question(*_: Any) -> list[Question]:
+    return [("SELECT 1 WHERE 1 = 0",)]
 
 
 def _change(nodes: list[Saved], *, document: bool = False, snapshot: bool = False) -> None:

@@ -1,9 +1,9 @@
 """The real ansible-core, asked over a pipe. Runs in an environment of its own, and imports nothing of ours.
 
 Reads a question a line from stdin and writes an answer a line to stdout, both JSON. A question names a folder, the
-sources, the playbook and the extra variables; the answer has for each host the tasks of the plays as they are compiled,
-each with its variables and where Ansible says that they come from. No task is run. Each question is answered in a
-fork, so that nothing is remembered.
+sources, the playbook, the extra variables and the hosts; the answer has for each host the tasks of the plays, each with
+its variables and where Ansible says that they come from. Tasks are compiled, or really run where the question says so.
+Each question is answered in a fork, so that nothing is remembered.
 """
 
 from __future__ import annotations
@@ -27,18 +27,23 @@ def main() -> None:
     init_plugin_loader()
     _say(answers, release.__version__)
     for line in sys.stdin:
-        reading, writing = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reading)
-            with os.fdopen(writing, "w") as out:
-                json.dump(_answered(json.loads(line)), out)
-            os._exit(0)
-        os.close(writing)
-        with os.fdopen(reading) as text:
-            answer = json.load(text)
-        os.waitpid(child, 0)
-        _say(answers, answer)
+        _say(answers, _forked(_answered, json.loads(line)))
+
+
+def _forked(ask: Any, *of: Any) -> Any:
+    """What a function answers in a process of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(reading)
+        with os.fdopen(writing, "w") as out:
+            json.dump(ask(*of), out)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as text:
+        answer = text.read()
+    os.waitpid(child, 0)
+    return json.loads(answer or '{"error": "no answer"}')
 
 
 def _say(answers: Any, value: Any) -> None:
@@ -49,18 +54,25 @@ def _say(answers: Any, value: Any) -> None:
 def _answered(question: dict[str, Any]) -> Any:
     from ansible.utils.display import Display
 
-    warnings: list[str] = []
-    Display.warning = lambda self, message, *_, **__: warnings.append(str(message))  # type: ignore[method-assign]
+    Display.warning = lambda *_, **__: None  # type: ignore[method-assign]
     os.chdir(question["folder"])
     try:
-        return {"hosts": dict(_in_tasks(question) if question.get("playbook") else _outside(question))}
+        ask = _outside if not question.get("playbook") else _run if question.get("run") else _compiled
+        found: dict[str, Any] = {"printed": [_forked(_printed, question, words) for words in question["printed"]]}
+        found["hosts"] = dict(ask(question))
     except BaseException as error:
         return {"error": f"{type(error).__name__}: {error}"}
+    return found
 
 
 def _arguments(question: dict[str, Any]) -> list[str]:
     words = [word for source in question["sources"] for word in ("-i", source)]
     return [*words, *(word for text in question["extra"] for word in ("-e", text))]
+
+
+def _asked(question: dict[str, Any], hosts: list[Any]) -> Iterator[Any]:
+    wanted = question.get("hosts")
+    return (host for host in hosts if not wanted or str(host.name) in wanted)
 
 
 def _outside(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -70,11 +82,32 @@ def _outside(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     cli = InventoryCLI(["ansible-inventory", *_arguments(question), "--list"])
     cli.parse()
     _, inventory, manager = cli._play_prereqs()
-    for host in inventory.get_hosts():
-        yield str(host.name), [["", _shown(manager.get_vars(host=host, include_hostvars=False))]]
+    for host in _asked(question, inventory.get_hosts()):
+        yield str(host.name), [["", *_shown(manager.get_vars(host=host, include_hostvars=False), question)]]
 
 
-def _in_tasks(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def _printed(question: dict[str, Any], words: list[str]) -> Any:
+    """What ansible-inventory prints."""
+    from ansible.cli.inventory import InventoryCLI
+    from ansible.utils.display import Display
+
+    lines: list[str] = []
+
+    def display(self: Any, text: Any, *_: Any, stderr: bool = False, newline: bool = True, **__: Any) -> None:
+        if not stderr:
+            lines.append(str(text) + ("\n" if newline and not str(text).endswith("\n") else ""))
+
+    Display.display = display  # type: ignore[method-assign]
+    try:
+        InventoryCLI(["ansible-inventory", *_arguments(question), *words]).run()
+    except SystemExit:
+        pass
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return "".join(lines)
+
+
+def _compiled(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """The variables of each host in each task, in the order in which the plays have them."""
     from ansible.cli.playbook import PlaybookCLI
     from ansible.playbook import Playbook
@@ -82,37 +115,68 @@ def _in_tasks(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     cli = PlaybookCLI(["ansible-playbook", *_arguments(question), question["playbook"]])
     cli.parse()
     loader, inventory, manager = cli._play_prereqs()
-    loader.set_basedir(os.path.abspath(os.path.dirname(question["playbook"]) or "."))
+    folder = os.path.abspath(os.path.dirname(question["playbook"]) or ".")
+    loader.set_basedir(folder)
     found: dict[str, list[Any]] = {}
     playbook = Playbook.load(os.path.abspath(question["playbook"]), variable_manager=manager, loader=loader)
     for play in playbook.get_plays():
         tasks = [task for block in play.compile() for task in _tasks(block)]
-        loader.set_basedir(play._included_path or os.path.abspath(os.path.dirname(question["playbook"]) or "."))
-        for host in inventory.get_hosts(play.hosts):
+        loader.set_basedir(play._included_path or folder)
+        for host in _asked(question, inventory.get_hosts(play.hosts)):
             its = found.setdefault(str(host.name), [])
             for task in tasks:
-                its.append([str(task.name), _shown(manager.get_vars(play=play, host=host, task=task))])
+                variables = manager.get_vars(play=play, host=host, task=task)
+                its.append([str(task.name), *_shown(variables, question)])
     yield from found.items()
 
 
+def _run(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The variables that each host was given in each task of a real run; of several of one name the first."""
+    from ansible.cli.playbook import PlaybookCLI
+    from ansible.vars.manager import VariableManager
+
+    found: dict[str, dict[str, Any]] = {}
+    get = VariableManager.get_vars
+
+    def noted(self: Any, play: Any = None, host: Any = None, task: Any = None, *rest: Any, **how: Any) -> Any:
+        variables = get(self, play, host, task, *rest, **how)
+        if host is not None and task is not None and task.name:
+            its = found.setdefault(str(host.name), {})
+            if str(task.name) not in its:
+                its[str(task.name)] = _shown(variables, question)
+        return variables
+
+    VariableManager.get_vars = noted  # type: ignore[method-assign]
+    words = ["--limit", ",".join(question["hosts"])] if question.get("hosts") else []
+    more = question.get("words", [])
+    PlaybookCLI(["ansible-playbook", *_arguments(question), *words, *more, question["playbook"]]).run()
+    yield from ((host, [[name, *shown] for name, shown in its.items()]) for host, its in found.items())
+
+
 def _tasks(block: Any) -> Iterator[Any]:
-    for entry in block.block:
-        if hasattr(entry, "block"):
-            yield from _tasks(entry)
-        elif not entry.action.endswith("meta"):
-            yield entry
+    for section in (block.block, block.rescue, block.always):
+        for entry in section:
+            if hasattr(entry, "block"):
+                yield from _tasks(entry)
+            elif not entry.action.endswith("meta"):
+                yield entry
 
 
-def _shown(variables: Any) -> dict[str, Any]:
-    """Each variable that the questions are about: its value, and the file and line that Ansible has for it."""
-    return {
+def _shown(variables: Any, question: dict[str, Any]) -> list[Any]:
+    """Each variable that the questions are about: its value, and where Ansible says it is from; and Ansible's own."""
+    pattern, magic = question.get("pattern", ""), question.get("magic", ())
+    plain = {
         str(name): [_plain(value), _origin(value)]
         for name, value in variables.items()
-        if len(name) == 2 and name[0] == "v"
+        if str(name) not in magic and (not pattern or (len(str(name)) == 2 and str(name)[0] == pattern))
     }
+    return [plain, {name: _plain(variables[name]) for name in magic if name in variables}]
 
 
 def _plain(value: Any) -> Any:
+    kind = type(value).__name__
+    if kind in ("EncryptedString", "AnsibleVaultEncryptedUnicode"):
+        return {"$vault": True}
     if isinstance(value, dict) or hasattr(value, "items"):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, str):
@@ -121,7 +185,9 @@ def _plain(value: Any) -> Any:
         return value
     if isinstance(value, (int, float)):
         return value + 0
-    return [_plain(entry) for entry in value]
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return [_plain(entry) for entry in value] if hasattr(value, "__iter__") else f"({kind})"
 
 
 def _origin(value: Any) -> Any:
@@ -130,7 +196,9 @@ def _origin(value: Any) -> Any:
     tag = Origin.get_tag(value)
     if tag is None:
         return None
-    return [os.path.relpath(str(tag.path)), tag.line_num] if tag.path else ["-e", None]
+    if tag.path:
+        return [os.path.relpath(str(tag.path)), tag.line_num]
+    return ["-e", None] if "-e" in str(tag.description) else None
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from nodeattrs.adapters.ansible import (
     grouped,
     listing,
     nested_listing,
+    printed_inventory,
     printed_variables,
 )
 from tests.vectors.cases import Case, Judge
@@ -193,7 +194,7 @@ def _printed(case: Case, root: Path) -> Iterator[str]:
 
 
 def _print(inventory: Inventory, arguments: list[str]) -> str:
-    """What the command with these arguments prints; there is one line end more at its end."""
+    """What the command with these arguments prints; as it was recorded, YAML and TOML have one line end more."""
     limit, host = _after("--limit", arguments), _after("--host", arguments)
     if "--graph" in arguments:
         named = [one for one in arguments if not one.startswith("-") and one != limit]
@@ -201,6 +202,8 @@ def _print(inventory: Inventory, arguments: list[str]) -> str:
     if host is not None:
         return as_json_text(printed_variables(inventory.host(host)), marked=False) + "\n"
     how: dict[str, Any] = {"export": "--export" in arguments, "limit": limit}
+    if "--toml" in arguments:
+        return printed_inventory(inventory, "toml", **how) + "\n"
     if "-y" in arguments:
         return as_yaml_text(nested_listing(inventory, **how)) + "\n"
     return as_json_text(listing(inventory, **how)) + "\n"

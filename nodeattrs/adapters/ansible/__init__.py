@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         grouped,
         listing,
         nested_listing,
+        printed_inventory,
         printed_variables,
     )
     from nodeattrs.adapters.ansible.rendering import Rendered, Rendering
@@ -58,6 +59,7 @@ _HOMES = {
     "listing": "printing",
     "mentions": "because",
     "nested_listing": "printing",
+    "printed_inventory": "printing",
     "printed_variables": "printing",
     "reasons": "because",
 }
@@ -87,6 +89,7 @@ __all__ = [
     "listing",
     "mentions",
     "nested_listing",
+    "printed_inventory",
     "printed_variables",
     "reasons",
 ]

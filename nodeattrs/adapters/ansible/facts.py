@@ -56,13 +56,12 @@ class Facts:
         return {}, ""
 
     def layer(self, host: str) -> Layer | None:
-        """The variables that the facts of a host become."""
+        """The variables that the facts of a host become; None where there are none."""
         facts, file = self.of(host)
-        if not facts:
-            return None
         injected = {name: value for name, value in facts.items() if _is_injected(name)}
-        injected = injected if self._inject else {"ansible_local": facts.get("ansible_local", {})}
-        return Layer(injected, Origin("facts", host, file), title(11))
+        if not self._inject:  # then this one is there for every host
+            injected = {"ansible_local": facts.get("ansible_local", {})}
+        return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
 
     def grouped(self, host: str) -> dict[str, Any]:
         """What `ansible_facts` holds for a host."""

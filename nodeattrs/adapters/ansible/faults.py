@@ -20,6 +20,7 @@ FaultKind = Literal[
     "no-group",  # no such group
     "no-host",  # no such host, or no such task for it
     "inventory",  # a line or an entry of an inventory that Ansible refuses: the source is given up
+    "vault",  # what no password opens
     "setting",  # a value of ansible.cfg that cannot be read
 ]
 
@@ -38,6 +39,12 @@ WARNINGS = (
     "missing",
     "broken",
     "not-evaluated",
+    "vault",
+    "unused-variable",
+    "misspelt-variable",
+    "undefined-variable",
+    "shadowed-variable",
+    "group-search",
 )
 """The kinds of what is listed among warnings, and not raised."""
 

@@ -7,18 +7,20 @@ encrypted, or broken where that is borne, is an unknown layer. It knows no level
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
-from nodeattrs.adapters.ansible.values import VAULT_HEADER, parsed
+from nodeattrs.adapters.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
+from nodeattrs.adapters.ansible.vault import Passwords, decrypted, sealed
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Document, text_of
 from nodeattrs.texts.places import Text
+from nodeattrs.typed import Any
 
 Warn = Callable[[str, str, str | None, int | None], None]
 Plan = Layer | Fold
@@ -29,10 +31,12 @@ class Files:
 
     folder:  what their names are relative to in messages
     lenient: whether a broken file costs its own variables only
+    passwords: those of vaults, `FILE` or `ID@FILE`; without any, what is encrypted stays closed
     """
 
-    def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False) -> None:
+    def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False, passwords: Iterable[str] = ()) -> None:
         self.folder = folder
+        self.passwords = Passwords(passwords, folder)
         self.lenient = lenient
         self._warn = warn
         self._documents: dict[Path, Document | AnsibleError | None] = {}
@@ -65,13 +69,24 @@ class Files:
         return found
 
     def _read(self, path: Path) -> Document | None:
-        text = self.text(path)
+        text, kind = self.text(path), Document
         if text.text.startswith(VAULT_HEADER):
-            return None
-        document = parsed(text)
+            if not self.passwords:
+                return None
+            text, kind = Text(text.file, self.passwords.opened(text.text, text.file, 1)), OpenedDocument
+        document = parsed(text, kind)
+        if self.passwords and "!vault" in text.text:
+            document.tree = decrypted(
+                document.tree, self.passwords, lambda vault, error: self._refused(vault, error, text)
+            )
         for warning in document.warnings:
             self._warn(warning.kind, warning.reason, warning.file, warning.line)
         return document
+
+    def _refused(self, vault: Vault, error: AnsibleError, text: Text) -> None:
+        """Warn of a value that no password opens."""
+        at = text.text.find(vault.text.split("\n")[1].strip()) if "\n" in vault.text else -1
+        self._warn("vault", error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
     def listed(self, folder: Path) -> tuple[str, ...]:
         """The names in a folder, in order of text; nothing where it cannot be read."""
@@ -100,7 +115,7 @@ class Files:
         if document is None:
             reason = "it is encrypted, and may set any variable"
             return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), reason)
-        return Layer(document.tree, document.locator(kind, name), titled) if document.tree else None
+        return Layer(said(document, document.tree), document.locator(kind, name), titled) if document.tree else None
 
     def of_name(
         self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
@@ -108,10 +123,8 @@ class Files:
         """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
         for candidate in (name, *(name + extension for extension in extensions)):
             path = folder / candidate
-            if "/" in name and not path.exists():
-                continue
-            if "/" not in name and candidate not in self.listed(folder):
-                continue
+            if ("/" not in name and candidate not in self.listed(folder)) or not path.exists():
+                continue  # a link may lead nowhere
             paths = self.walked(path, extensions) if path.is_dir() else iter((path,))
             return [layer for layer in map(read, paths) if layer is not None]
         return []
@@ -124,12 +137,17 @@ class Files:
                 continue
             if path.is_dir():
                 yield from self.walked(path, extensions)
-            elif not path.suffix or path.suffix in extensions:
+            elif (not path.suffix or path.suffix in extensions) and path.exists():
                 yield path
 
     def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
         """What makes a layer of a path, for `of_name`."""
         return partial(self.variables, kind=kind, name=name, titled=titled)
+
+
+def said(document: Document, tree: Any) -> Any:
+    """Variables of a document: secrets, where it was encrypted as a whole."""
+    return sealed(tree) if isinstance(document, OpenedDocument) else tree
 
 
 def nested(children: Sequence[Plan], policy: Policy) -> list[Plan]:

@@ -86,7 +86,7 @@ class Happened:
 
     def _groups(self, origin: Origin, module: str) -> None:
         reason = f"{module} may change groups, and with them the variables of a host, when it has run"
-        self.groups.append(Layer.unknown(title(3), origin, reason))
+        self.groups.append(Layer.unknown(title(8 if module == "add_host" else 7), origin, reason))
 
     def _set_fact(self, origin: Origin, arguments: dict[Any, Any]) -> None:
         for name, value in arguments.items():

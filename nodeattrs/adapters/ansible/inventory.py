@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 from nodeattrs.adapters.ansible import extra, patterns
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.config import Config, config_of
+from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.facts import Facts
 from nodeattrs.adapters.ansible.faults import AnsibleError, FaultKind, warned
 from nodeattrs.adapters.ansible.files import Files, Plan, nested
@@ -39,6 +40,8 @@ class Inventory:
     environment:  the variables of the environment that count, such as ANSIBLE_HASH_BEHAVIOUR; none unless given
     facts:        a folder of cached facts, a JSON file for each host; that of ansible.cfg unless given
     lenient:      whether a broken file costs its own variables only, instead of being an error
+    run_inventory: the dynamic sources that are run; `SOURCE=FILE` where FILE has what it prints, and nothing is run
+    vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`; what they open is `Sensitive`
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are none
 
@@ -46,7 +49,13 @@ class Inventory:
     """
 
     @taking(
-        sources=tuple, folder=A_PATH | None, playbook_dir=A_PATH | None, extra_vars=Listed, environment=Mapping | None
+        sources=tuple,
+        folder=A_PATH | None,
+        playbook_dir=A_PATH | None,
+        extra_vars=Listed,
+        environment=Mapping | None,
+        run_inventory=Listed,
+        vault_passwords=Listed,
     )
     def __init__(
         self,
@@ -57,17 +66,20 @@ class Inventory:
         environment: Mapping[str, str] | None = None,
         facts: str | os.PathLike[str] | None = None,
         lenient: bool = False,
+        run_inventory: Iterable[str] = (),
+        vault_passwords: Iterable[str] = (),
     ) -> None:
         self.folder = Path(folder or ".").resolve()
         self.warnings: list[AnsibleError] = []
         self.config: Config = config_of(self.folder, environment or {})
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
-        self.files = Files(self.folder, self.warn, lenient=lenient)
+        self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
         self.playbook_dir = self.folder / (playbook_dir or ".")
+        self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
         self.extra: list[Layer] = extra.layers(extra_vars, self.files)
         self.facts = Facts(self.config, self.folder, None if facts is None else self.folder / facts)
         self.tree = Tree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
-        self._sources = Sources(self.tree, self.files, self.config, self.warn)
+        self._sources = Sources(self.tree, self.files, self.config, self.warn, Dynamic(self.files, run_inventory))
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._plans: dict[Any, list[Plan]] = {}
         self._order = tuple(self._entries())
@@ -121,16 +133,23 @@ class Inventory:
         return Variables(name, "the inventory", lambda: self._outside(found), self.policy, lambda: self.magic(found))
 
     def _outside(self, host: Host) -> list[Plan]:
-        return [*self.layers(host, self.playbook_dir), *nested(self.extra, self.policy)]
+        return [*self.to_facts(host, self.playbook_dir), *nested(self.extra, self.policy)]
+
+    def to_facts(self, host: Host, playbook_dir: Path, changed: Sequence[Layer] = ()) -> list[Plan]:
+        """The layers of levels 3 to 11 for a host, the weakest first. changed: see `layers`. raises: AnsibleError"""
+        facts = self.facts.layer(host.name)
+        return [*self.layers(host, playbook_dir, changed), *([] if facts is None else [facts])]
 
     @taking(name=str)
     def own(self, name: str) -> Variables:
         """The variables that a host has of itself, without those of its groups: levels 8 to 10.
 
+        A playbook's files count where its folder is given, as in ansible-inventory.
+
         raises: AnsibleError of kind "no-host"
         """
         host = self.found(name)
-        files = ((9, self._sources.places), (10, [self.playbook_dir]))
+        files = ((9, self._sources.places), (10, self._named_dir))
 
         def plan() -> list[Plan]:
             read = [one for level, places in files for one in self._files(places, "host_vars", [name], level)]
@@ -149,7 +168,7 @@ class Inventory:
             raise self.error("no-group", f"no group {name}", hint=f"did you mean {close[0]}?" if close else None)
         group = self.groups[name]
         levels = (4, 5) if name == "all" else (6, 7)
-        files = zip(levels, (self._sources.places, [self.playbook_dir]), strict=True)
+        files = zip(levels, (self._sources.places, self._named_dir), strict=True)
         read = [one for level, places in files for one in self._files(places, "group_vars", [name], level)]
         plan = [*nested(group.layers, self.policy), *read]
         return Variables(name, "the group alone", lambda: plan, self.policy, dict)
@@ -185,6 +204,7 @@ class Inventory:
             "inventory_hostname_short": host.name.split(".")[0],
             "group_names": sorted(group.name for group in groups if group.name != "all"),
             "groups": reached,
+            "playbook_dir": str(self.playbook_dir),
         }
         if host.groups:
             known["inventory_file"] = host.source
@@ -194,16 +214,19 @@ class Inventory:
 
     # --- layers
 
-    def layers(self, host: Host, playbook_dir: Path) -> list[Plan]:
+    def layers(self, host: Host, playbook_dir: Path, changed: Sequence[Layer] = ()) -> list[Plan]:
         """The layers of levels 3 to 10 for a host, the weakest first.
 
         playbook_dir: the folder whose files count as the playbook's
+        changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
         raises:       AnsibleError, for a file that is broken, unless that is borne
         """
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
         beside = self._besides(playbook_dir)
         plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
-        plan = [*self._unknown(3), *plan, *nested(host.layers, self.policy), *self._unknown(8)]
+        of_groups = [one for one in changed if one.title == title(7)]
+        plan = [*self._unknown(3), *plan, *of_groups, *nested(host.layers, self.policy), *self._unknown(8)]
+        plan += [one for one in changed if one not in of_groups]
         for number, places in ((9, self._sources.places), (10, beside)):
             plan += self._files(places, "host_vars", [host.name], number)
         return plan
@@ -251,7 +274,7 @@ class Inventory:
             layers = self.files.of_name(folder, name, self.config.yaml_valid_extensions, read)
             for layer in layers:
                 self.look_at_names(layer)
-            self._plans[key] = nested(layers, self.policy)
+            self._plans[key] = list(layers)  # those of all groups of a place are laid one by one
         return self._plans[key]
 
     def look_at_names(self, layer: Layer) -> None:

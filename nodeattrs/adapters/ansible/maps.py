@@ -6,6 +6,7 @@ It knows trees with lines, and no notation.
 from __future__ import annotations
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.files import said
 from nodeattrs.adapters.ansible.groups import Tree, Warn
 from nodeattrs.adapters.ansible.ini import hosts_of
 from nodeattrs.adapters.ansible.levels import title
@@ -59,14 +60,14 @@ class _Maps:
         if isinstance(value, str):
             return {value: None}
         if path[-1] == "children" and self.document.file.endswith(".toml") and isinstance(value, list):
-            return dict.fromkeys(value)
+            return dict.fromkeys(map(str, value))
         if not isinstance(value, dict):
             raise _error(self.document, f"{path[-1]} of a group is a map", path)
         return value
 
     def _vars(self, group: str, values: dict[Any, Any], path: Path) -> None:
         locator = self.document.locator("inventory", f"vars of {group}", path)
-        self.tree.note(self.tree.groups[group], values, locator, title(3))
+        self.tree.note(self.tree.groups[group], said(self.document, values), locator, title(3))
 
     def _children(self, group: str, children: dict[Any, Any], path: Path) -> None:
         for name, body in children.items():
@@ -83,7 +84,7 @@ class _Maps:
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
                 host = self.tree.host(one, group)
-                values = {**({} if port is None else {"ansible_port": port}), **(body or {})}
+                values = {**({} if port is None else {"ansible_port": port}), **said(self.document, body or {})}
                 self.tree.note(host, values, locator, title(8))
 
     def _name(self, name: Any, path: Path) -> str:

@@ -155,11 +155,10 @@ class Playbook:
         defaults = [] if role is None else role.all_defaults()
         own = [] if role is None else role.all_vars()
         return [
-            *self._exported(task.public, lambda one: one.defaults, defaults),
+            *self._exported(task.public, lambda role: [one.defaults for one in role.chain()], defaults),
             *nested(defaults, policy),
-            *task.groups,
-            *self._below_roles(where.play, host, task.gathered),
-            *self._exported(task.public, lambda one: one.vars, own),
+            *self._below_roles(task, host),
+            *self._exported(task.public, lambda role: [one.vars for one in role.once()], own),
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *task.included,
@@ -169,18 +168,21 @@ class Playbook:
             *nested(self.inventory.extra, policy),
         ]
 
-    def _exported(self, public: Iterable[Role], kind: Callable[[Role], list[Plan]], own: list[Plan]) -> list[Plan]:
+    def _exported(
+        self, public: Iterable[Role], kind: Callable[[Role], list[list[Plan]]], own: list[Plan]
+    ) -> list[Plan]:
         """What roles give to all tasks, each with its dependencies as one; without what counts on top anyway."""
         known = set() if self.inventory.policy is MERGE else set(map(id, own))
         found: list[Plan] = []
         for role in public:
-            plans = [one for its in role.chain() for one in kind(its) if id(one) not in known]
+            plans = [one for its in kind(role) for one in its if id(one) not in known]
             found += nested(plans, self.inventory.policy)
         return found
 
-    def _below_roles(self, play: Play, host: Host, gathered: tuple[Layer, ...]) -> list[Plan]:
+    def _below_roles(self, task: Task, host: Host) -> list[Plan]:
         """Levels 3 to 14, but without what roles say."""
-        below = self._to_prompts(play, host, gathered)
+        play = task.where.play
+        below = self._to_prompts(task, host)
         known: dict[str, Any] = {}
 
         def look_up(name: str) -> Any:
@@ -191,12 +193,11 @@ class Playbook:
 
         return [*below, *plays.files(play, self.inventory, look_up)]
 
-    def _to_prompts(self, play: Play, host: Host, gathered: tuple[Layer, ...]) -> list[Plan]:
-        facts = self.inventory.facts.layer(host.name)
+    def _to_prompts(self, task: Task, host: Host) -> list[Plan]:
+        play = task.where.play
         return [
-            *self.inventory.layers(host, play.folder),
-            *([] if facts is None else [facts]),
-            *gathered,
+            *self.inventory.to_facts(host, play.folder, task.groups),
+            *task.gathered,
             *play.vars(),
             *plays.prompts(play, self.inventory),
         ]
@@ -220,8 +221,8 @@ class Playbook:
     def _magic(self, task: Task, host: Host) -> dict[str, Any]:
         play, where = task.where.play, task.where
         hosts = self.inventory.matching(*play.patterns)
-        running, _ = self._roles_of(play)
-        entered = list(dict.fromkeys(asked_by(one, play.document, play.at).name for one in play.entries("roles")))
+        running, public = self._roles_of(play)
+        entered = [role.name for role in public]
         needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
         known: dict[str, Any] = {
             **self.inventory.magic(host),
@@ -237,6 +238,8 @@ class Playbook:
         if where.role is not None:
             known |= {"role_name": where.role.name, "ansible_role_name": where.role.name}
             known["role_path"] = str(where.role.path)
+        if task.groups:  # which groups there are now is not known
+            known = {name: value for name, value in known.items() if name not in ("groups", "group_names")}
         return {**known, **{name: value for name, value in self._stated(task).items() if name in _YIELDING}}
 
     def _stated(self, task: Task) -> dict[str, Any]:

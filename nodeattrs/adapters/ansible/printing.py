@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterator
 import yaml
 
 from nodeattrs.adapters.ansible.answers import Variables
+from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
-from nodeattrs.adapters.ansible.values import Unsafe, Vault, as_json
+from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.typed import Any
 
 _HIDDEN = MAGIC - SHOWN
@@ -20,6 +22,13 @@ PROFILE = "inventory_legacy"
 def printed_variables(answer: Variables, values: dict[str, Any] | None = None) -> dict[str, Any]:
     """The variables of an answer as ansible-inventory prints them: without Ansible's own. values: evaluated ones"""
     return {name: value for name, value in (values or answer.vars).items() if name not in _HIDDEN}
+
+
+def _of_group(inventory: Inventory, name: str) -> dict[str, Any]:
+    """A group's own variables, its priority last where it is not that of all others."""
+    priority = inventory.groups[name].priority
+    own = printed_variables(inventory.of_group(name))
+    return own if priority == 1 else {**{key: one for key, one in own.items() if key != PRIORITY}, PRIORITY: priority}
 
 
 # --- the list
@@ -50,7 +59,7 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
     found = grouped(inventory, limit=hosts)
     if export:
         for name in inventory.groups["all"].below():
-            own = printed_variables(inventory.of_group(name))
+            own = _of_group(inventory, name)
             if own:
                 found.setdefault(name, {})["vars"] = own
     asked = ((name, inventory.own(name) if export else inventory.host(name)) for name in hosts)
@@ -79,19 +88,56 @@ def _nested(
         met.add(child)
         if inside or _counts(inventory, child, hosts, export):
             body.setdefault("children", {})[child] = inside
-    for host in group.hosts:
-        if host in hosts:
-            answer = inventory.own(host) if export else inventory.host(host)
-            body.setdefault("hosts", {})[host] = {} if host in seen else printed_variables(answer)
-            seen.add(host)
-    if export and (own := printed_variables(inventory.of_group(name))):
-        body["vars"] = own
-    return body
+    return body | _own(inventory, name, hosts, export, seen)
 
 
 def _counts(inventory: Inventory, name: str, hosts: set[str], export: bool) -> bool:
     group = inventory.groups[name]
-    return not hosts.isdisjoint(group.all_hosts()) or (export and bool(inventory.of_group(name).vars))
+    return not hosts.isdisjoint(group.all_hosts()) or (export and bool(_of_group(inventory, name)))
+
+
+def flat_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
+    """An inventory as `ansible-inventory --list --toml` prints it: all groups side by side, `all` without its children.
+
+    A host's variables stand where it is met first; where a group is met again, they are gone, as there.
+    raises: AnsibleError
+    """
+    return _flat(inventory, "all", set(inventory.hosts if limit is None else inventory.matching(limit)), export, set())
+
+
+def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
+    group, body = inventory.groups[name], dict[str, Any]()
+    found = {name: body}
+    for child in group.children:
+        if name != "all":
+            body.setdefault("children", []).append(child)
+        found |= _flat(inventory, child, hosts, export, seen)
+    body |= _own(inventory, name, hosts, export, seen)
+    return {one: its for one, its in found.items() if its or one != name}
+
+
+def _own(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
+    """The hosts of a group, and its variables where they stay with it."""
+    body: dict[str, Any] = {}
+    for host in inventory.groups[name].hosts:
+        if host in hosts:
+            answer = inventory.own(host) if export else inventory.host(host)
+            body.setdefault("hosts", {})[host] = {} if host in seen else printed_variables(answer)
+            seen.add(host)
+    if export and (own := _of_group(inventory, name)):
+        body["vars"] = own
+    return body
+
+
+def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> str:
+    """What `ansible-inventory --list` prints: "json", "yaml" or "toml". how: `export`, `limit`. raises: AnsibleError"""
+    if form == "json":
+        return as_json_text(listing(inventory, **how)) + "\n"
+    if form == "yaml":
+        return as_yaml_text(nested_listing(inventory, **how))
+    from nodeattrs.adapters.ansible.toml_writing import as_toml_text
+
+    return as_toml_text(flat_listing(inventory, **how))
 
 
 # --- the graph
@@ -110,13 +156,13 @@ def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool) ->
     for host in inventory.groups[name].hosts:
         yield _branch(host, depth + 1)
         if with_variables:
-            yield from _pairs(inventory.host(host), depth + 2)
+            yield from _pairs(printed_variables(inventory.host(host)), depth + 2)
     if with_variables:
-        yield from _pairs(inventory.of_group(name), depth + 1)
+        yield from _pairs(_of_group(inventory, name), depth + 1)
 
 
-def _pairs(answer: Variables, depth: int) -> Iterator[str]:
-    for name, value in sorted(printed_variables(answer).items(), key=lambda pair: str(pair[0])):
+def _pairs(variables: dict[str, Any], depth: int) -> Iterator[str]:
+    for name, value in sorted(variables.items(), key=lambda pair: str(pair[0])):
         yield _branch(f"{{{name} = {value}}}", depth)
 
 
@@ -137,7 +183,10 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(Unsafe, lambda dumper, value: dumper.represent_str(str(value)))
-_Dumper.add_representer(Vault, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
+_ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
+for _kind in _ENCRYPTED:
+    _Dumper.add_representer(_kind, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
+_Dumper.add_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
 
 
 def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
-from nodeattrs.adapters.ansible.files import Files, Plan, nested
+from nodeattrs.adapters.ansible.files import Files, Plan, nested, said
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.words import ROLE
 from nodeattrs.core.fold import Layer
@@ -49,22 +49,31 @@ class Role:
     runs: bool = True
 
     def chain(self) -> Iterator[Role]:
-        """The roles it depends on, each before those that need it, then itself."""
+        """The roles it depends on, each before those that need it, then itself; a role may be there twice."""
         for role in self.needs:
             yield from role.chain()
         yield self
 
-    def _needed(self) -> Iterator[Role]:
-        return (one for role in self.needs for one in role.chain())
+    def once(self) -> list[Role]:
+        """The same, each once."""
+        found: list[Role] = []
+        for one in self.chain():
+            if not any(one.same_as(other) for other in found):
+                found.append(one)
+        return found
 
     def all_defaults(self) -> list[Plan]:
         """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
-        return [one for role in (*self._needed(), *self.parents, self) for one in role.defaults]
+        needed = list(self.chain())[:-1]
+        return [one for role in (*needed, *self.parents, self) for one in role.defaults]
 
     def all_vars(self) -> list[Plan]:
-        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry."""
+        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry.
+
+        Of dependencies that are there twice the first counts; of defaults it is the last.
+        """
         above = [one for role in self.parents for one in (*role.entry, *role.vars)]
-        return [*above, *(one for role in (*self._needed(), self) for one in role.vars), *self.entry]
+        return [*above, *(one for role in self.once() for one in role.vars), *self.entry]
 
     def all_params(self) -> list[Layer]:
         """Level 20 in its tasks: parents, then its own."""
@@ -200,7 +209,7 @@ def _given(asked: Asked) -> tuple[list[Layer], list[Layer]]:
     """The layers of an entry: its `vars`, and its parameters."""
     document, at, body = asked.document, asked.at, asked.body
     own = variables_of(body, document, at)
-    params = {key: value for key, value in body.items() if key not in ROLE}
+    params = said(document, {key: value for key, value in body.items() if key not in ROLE})
     entry = [Layer(own, document.locator("role entry", asked.name, (*at, "vars")), title(15))] if own else []
     return entry, [Layer(params, document.locator("role params", asked.name, at), title(20))] if params else []
 
@@ -217,4 +226,5 @@ def variables_of(body: dict[Any, Any], document: Document, at: Steps) -> dict[An
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
             line = document.place((*at, "vars", name))[0]
             raise AnsibleError("variable-name", f"{name!r} is no name of a variable", file=document.file, line=line)
-    return found
+    kept: dict[Any, Any] = said(document, found)
+    return kept

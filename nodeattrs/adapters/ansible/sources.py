@@ -1,7 +1,7 @@
 """Sources of an inventory, in their order: files, folders and lists of hosts, each read as the first kind that fits.
 
-A source that nobody can read is warned of, and the others are read. Nothing is run: of a script or a plugin only the
-place is noted, since it may define any host, group and variable. It knows no levels and no variables of files.
+A source that nobody can read is warned of, and the others are read. A script or a plugin is run only where somebody
+names it; else its place is noted, since it may define any host, group and variable. It knows no levels.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from pathlib import Path
 
 from nodeattrs.adapters.ansible import ini, maps
 from nodeattrs.adapters.ansible.config import Config
+from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Warn
 from nodeattrs.adapters.ansible.groups import Tree
+from nodeattrs.adapters.ansible.values import VAULT_HEADER, unsafe
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.unknown import Unknown
@@ -42,8 +44,8 @@ class Sources:
     not_run: what would have to be run
     """
 
-    def __init__(self, tree: Tree, files: Files, config: Config, warn: Warn) -> None:
-        self.tree, self.files, self.config, self.warn = tree, files, config, warn
+    def __init__(self, tree: Tree, files: Files, config: Config, warn: Warn, dynamic: Dynamic) -> None:
+        self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
         self.places: list[Path] = []
         self.not_run: list[NotRun] = []
         self._parsed = 0
@@ -53,11 +55,11 @@ class Sources:
         for source in sources:
             path = self.files.folder / source
             if "," in source and not path.exists():
-                self._host_list(source)
-                self._place(self.files.folder)
+                self._host_list(source)  # beside it there are no files of variables
             else:
                 self._place(path if path.is_dir() else path.parent)
                 self._parsed += self._path(path)
+        self.dynamic.check()
         if self._parsed:
             self.tree.reconcile()
             return
@@ -99,6 +101,8 @@ class Sources:
         """Read a file as the first kind that fits; whether one did."""
         self.tree.source = str(path)
         reasons: list[AnsibleError] = []
+        if self.dynamic.names(path):
+            return self._run(path)
         for kind in self.config.enable_plugins:
             read = getattr(self, f"_as_{kind.removeprefix('ansible.builtin.')}", None)
             try:
@@ -112,6 +116,14 @@ class Sources:
                 return False
         self._unparsed(path, "; ".join(dict.fromkeys(map(_reason, reasons))) or "no kind of inventory fits", reasons)
         return False
+
+    def _run(self, path: Path) -> bool:
+        try:
+            self.dynamic.read(path, self.tree)
+        except AnsibleError as error:
+            self._unparsed(path, error.reason, [error])
+            return False
+        return True
 
     def _unparsed(self, path: Path, reason: str, reasons: list[AnsibleError] | None = None) -> None:
         lines = [error.line for error in reasons or () if error.line is not None]
@@ -144,7 +156,12 @@ class Sources:
         return True
 
     def _as_ini(self, path: Path) -> bool:
-        ini.read(self.files.text(path), self.tree)
+        if path.suffix == ".toml":
+            return False
+        text = self.files.text(path)
+        if text.text.startswith(VAULT_HEADER):
+            raise AnsibleError("inventory", "an encrypted inventory is read where it is YAML", file=text.file, line=1)
+        ini.read(text, self.tree)
         return True
 
     def _as_toml(self, path: Path) -> bool:
@@ -155,6 +172,7 @@ class Sources:
             document = Document(text, toml_text.read(text, Budget(text.file)))
         except DocumentError as error:
             raise AnsibleError("inventory", error.reason, file=text.file, line=error.line) from error
+        document.tree = unsafe(document.tree)  # none of its texts is a template
         maps.read(document, self.tree, self.warn)
         return True
 

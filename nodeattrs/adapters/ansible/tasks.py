@@ -16,6 +16,7 @@ from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
 from nodeattrs.adapters.ansible.words import module_of, never_runs
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.lazily import replace
@@ -67,6 +68,9 @@ class Walk:
 
     def _file(self, outside: Around, path: Path) -> Iterator[Task]:
         document = self.roles.files.document(path)
+        if document is None:
+            origin = Origin("tasks", "", self.roles.files.shown(path), 1)
+            self.happened.fact(origin, "these tasks are encrypted, and may set any variable", None)
         if document is None or document.tree is None:
             return
         if not isinstance(document.tree, list) or outside.depth > MOST_INCLUDES:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from nodeattrs.adapters.ansible.values import Unsafe
+from nodeattrs.adapters.ansible.values import Unsafe, Vault
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
@@ -61,7 +62,7 @@ def filled(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
     at = 0
     for match in _PLAIN.finditer(text):
         found = _found(match, look_up, depth)
-        if found is ABSENT or isinstance(found, (dict, list, type(None))):
+        if found is ABSENT or isinstance(found, (dict, list, type(None), Vault, Sensitive)):
             return ABSENT
         parts += [text[at : match.start()], str(found)]
         at = match.end()

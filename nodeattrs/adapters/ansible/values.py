@@ -1,6 +1,6 @@
 """Values that only Ansible has: texts that are encrypted, and texts that are no templates; and how its YAML holds them.
 
-A value that is encrypted stays closed: nothing here opens it.
+A value that is encrypted stays closed here; `vault` opens it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import datetime
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.lazily import dataclass
@@ -41,18 +42,33 @@ class Vault:
     __str__ = __repr__
 
 
+class Decrypted(Sensitive):
+    """A value that was encrypted where it stands: a secret. text: the cipher text"""
+
+    __slots__ = ("text",)
+
+    def __init__(self, value: Any, text: str) -> None:
+        super().__init__(value)
+        self.text = text
+
+
+class OpenedDocument(Document):
+    """A file that was encrypted as a whole; its lines are those of the clear text, and its values are secrets."""
+
+
 class Unsafe(str):
     """A text that is never read as a template."""
 
     __slots__ = ()
 
 
-def _unsafe(value: Any) -> Any:
+def unsafe(value: Any) -> Any:
+    """A value whose texts are no templates."""
     if isinstance(value, str):
         return Unsafe(value)
     if isinstance(value, dict):
-        return {key: _unsafe(entry) for key, entry in value.items()}
-    return [_unsafe(entry) for entry in value] if isinstance(value, list) else value
+        return {key: unsafe(entry) for key, entry in value.items()}
+    return [unsafe(entry) for entry in value] if isinstance(value, list) else value
 
 
 def _apart(value: Any) -> Any:
@@ -76,7 +92,7 @@ class _Ansible(Safe):
 
     def made(self, frame: Frame) -> Any:
         if frame.event.tag == "!unsafe":
-            return _unsafe(frame.data)
+            return unsafe(frame.data)
         return super().made(frame)
 
     def aliased(self, value: Any, event: Any) -> Any:
@@ -100,16 +116,17 @@ class _Ansible(Safe):
         self.warnings.append(warned("duplicate-key", message, self.text.file, line))
 
 
-def parsed(text: Text) -> Document:
+def parsed(text: Text, kind: type[Document] = Document) -> Document:
     """A file of variables, a playbook or a YAML inventory: JSON where it is JSON, else YAML.
 
+    kind:   what is made of it
     cost:   one event a key and value; lines a second reading, when they are asked for
     raises: AnsibleError of kind "yaml" with the line; TooMuch
     """
     budget = Budget(text.file)
     try:
         budget.bytes(len(text.text))
-        return Document(text, _json(text, budget) or _yaml(text, budget))
+        return kind(text, _json(text, budget) or _yaml(text, budget))
     except TooMuch:
         raise
     except DocumentError as error:
@@ -148,8 +165,10 @@ def as_json(value: Any, *, marked: bool = False) -> Any:
         return {_json_key(key): as_json(entry, marked=marked) for key, entry in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [as_json(entry, marked=marked) for entry in value]
-    if isinstance(value, Vault):
+    if isinstance(value, (Vault, Decrypted)):
         return {"__ansible_vault": value.text}
+    if isinstance(value, Sensitive):
+        return {"$sensitive": "withheld"}
     if isinstance(value, Unsafe):
         return {"__ansible_unsafe": str(value)} if marked else str(value)
     if isinstance(value, (datetime.date, datetime.datetime)):

@@ -62,7 +62,7 @@ class Task:
     """A task that a host meets.
 
     gathered, included, facts: what tasks before it may have set: levels 11, 18 and 19
-    groups: what tasks before it may have done to groups and hosts: level 3
+    groups: what tasks before it may have done to groups and hosts: levels 7 and 8
     public: the roles whose variables all tasks of the play see
     """
 

@@ -31,7 +31,7 @@ from nodeattrs.adapters.bindings.forms.language import (
     parse_site,
 )
 from nodeattrs.adapters.bindings.graph import Edge, Graph, graph
-from nodeattrs.adapters.bindings.injector import Filled, Handle, Injector, extended_run_list, fill_parameters
+from nodeattrs.adapters.bindings.injector import Handle, Injector
 from nodeattrs.adapters.bindings.model.faults import (
     BindingError,
     BindingErrors,
@@ -53,6 +53,8 @@ from nodeattrs.adapters.bindings.model.types import (
     parse_type,
     variable_key,
 )
+from nodeattrs.adapters.bindings.parameters import Filled, extended_run_list, fill_parameters
+from nodeattrs.adapters.bindings.production.filling import named
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.puppet.references import Reference
@@ -96,6 +98,7 @@ __all__ = [
     "kinds_of",
     "layer_references",
     "map_key",
+    "named",
     "parameter_key",
     "parse_expression",
     "parse_inject_call",

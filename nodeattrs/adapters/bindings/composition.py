@@ -16,6 +16,7 @@ import pathlib
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import entry_points
+from itertools import groupby
 
 from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
@@ -24,10 +25,10 @@ from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
 from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
-from nodeattrs.adapters.bindings.model.state import State, effective_categories
-from nodeattrs.adapters.bindings.model.types import target_of
-from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.adapters.bindings.model.state import Objects, State, effective_categories
+from nodeattrs.adapters.bindings.model.types import Classes, target_of
+from nodeattrs.adapters.bindings.references import Inventory, layer_references, parse_reference
+from nodeattrs.adapters.bindings.resolution.declarations import BOUND_PROVIDERS, Layer
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
@@ -35,7 +36,7 @@ from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.lazily import dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
-from nodeattrs.typed import Any
+from nodeattrs.typed import Any, NamedTuple
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
@@ -81,6 +82,8 @@ class Composition:
     """What one node gets: environment, categories and layers, read from disk.
 
     shown_from: the folder from which files are named in messages and origins; the root unless given
+    classes:    those that `Type[X]` may name
+    objects:    the instances that parameters and queries read
     layers:     highest first
     faults:     everything that could not be read; the injector reports it with the rest
     """
@@ -98,6 +101,8 @@ class Composition:
         providers: Mapping[str, Provider] | None = None,
         mode: str = "tuple",
         shown_from: str | os.PathLike[str] | None = None,
+        classes: Classes | Mapping[str, type] | None = None,
+        objects: Objects | None = None,
     ) -> None:
         self.root = pathlib.Path(root)
         self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
@@ -108,6 +113,8 @@ class Composition:
         self._classifier = classifier
         self._providers = dict(providers or {})
         self._mode = mode
+        self._classes = classes if isinstance(classes, Classes) else Classes(classes)
+        self._objects = objects
         self._cache: dict[pathlib.Path, tuple[tuple[int, int], Any]] = {}
         self._changed = False
         self.layers: tuple[Layer, ...] = ()
@@ -136,7 +143,8 @@ class Composition:
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
-        return Injector(self.layers, self.state, faults=self.faults, **options)
+        options = {"classes": self._classes, "objects": self._objects, "faults": self.faults, **options}
+        return Injector(self.layers, self.state, **options)
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -186,30 +194,61 @@ class Composition:
                 modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
         offered = {point.name: point for point in entry_points(group=PROVIDERS)}
         schemes = ["enc", *self._providers, *offered]
-        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), schemes)
-        found = {
-            "confdir": confdir,
-            "module": {name: file for files in modules.values() for name, file in files.items()},
-        }
-        composed = []
-        for name, references in layer_references(layers, inventory):
-            by_scheme: dict[str, list[str]] = {}
-            for reference in references:
-                by_scheme.setdefault(reference.partition(":")[0], []).append(reference)
-            sets: list[BindingSet] = []
-            for scheme, several in by_scheme.items():
-                if scheme in found:
-                    sets += self._named_sets(several, found[scheme])
-                elif scheme == "enc":
-                    sets += classified.sets(several, self.state.value("node"))
-                elif scheme not in self._providers and not may_run():
-                    reason = f"its provider {NOT_RUN}"
-                    sets.append(BindingSet.unknown(scheme, Origin("provider", scheme), reason))
-                else:
-                    provider = self._providers.get(scheme) or offered[scheme].load()
-                    sets += self._provided(scheme, provider, several, request)
-            composed.append(Layer(name, tuple(sets)))
-        self.layers = tuple(composed)
+        bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
+        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), [*schemes, *bound])
+        reading = _Reading(
+            {"confdir": confdir, "module": {name: file for files in modules.values() for name, file in files.items()}},
+            classified, request, offered,
+        )  # fmt: skip
+        listed = layer_references(layers, inventory)
+        parts = [
+            (number, scheme, list(several))
+            for number, (_, references) in enumerate(listed)
+            for scheme, several in groupby(references, lambda one: one.partition(":")[0])
+        ]
+        read = [self._of_scheme(reading, scheme, several) for _, scheme, several in parts]
+        self.layers = _layers(listed, parts, read)
+        if None in read:
+            providers = self._bound_providers(reading, schemes)
+            late = [
+                providers(scheme, several) if sets is None else sets
+                for (_, scheme, several), sets in zip(parts, read, strict=True)
+            ]
+            self.layers = _layers(listed, parts, late)
+
+    def _of_scheme(self, reading: _Reading, scheme: str, several: list[str]) -> list[BindingSet] | None:
+        """The sets that references of one scheme name; None where who provides it may be bound itself."""
+        if scheme in reading.found:
+            return list(self._named_sets(several, reading.found[scheme]))
+        if scheme == "enc":
+            return reading.classified.sets(several, self.state.value("node"))
+        if scheme not in {**reading.offered, **self._providers}:
+            return None
+        if scheme not in self._providers and not may_run():
+            return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
+        provider = self._providers.get(scheme) or reading.offered[scheme].load()
+        return self._provided(scheme, provider, several, reading.request)
+
+    def _bound_providers(self, reading: _Reading, schemes: list[str]) -> Callable[[str, list[str]], list[BindingSet]]:
+        """Who is bound as a fragment of `bindings_providers`, in what was read so far."""
+        injector = Injector(self.layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
+        try:
+            bound = injector.collected_by_name(BOUND_PROVIDERS)
+        except BindingError as error:
+            self._note(error)
+            return lambda scheme, references: []
+
+        def provided(scheme: str, references: list[str]) -> list[BindingSet]:
+            if callable(bound.get(scheme)):
+                return self._provided(scheme, bound[scheme], references, reading.request)
+            try:
+                parse_reference(references[0], [*schemes, *bound])
+                raise BindingError("provider-failed", f"what is bound as the provider of {scheme}: is no function")
+            except BindingError as error:
+                self._note(error)
+            return []
+
+        return provided
 
     def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
         files: dict[str, pathlib.Path] = {}
@@ -306,6 +345,38 @@ class Composition:
 
     def _shown(self, path: pathlib.Path) -> str:
         return pathlib.Path(os.path.relpath(path, self._shown_from)).as_posix()
+
+
+def _references_in(layer: Any) -> Iterator[str]:
+    """All references of a layer as data."""
+    for word in ("include", "exclude") if isinstance(layer, Mapping) else ():
+        given = layer.get(word)
+        yield from (one for one in (given if isinstance(given, (list, tuple)) else [given]) if isinstance(one, str))
+
+
+def _layers(
+    listed: Sequence[tuple[str, list[str]]],
+    parts: Iterable[tuple[int, str, list[str]]],
+    read: Iterable[Iterable[BindingSet] | None],
+) -> tuple[Layer, ...]:
+    """The sets of each layer, from the parts of it that were read."""
+    found: list[list[BindingSet]] = [[] for _ in listed]
+    for (number, *_), sets in zip(parts, read, strict=True):
+        found[number].extend(sets or ())
+    return tuple(Layer(name, tuple(sets)) for (name, _), sets in zip(listed, found, strict=True))
+
+
+class _Reading(NamedTuple):
+    """What the references of a site are read from.
+
+    found:   scheme -> set -> its file
+    offered: scheme -> the entry point of who provides it
+    """
+
+    found: Mapping[str, Mapping[str, pathlib.Path]]
+    classified: _Classified
+    request: Request
+    offered: Mapping[str, Any]
 
 
 def _read_site(path: pathlib.Path, name: str) -> Site:

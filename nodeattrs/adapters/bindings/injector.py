@@ -1,23 +1,21 @@
 """The injector: values for keys, each made once, from layers and a state.
 
 It reports everything that is wrong when it is built, and afterwards takes questions; how
-a value comes about only the maker below it knows. It fills the parameters of callables, and
-those of a recipe's class: from bindings first, then from whatever look-up the caller hands in.
+a value comes about only the maker below it knows.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterable, Mapping
 
 from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
 from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
 from nodeattrs.adapters.bindings.graph import Graph, graph
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet
-from nodeattrs.adapters.bindings.model.producers import Constant, ConstantProducer, Custom, Producer
+from nodeattrs.adapters.bindings.model.producers import ConstantProducer, Custom, Producer
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
     CLASSES,
@@ -26,77 +24,31 @@ from nodeattrs.adapters.bindings.model.types import (
     Key,
     parameter_key,
     spelled_key,
-    type_of_hint,
     variable_key,
 )
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
+from nodeattrs.adapters.bindings.production.early import early_faults
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
+from nodeattrs.adapters.bindings.production.scopes import awaited
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
-from nodeattrs.core.tree import ABSENT, near
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
-from nodeattrs.lazily import dataclass
-
-_PLAIN = (int, float, str, bool, list, dict, bytes, tuple, set, object)
-
-
-def wired(
-    call: Callable[..., Any], register: Classes, inject: Callable[[Asked], Any], get: Callable[[Asked], Any]
-) -> Any:
-    """*call* with its missing arguments filled: `Annotated[T, "name"]` by name and type, a class by its type.
-
-    An argument that the caller gives is left alone; one with a default keeps it where nothing is
-    bound. Plain annotations such as `int` say no key: the caller gives them.
-    inject: gives a value or raises
-    get:    gives a value, or None where nothing is bound
-    raises: BindingError, where an annotation cannot be read; later what `inject` raises
-    """
-    signature = inspect.signature(call)
-    wanted = {
-        name: (key, signature.parameters[name].default) for name, key in _asked_by(call, register).items()
-        if name in signature.parameters
-    }  # fmt: skip
-
-    @functools.wraps(call)
-    def filled(*args: Any, **given: Any) -> Any:
-        bound = signature.bind_partial(*args, **given)
-        for name, (key, default) in wanted.items():
-            if name in bound.arguments:
-                continue
-            if default is inspect.Parameter.empty:
-                given[name] = inject(key)
-            elif (value := get(key)) is not None:
-                given[name] = value
-        return call(*args, **given)
-
-    return filled
-
-
-def _asked_by(call: Callable[..., Any], register: Classes) -> dict[str, Asked]:
-    target: Any = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]
-    try:
-        hints = get_type_hints(target, include_extras=True)
-    except (NameError, TypeError) as error:
-        raise BindingError("bad-type", f"the annotations of {call!r} cannot be read: {error}") from error
-    hints.pop("return", None)
-    found: dict[str, Asked] = {}
-    for name, hint in hints.items():
-        if get_origin(hint) is Annotated:
-            of, *notes = get_args(hint)
-            key = next((note for note in notes if isinstance(note, (str, Asked))), None)
-            if isinstance(key, Asked):
-                found[name] = key
-            elif key is not None:
-                found[name] = Asked(type_of_hint(of, register), key)
-        elif isinstance(hint, type) and hint not in _PLAIN:
-            found[name] = Asked(type_of_hint(hint, register), None)
-    return found
-
+from nodeattrs.typed import Any, TypeVar, cast, overload
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
+_T = TypeVar("_T")
+
+
+_OWN: Key = ("Type[Injector]", "")
+"""The injector itself: a parameter of its type gets the one that fills it."""
+
+
+def _key_of(key: Any) -> tuple[Any, Any]:
+    return key if isinstance(key, tuple) else (key, None)
 
 
 @taking(layers=Listed)
@@ -109,6 +61,7 @@ class Injector(ValueMaker):
     functions: transformers, combinators and functions of expressions, by name
     objects:     the instances that parameters and queries read
     faults:    what was wrong already when the layers were read
+    lenient:   what is wrong stands in `faults`, and is not raised; what nothing is wrong with can be asked for
     strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
@@ -128,41 +81,38 @@ class Injector(ValueMaker):
         layers: Iterable[Layer | Iterable[Bindings | BindingSet]] = (),
         state: State | Iterable[tuple[str, Any]] | None = None,
         *,
-        classes: Mapping[str, type] | None = None,
+        classes: Mapping[str, type] | Classes | None = None,
         functions: Mapping[str, Callable[..., Any]] | None = None,
         objects: Objects | None = None,
         faults: Iterable[BindingError] = (),
         parent: Injector | None = None,
         strict: bool = False,
+        lenient: bool = False,
     ) -> None:
-        register = Classes({"Producer": Producer, "ConstantProducer": ConstantProducer, **(classes or {})})
+        register = Classes({"Injector": Injector, "Producer": Producer, "ConstantProducer": ConstantProducer})
+        register = register.merged(classes if isinstance(classes, Classes) else Classes(classes))
         taken, register = _taken_in(enumerate(layers, 1), register)
         super().__init__(
             taken, state if isinstance(state, State) else State(state or ()), register,
             {**FUNCTIONS, **(functions or {})}, objects or Objects(),
         )  # fmt: skip
         self.parent = parent
+        self._given[_OWN] = self
         self.strict = strict
         self._warm: dict[tuple[Any, Any], Any] = {}
-        found = [*faults, *self.resolution.faults, *self._constant_faults()]
-        if found:
-            raise BindingErrors(found)
-
-    def _constant_faults(self) -> Iterator[BindingError]:
-        for key, winner in self.resolution.winners.items():
-            root = winner.root
-            if winner.is_multibind:
-                continue
-            if root.producer is None:
-                yield self._about(winner, "no-producer", f"{spelled_key(key)} is bound to nothing")
-            elif isinstance(root.producer, Constant) and "transformer" not in root.options:
-                for of in (root.type, winner.type, *winner.demands):
-                    if root.producer.value is not None and not of.holds(root.producer.value, self.register):
-                        yield self._mismatch(winner, root.producer.value, of)
-                        break
+        self.lenient = lenient
+        self.faults = [*faults, *self.resolution.faults, *early_faults(self)]
+        if self.faults and not lenient:
+            raise BindingErrors(self.faults)
 
     # --- asking ------------------------------------------------------------------------------
 
+    @overload
+    def inject(self, key: type[_T], type: None = None, /, **args: Any) -> _T: ...
+    @overload
+    def inject(self, key: str, type: type[_T], /, **args: Any) -> _T: ...
+    @overload
+    def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any: ...
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
         """The value of a key.
 
@@ -184,6 +134,10 @@ class Injector(ValueMaker):
             self._warm[key, type] = value
         return value
 
+    async def ainject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
+        """The same, where something that the value needs is made by an asynchronous factory. raises: as `inject`"""
+        return await awaited(self._making, functools.partial(self.inject, key, type, **args))
+
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
         """The value of a key, or *default* where nothing is bound or produced. raises: as `inject`, but for NotBound"""
         wanted = asked(key, type, self.register)
@@ -193,12 +147,11 @@ class Injector(ValueMaker):
 
     def __getitem__(self, key: Any) -> Any:
         """`injector[Logger]`, `injector["ssh::port"]`, `injector["log", Logger]`."""
-        return self.inject(*key) if isinstance(key, tuple) else self.inject(key)
+        return self.inject(*_key_of(key))
 
     def __contains__(self, key: Any) -> bool:
         """Whether a key is bound. Nothing is produced."""
-        name, of = key if isinstance(key, tuple) else (key, None)
-        wanted = asked(name, of, self.register)
+        wanted = asked(*_key_of(key), self.register)
         return self.declaration(wanted) is not None or wanted.key == ("Data", CLASSES)
 
     def producer(self, key: Any, type: Any = None, /) -> Handle:
@@ -206,7 +159,7 @@ class Injector(ValueMaker):
         wanted = asked(key, type, self.register)
         declared = self.declaration(wanted)
         if declared is None:
-            if wanted.key != ("Data", CLASSES) and self._assisted(wanted) is None:
+            if wanted.key != ("Data", CLASSES) and self._alone(wanted) is None:
                 raise self._not_bound(wanted)
             return Handle(lambda: self.ask(wanted))
         maker = declared.root.producer
@@ -249,6 +202,17 @@ class Injector(ValueMaker):
         values = {name.removeprefix(prefix): self.get(name) for name in names}
         return {name: value for name, value in values.items() if value is not None}
 
+    @taking(id=str)
+    def collected_by_name(self, id: str) -> dict[str, Any]:
+        """What the fragments of an id give, by their names, whether or not a multibind has it; the higher layer counts.
+
+        raises: as `inject`
+        """
+        found: dict[str, Any] = {}
+        for fragment in self._fragments(id):
+            found.setdefault(fragment.declaration.name or "", fragment.value)
+        return found
+
     def keys(self) -> list[Key]:
         """Every key that is bound, in order: (kind, name)."""
         return sorted(self.resolution.winners)
@@ -263,6 +227,60 @@ class Injector(ValueMaker):
         self._require_known()
         return list(self.resolution.pairs())
 
+    # --- scopes --------------------------------------------------------------------------------
+
+    @taking(name=str, values=Mapping | None)
+    def scope(self, name: str = "request", values: Mapping[Any, Any] | None = None) -> Injector:
+        """An injector for one request, one run, ...: what is bound in a scope of that name it keeps for itself.
+
+        It is closed at the end of its `with`: what its factories opened is closed in reverse order.
+        values: further values that are known inside: a name, a type, or (name, type) -> the value
+        cost:   that of an object; nothing is resolved again
+
+        >>> app = Bindings("app")
+        >>> _ = app.bind("ticket").to_factory(list).scope("request")
+        >>> with Injector([[app]]).scope("request") as request:
+        ...     request.inject("ticket") is request.inject("ticket")
+        True
+        """
+        given = {asked(*_key_of(key), self.register).key: value for key, value in (values or {}).items()}
+        inner = self._opened_inside(name, given)
+        inner._warm = {}
+        inner._given[_OWN] = inner
+        return inner
+
+    def close(self) -> None:
+        """Close what was opened for products, the last first; what is asked for afterwards is made anew.
+
+        raises: what closing raises, and BindingError ("needs-await") where something was opened asynchronously
+        """
+        if self._opened.needs_await:
+            raise BindingError("needs-await", "something was opened asynchronously", hint="await injector.aclose()")
+        self._forget()
+        self._opened.close()
+
+    async def aclose(self) -> None:
+        """The same, in an event loop."""
+        self._forget()
+        await self._opened.aclose()
+
+    def _forget(self) -> None:
+        shared = () if self._outer is not None else (self._collected, self._plans)
+        for kept in (self.kept, self._warm, self._tasks, *shared):
+            kept.clear()
+
+    def __enter__(self) -> Injector:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Injector:
+        return self
+
+    async def __aexit__(self, *raised: object) -> None:
+        await self.aclose()
+
     # --- others of its kind --------------------------------------------------------------------
 
     def child(self, *layers: Layer | Iterable[Bindings | BindingSet], state: State | None = None) -> Injector:
@@ -270,7 +288,8 @@ class Injector(ValueMaker):
         taken, register = _taken_in(((0, layer) for layer in layers), self.register)
         return Injector(
             [*taken, *self.layers], state or self.state,
-            classes=register.known(), functions=self.functions, objects=self.objects, parent=self, strict=self.strict,
+            classes=register, functions=self.functions, objects=self.objects, parent=self, strict=self.strict,
+            lenient=self.lenient,
         )  # fmt: skip
 
     @taking(values=Mapping)
@@ -281,14 +300,26 @@ class Injector(ValueMaker):
         """
         top = Bindings("override")
         for key, value in values.items():
-            name, of = key if isinstance(key, tuple) else (key, None)
-            top.bind(name, of).to(value)
+            top.bind(*_key_of(key)).to(value)
         return self.child(Layer("override", (top,)))  # type: ignore[arg-type]
 
     @taking(call=Callable)
     def wire(self, call: _Call) -> _Call:
-        """A function that gets its missing arguments from here: by class, or as `Annotated[int, "ssh::port"]`."""
-        return cast(_Call, wired(call, self.register, self.inject, self.get))
+        """A function that gets its missing arguments from here: by class, or as `Annotated[int, named("ssh::port")]`.
+
+        One that has a default keeps it where nothing is bound. raises: when it is called, as `inject`
+        """
+        self.slots(call)
+
+        @functools.wraps(call)
+        def filled(*args: Any, **given: Any) -> Any:
+            return self.call(call, args, given)
+
+        @functools.wraps(call)
+        async def afilled(*args: Any, **given: Any) -> Any:
+            return await (await awaited(self._making, functools.partial(self.call, call, args, given)))
+
+        return cast(_Call, afilled if inspect.iscoroutinefunction(call) else filled)
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
         """Why a key has its value: an answer as the core has it. The key is injected for that."""
@@ -305,12 +336,11 @@ class Injector(ValueMaker):
             if winner.is_multibind:
                 found += option_faults(winner, self)
             for wanted in self.needs(winner):
-                if self.declaration(wanted) is None and self._assisted(wanted) is None and not winner.optional:
-                    close = near(wanted.name, self._names()) if wanted.name else []
+                if self.declaration(wanted) is None and self._alone(wanted) is None and not winner.optional:
                     found.append(
-                        self._about(
+                        self.about(
                             winner, "missing", f"{spelled_key(key)} looks up {wanted}, which nothing binds",
-                            hint=f"did you mean {', '.join(close)}?" if close else None,
+                            hint=self._hint(wanted),
                         )
                     )  # fmt: skip
         return found
@@ -348,65 +378,3 @@ def _taken_in(
             plain.append(one)
         taken.append(Layer(name, tuple(plain), layer.origin if isinstance(layer, Layer) else None))
     return tuple(taken), register
-
-
-_NOTHING = object()
-
-
-@dataclass(frozen=True, slots=True)
-class Filled:
-    """A parameter and where its value comes from: "bindings", "lookup" or "default"; "nothing" where nobody has one."""
-
-    name: str
-    value: Any
-    source: str
-    place: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.name} = {self.value!r} from {self.source}" + (f": {self.place}" if self.place else "")
-
-
-@taking(injector="inject", names=Listed | Mapping)
-def fill_parameters(
-    injector: Injector,
-    target: str,
-    names: Iterable[str],
-    *,
-    lookup: Callable[[str, Any], Any] | None = None,
-    defaults: Mapping[str, Any] | None = None,
-) -> dict[str, Filled]:
-    """The values of a class's parameters, implicitly injected.
-
-    target: "ntp", "class ntp", "Web[one]"
-    lookup: asked for "target::name" where nothing is bound, with what to give when it finds nothing
-    raises: as `Injector.inject`
-    """
-    filled: dict[str, Filled] = {}
-    prefix = target.removeprefix("class ").removeprefix("Class[").removesuffix("]")
-    for name in names:
-        asked = Asked(None, parameter_key(target, name))
-        value = injector.get(asked)
-        declared = injector.declaration(asked)
-        if value is not None and declared is not None:
-            filled[name] = Filled(name, value, "bindings", injector.resolution.described(declared))
-            continue
-        found = _NOTHING if lookup is None else lookup(f"{prefix}::{name}", _NOTHING)
-        if found is not _NOTHING:
-            filled[name] = Filled(name, found, "lookup", f"{prefix}::{name}")
-        elif name in (defaults or {}):
-            filled[name] = Filled(name, (defaults or {})[name], "default")
-        else:
-            filled[name] = Filled(name, None, "nothing")
-    return filled
-
-
-@taking(injector="inclusions", run_list=Listed)
-def extended_run_list(injector: Injector, run_list: Iterable[str]) -> list[str]:
-    """A run-list with the included classes behind it, as recipes; what is on it already stays once.
-
-    The class `apache::vhost` is the recipe `apache::vhost`.
-    """
-    listed = list(run_list)
-    known = {item.removeprefix("recipe[").removesuffix("]").removesuffix("::default") for item in listed}
-    more = [f"recipe[{name}]" for name in injector.classes() if name.removesuffix("::default") not in known]
-    return [*listed, *more]

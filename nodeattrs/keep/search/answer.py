@@ -40,11 +40,14 @@ class Index(Protocol):
         """The path with these steps."""
         ...
 
-    def entries(self, paths: Iterable[int], part: str = "", between: Range | None = None) -> Iterable[Found]:
+    def entries(
+        self, paths: Iterable[int], part: str = "", between: Range | None = None, word: str = ""
+    ) -> Iterable[Found]:
         """Entries at these paths.
 
         part:    each of them has it in its casefolded text
         between: each of them lies in it
+        word:    the part is one of the words of the text; an index that knows no words goes by the part
         """
         ...
 
@@ -127,8 +130,8 @@ def _matched(index: Index, value: Pattern, shown: Shown) -> list[int]:
     rest = keys.keys() - set(keyed)
     return [
         number
-        for part, paths in (("", keyed), (value.longest, rest))
-        for number, path, kind, text in index.entries(paths, part)
+        for part, word, paths in (("", "", keyed), (value.longest, value.word, rest))
+        for number, path, kind, text in index.entries(paths, part, None, word)
         if value.in_text((within(keys[path], kind, text) if keys[path] else text).casefold())
         and (kind != "w" or keys[path] or _shows_whole(*shown[path]))
     ]

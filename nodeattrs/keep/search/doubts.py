@@ -10,7 +10,7 @@ from datetime import datetime
 
 from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import NotFound
-from nodeattrs.keep.search.fields import index_parts, names_of
+from nodeattrs.keep.search.fields import OWN, index_parts, names_of
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
 from nodeattrs.typed import TYPE_CHECKING, Any
@@ -18,8 +18,8 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import Store
 
-_LOOKED_AT = 50
-"""Documents that are looked into for near misses."""
+_LOOKED_AT, _SOME = 50, 12
+"""Documents that are looked into for near misses, and for what there is at all."""
 
 
 def doubts(store: Store, query: Query, found: bool, at: datetime | None = None) -> list[NotFound]:
@@ -43,6 +43,14 @@ def no_such_path(path: Path, documents: Iterable[dict[str, Any]]) -> NotFound:
     """The error for a path that none of some nodes has."""
     fields, paths = _known(documents)
     return _no_path(path, paths, fields)
+
+
+def known_paths(store: Store) -> set[str]:
+    """The paths that some of the nodes have a value at, spelled; places in lists are no steps."""
+    names = store.names()
+    documents = (saved.document for saved in map(store.load, names[:: max(1, len(names) // _SOME)]) if saved)
+    parts = {part.key: part for document in documents for part in index_parts(document)}
+    return {spell(entry.steps) for part in parts.values() for entry, trees in part.entries().items() if trees & OWN}
 
 
 def _inside(asked: Asked) -> Iterator[Asked]:

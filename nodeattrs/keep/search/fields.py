@@ -8,19 +8,20 @@ no query and no index.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.lazily import dataclass, replace
 from nodeattrs.node.slot_names import CHEF_RULES
-from nodeattrs.typed import TYPE_CHECKING, Any
+from nodeattrs.texts.fast_json import decoded, encoded
+from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -48,13 +49,14 @@ SEARCHED = Policy(
 
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
-_FEW = 12
+"""Bytes from which on a map is a part of its own."""
+_LONGEST = 65_536
+"""Bytes up to which it is remembered where the parts of a map are."""
 NO_NUL = "\ufffd"
 """PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One value that can be found.
 
     steps: the keys that lead there; the place in a list is no step
@@ -72,19 +74,27 @@ class IndexPart:
     """A part of what can be found, the same for all nodes that say the same there.
 
     key:   the hash of its content
-    steps: where it stands; the two trees have what is set there
+    steps: where it stands: at a map of each of the two trees
+    names: the keys of the maps that it has
     """
 
     key: bytes
     steps: Steps
     chef: JsonMap
     own: JsonMap
+    names: Sequence[str]
 
     def entries(self) -> dict[Entry, int]:
         """Each entry, and which of the two trees says it."""
-        found = dict.fromkeys(_flat(self.chef, self.steps), CHEF) if self.chef else {}
-        for entry in _flat(self.own, self.steps) if self.own else ():
-            found[entry] = found.get(entry, 0) | OWN
+        found: dict[Entry, int] = {}
+        for name in self.names:
+            steps = (*self.steps, str(name))
+            if name in self.chef and name in self.own and self.chef[name] is self.own[name]:
+                _flatten(self.own[name], steps, CHEF | OWN, found)
+            else:
+                for tree, view in ((self.chef, CHEF), (self.own, OWN)):
+                    if name in tree:
+                        _flatten(tree[name], steps, view, found)
         return found
 
 
@@ -151,63 +161,78 @@ def index_parts(document: JsonMap) -> Iterator[IndexPart]:
     yield from _parts((), chef, own)
 
 
-_NONE: JsonMap = {}
-_encoded = json.JSONEncoder(separators=(",", ":")).encode
+def _text(value: Any) -> bytes:
+    return encoded(value, plain=True)[0]
 
 
 def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
     """The big maps inside are parts of their own; what is left is one part."""
-    small: tuple[JsonMap, JsonMap] = {}, {}
+    names: list[str] = []
     for key in chef if chef is own else {**chef, **own}:
         side, other = chef.get(key, _NONE), own.get(key, _NONE)
-        if (
-            isinstance(side, dict)
-            and isinstance(other, dict)
-            and (_is_big(side) or (other is not side and _is_big(other)))
-        ):
-            yield from _parts((*steps, key), side, other)
-            continue
-        if key in chef:
-            small[0][key] = side
-        if key in own:
-            small[1][key] = other
-    if small[0] or small[1]:
+        if isinstance(side, dict) and isinstance(other, dict):
+            text = _text(side)
+            if side is other and len(text) > _BIG:
+                yield from _of_both((*steps, key), side, text)
+                continue
+            if len(text) > _BIG or (side is not other and len(_text(other)) > _BIG):
+                yield from _parts((*steps, key), side, other)
+                continue
+        names.append(key)
+    if names:
         import hashlib
 
-        first = _encoded(small[0])
-        second = first if _same(*small) else _encoded(small[1])
-        content = "\n".join([_encoded(steps), first[1:-1], second[1:-1]]).encode()
-        yield IndexPart(hashlib.sha256(content).digest(), steps, *small)
+        first = _text({name: chef[name] for name in names if name in chef})
+        second = first if chef is own else _text({name: own[name] for name in names if name in own})
+        content = b"\n".join([_text(steps), first[1:-1], second[1:-1]])
+        yield IndexPart(hashlib.sha256(content).digest(), steps, chef, own, names)
 
 
-def _is_big(tree: JsonMap) -> bool:
-    if len(tree) < _FEW:
-        # Far cheaper, and enough for most: in ASCII no sign takes more than twice its room.
-        shown = repr(tree)
-        if 2 * len(shown) <= _BIG and shown.isascii():
-            return False
-    return len(_encoded(tree)) > _BIG
+_NONE: JsonMap = {}
 
 
-def _same(one: JsonMap, other: JsonMap) -> bool:
-    """Whether both hold the very same values in the same order."""
-    return len(one) == len(other) and all(
-        key == its and value is same for (key, value), (its, same) in zip(one.items(), other.items(), strict=True)
-    )
+def _of_both(steps: Steps, tree: JsonMap, text: bytes) -> Iterator[IndexPart]:
+    """The parts of a map that both trees have. Where they are is remembered: most maps are those of the node before."""
+    if len(text) > _LONGEST:
+        yield from _parts(steps, tree, tree)
+        return
+    for key, at, names in _places(steps, text):
+        inner = dig(tree, at[len(steps) :])
+        yield IndexPart(key, at, inner, inner, names)
 
 
-def _flat(value: Any, steps: Steps) -> Iterator[Entry]:
+@lru_cache(maxsize=128)
+def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]]]:
+    tree = decoded(text)
+    return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
+
+
+def _flatten(value: Any, steps: Steps, view: int, found: dict[Entry, int]) -> None:
+    """Add the entries of a value, which the trees *view* say."""
     if isinstance(value, dict):
         if not value:
-            yield Entry(steps, "w", "{}")
+            _add(Entry(steps, "w", "{}"), view, found)
         for key, inner in value.items():
-            yield from _flat(inner, (*steps, str(key)))
+            _flatten(inner, (*steps, str(key)), view, found)
     elif isinstance(value, list):
-        yield Entry(steps, "w", _whole(value).replace("\0", NO_NUL))
+        _add(Entry(steps, "w", whole(value).replace("\0", NO_NUL)), view, found)
         for inner in value:
-            yield from (entry for entry in _flat(inner, steps) if entry.kind != "w" or entry.steps != steps)
+            _flatten_item(inner, steps, view, found)
     else:
-        yield Entry(steps, *scalar_text(value))
+        _add(Entry(steps, *scalar_text(value)), view, found)
+
+
+def _flatten_item(value: Any, steps: Steps, view: int, found: dict[Entry, int]) -> None:
+    """As `_flatten`, of what stands in a list, whose whole the list shows."""
+    if isinstance(value, list):
+        for inner in value:
+            _flatten_item(inner, steps, view, found)
+    elif value != {}:
+        _flatten(value, steps, view, found)
+
+
+def _add(entry: Entry, view: int, found: dict[Entry, int]) -> None:
+    found[entry] = found.get(entry, 0) | view
 
 
 def scalar_text(value: Any) -> tuple[str, str]:
@@ -223,12 +248,12 @@ def scalar_text(value: Any) -> tuple[str, str]:
     return "s", value.replace("\0", NO_NUL)
 
 
-def _whole(value: Any) -> str:
+def whole(value: Any) -> str:
     """A map or list as one text, so that words of neighbours can be found together."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f'"{key}"=>{_whole(inner)}' for key, inner in value.items()) + "}"
+        return "{" + ", ".join(f'"{key}"=>{whole(inner)}' for key, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_whole, value)) + "]"
+        return "[" + ", ".join(map(whole, value)) + "]"
     kind, text = scalar_text(value)
     return within((), kind, text)
 

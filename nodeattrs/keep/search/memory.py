@@ -100,7 +100,9 @@ class MemoryIndex(Index):
     def path(self, steps: Steps) -> int | None:
         return self._paths.get(steps)
 
-    def entries(self, paths: Iterable[int], part: str = "", between: Range | None = None) -> Iterator[Found]:
+    def entries(
+        self, paths: Iterable[int], part: str = "", between: Range | None = None, word: str = ""
+    ) -> Iterator[Found]:
         for path in paths:
             texts = self._at[path]
             if between is not None:

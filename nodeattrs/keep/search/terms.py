@@ -33,6 +33,9 @@ class Pattern:
         folded = [part.casefold() if isinstance(part, str) else part for part in parts]
         self.longest = max((part for part in folded if isinstance(part, str)), key=len, default="")
         """A part of every folded text that matches, for an index to look for first."""
+        whole = all(part is Pattern.GAP or isinstance(part, str) for part in parts)
+        self.word = self.longest if whole and re.fullmatch(f"{_WORD}+", self.longest) else ""
+        """As much as that, where it is a whole word of each of them."""
         spelled = self._spelled(folded)
         self._run = regexp(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})")
 
@@ -72,6 +75,11 @@ class Range:
     high: str | None
     with_low: bool = True
     with_high: bool = True
+
+    @property
+    def exact(self) -> str | None:
+        """The only text that lies between, where there is just one."""
+        return self.low if self.low == self.high and self.with_low and self.with_high else None
 
     def holds(self, text: str) -> bool:
         """Whether *text* lies between."""

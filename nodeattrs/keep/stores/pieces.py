@@ -11,11 +11,13 @@ import hashlib
 import json
 import marshal
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from nodeattrs.core.tree import is_json
-from nodeattrs.errors import BadValue
+from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.lazily import regexp
+from nodeattrs.texts.fast_json import encoded
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,9 +39,6 @@ _AHEAD = 32
 _DEEPEST = 1_999
 """Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
 
-# Without a book of what it is in: a value that holds itself ends at the same limit as one that is too deep.
-_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode
-
 
 def json_text(value: Any, what: str) -> str:
     """*value* as JSON on one line; it was read back before anybody relies on it.
@@ -54,9 +53,7 @@ def json_text(value: Any, what: str) -> str:
 def written(value: Any, what: str) -> str:
     """*value* as JSON, for `check_readable` to judge. raises: BadValue, also for what holds itself"""
     with _refusing(what):
-        text = _encoded(value)
-        text.encode("utf-8")
-        return text
+        return encoded(value)[0].decode()
 
 
 def check_readable(text: str, value: Any, what: str) -> None:
@@ -126,24 +123,67 @@ def pieces_of(text: bytes) -> list[bytes]:
     return [*pieces, text[start:]]
 
 
+_LONGEST = 65_536
+"""Bytes up to which it is remembered how a part of a text is cut."""
+
+
+def _cut(part: bytes) -> Sequence[tuple[bytes, bytes]]:
+    """A part of a text in pieces, each with its name."""
+    return _remembered(part) if len(part) <= _LONGEST else [(hashed(piece), piece) for piece in pieces_of(part)]
+
+
+@lru_cache(maxsize=128)
+def _remembered(part: bytes) -> Sequence[tuple[bytes, bytes]]:
+    # Most parts of a node are those of the node before.
+    return [(hashed(piece), piece) for piece in pieces_of(part)]
+
+
 def hashed(content: bytes) -> bytes:
     """The name of a piece, or of a text."""
     return hashlib.sha256(content).digest()
 
 
-def packed(piece: bytes) -> bytes:
-    """A piece as it is written."""
-    return zlib.compress(piece, 6)
+ZLIB, ZSTD = PACKINGS = "zlib", "zstd"
+"""How pieces are packed; each of them shows how it was."""
+
+_ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
+
+
+def packed(piece: bytes, packing: str = ZLIB) -> bytes:
+    """A piece as it is written. raises: MissingExtra"""
+    return bytes(_zstd()[0](piece)) if packing == ZSTD else zlib.compress(piece, 6)
 
 
 def unpacked(body: bytes) -> bytes:
-    """A piece as it was. raises: zlib.error"""
-    return zlib.decompress(body)
+    """A piece as it was. raises: zlib.error; MissingExtra"""
+    return bytes(_zstd()[1](body)) if body.startswith(_ZSTD_BEGINS) else zlib.decompress(body)
+
+
+@lru_cache(maxsize=1)
+def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
+    """What packs and what unpacks. One thread at a time may use either. raises: MissingExtra"""
+    try:
+        import zstandard
+    except ImportError as error:
+        raise missing_extra("zstandard", "fast", "a store whose pieces are packed with zstd") from error
+
+    def unpack(body: bytes) -> bytes:
+        try:
+            return zstandard.ZstdDecompressor().decompress(body)
+        except zstandard.ZstdError as error:
+            raise zlib.error(str(error)) from error
+
+    return lambda piece: zstandard.ZstdCompressor(3).compress(piece), unpack
 
 
 def joined(names: bytes, bodies: Mapping[bytes, bytes]) -> bytes:
     """The text whose pieces have these names, all in a row. raises: KeyError, zlib.error"""
     return b"".join(unpacked(bodies[names[at : at + HASH]]) for at in range(0, len(names), HASH))
+
+
+def names_in(names: bytes) -> set[bytes]:
+    """The names of pieces that stand in a row; one may stand there twice."""
+    return {names[at : at + HASH] for at in range(0, len(names), HASH)}
 
 
 def as_bytes(value: Any) -> bytes:
@@ -154,39 +194,123 @@ def as_bytes(value: Any) -> bytes:
 # --- in a database -------------------------------------------------------------------
 
 
+_ALONE = 1_024
+"""Bytes from which on a part is cut from what stands beside it, so that two texts have its pieces in common."""
+
+_IN_DOCUMENT, _IN_SNAPSHOT = ("automatic", None), ("slots", "15", "m", None, 1, "j")
+"""Where the facts stand; None is any step."""
+
+_Known = dict[int, tuple[bytes, bool]]
+"""By the identity of a big map its text, and whether that is known to come back."""
+
+
+def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[bytes], first: bool) -> bool:
+    """Write a value in parts: maps at the end of a way each are one. Whether all is known to come back.
+
+    known: grows, the *first* time; then only what it has is a part of its own
+    """
+    if not way:
+        text, is_sure = known.get(id(value)) or encoded(value)
+        if len(text) >= _ALONE:
+            known[id(value)] = text, is_sure
+        parts.append(text)
+        return is_sure
+    is_map, is_sure = type(value) is dict, True
+    opening, closing = (b"{", b"}") if is_map else (b"[", b"]")
+    beside: list[tuple[Any, Any]] = []
+
+    def written_beside() -> bool:
+        nonlocal opening
+        if not beside:
+            return True
+        text, is_sure = encoded(dict(beside) if is_map else [inner for _, inner in beside])
+        parts.append(opening + text[1:-1])
+        opening = b","
+        beside.clear()
+        return is_sure
+
+    for step, inner in value.items() if is_map else enumerate(value):
+        if _leads(step, inner, way, None if first else known) and type(step) is (str if is_map else int):
+            is_sure &= written_beside()
+            parts.append(opening + encoded(step)[0] + b":" if is_map else opening)
+            opening = b","
+            is_sure &= _laid(inner, way[1:], known, parts, first)
+        else:
+            beside.append((step, inner))
+    is_sure &= written_beside()
+    parts.append(closing if opening == b"," else opening + closing)
+    return is_sure
+
+
+def _leads(step: Any, inner: Any, way: Sequence[Any], known: _Known | None) -> bool:
+    """Whether an entry is on a way at whose end there is a map, if it need be one that is known."""
+    wanted, *after = way
+    if wanted not in (step, None):
+        return False
+    for wanted in after:
+        if wanted is None:
+            break
+        if (type(inner) is list and wanted in range(len(inner))) or (type(inner) is dict and wanted in inner):
+            inner = inner[wanted]
+        else:
+            return False
+    if None in after:
+        return type(inner) is list
+    return type(inner) is dict and (known is None or id(inner) in known)
+
+
 class Text:
     """A text to be written, and its pieces once they are asked for.
 
+    way:    as in `_laid`; and so is *known*
     raises: BadValue, where the value is no JSON at all
     """
 
-    def __init__(self, value: JsonMap, what: str) -> None:
+    def __init__(self, value: JsonMap, what: str, way: Sequence[Any], known: _Known) -> None:
         self._value, self._what = value, what
-        self._text = written(value, what)
+        self._parts: list[bytes] = []
+        with _refusing(what):
+            self._is_sure = _laid(value, way, known, self._parts, not known)
+        self._text = b"".join(self._parts)
         self._pieces: dict[bytes, bytes] | None = None
         self.names = b""
         self.is_new = False
-        self.hash = hashed(self._text.encode("utf-8"))
-        self.form = form_of(value)
+        self.hash = hashed(self._text)
+        self.form = None if self._is_sure else form_of(value)
 
     def check(self) -> None:
         """raises: BadValue, where the value could not be read back"""
-        check_readable(self._text, self._value, self._what)
+        if not self._is_sure:
+            check_readable(self._text.decode(), self._value, self._what)
 
     def pieces(self) -> dict[bytes, bytes]:
+        """The pieces by their names, as they are."""
         if self._pieces is None:
-            pieces = [(hashed(piece), packed(piece)) for piece in pieces_of(self._text.encode("utf-8"))]
+            pieces = [piece for part in _together(self._parts) for piece in _cut(part)]
             self.names, self._pieces = b"".join(name for name, _ in pieces), dict(pieces)
         return self._pieces
+
+
+def _together(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Parts, small ones as one with their neighbours."""
+    small: list[bytes] = []
+    for part in parts:
+        if len(part) < _ALONE:
+            small.append(part)
+        else:
+            yield from filter(None, (b"".join(small), part))
+            small.clear()
+    yield b"".join(small)
 
 
 def texts_of(name: str, saved: Saved) -> list[Text]:
     """The document, and the snapshot if there is one. raises: BadValue"""
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
-    texts = [Text(saved.document, f"the document of the node {name!r}")]
+    known: _Known = {}
+    texts = [Text(saved.document, f"the document of the node {name!r}", _IN_DOCUMENT, known)]
     if saved.snapshot is not None:
-        texts.append(Text(saved.snapshot, f"the snapshot of the node {name!r}"))
+        texts.append(Text(saved.snapshot, f"the snapshot of the node {name!r}", _IN_SNAPSHOT, known))
     return texts
 
 
@@ -204,14 +328,50 @@ def known_forms(rows: Iterable[tuple[Any, ...]]) -> dict[bytes, bytes | None]:
     return {as_bytes(name): None if form is None else as_bytes(form) for name, form in rows}
 
 
-def write_texts(talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> None:
-    # One that was new a moment ago is written without asking, and does no harm if it is there now.
-    unknown = {text.hash: text for text in texts if text.hash not in known}
-    # In one order for all who write, so that no two of them wait for each other.
-    pieces = {name: body for text in unknown.values() for name, body in text.pieces().items()}
-    talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(pieces.items()))
-    rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
-    talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+class Packed:
+    """Texts that a store lacks, and their pieces: packed are those that it lacks, too."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[bytes, bytes] = {}
+        self._pieces: dict[bytes, bytes] = {}
+        self._packing = ZLIB
+
+    def questions(self, texts: Iterable[Text]) -> list[Question]:
+        """What to ask a store: which pieces of texts it has. Not those that it lacked before."""
+        for text in texts:
+            self._pieces |= text.pieces()
+        asked = [name for name in self._pieces if name not in self._bodies]
+        return [
+            (f"SELECT hash FROM piece WHERE hash IN ({', '.join('?' * len(some))})", *some)
+            for some in (asked[at : at + _AT_ONCE] for at in range(0, len(asked), _AT_ONCE))
+        ]
+
+    def pack(self, packing: str, there: Iterable[Iterable[tuple[Any, ...]]]) -> None:
+        """Pack what it lacks. there: the answers"""
+        self._packing = packing
+        known = {as_bytes(name) for rows in there for (name,) in rows}
+        for name in self._pieces.keys() - known - self._bodies.keys():
+            self._bodies[name] = packed(self._pieces[name], packing)
+
+    def write(self, talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> list[Text]:
+        """Write those of the texts that are not *known*, and their pieces; those it wrote."""
+        # One that was new a moment ago is written without asking, and does no harm if it is there now.
+        unknown = {text.hash: text for text in texts if text.hash not in known}
+        pieces = {name: piece for text in unknown.values() for name, piece in text.pieces().items()}
+        # What was not asked for is written, too. In one order for all, so that no two who write wait for each other.
+        bodies = [
+            (name, self._bodies.get(name) or packed(pieces[name], self._packing))
+            for name in sorted(pieces)
+            if name in self._bodies or name not in self._pieces
+        ]
+        talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", bodies)
+        rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
+        talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
+        return list(unknown.values())
+
+
+_AT_ONCE = 500
+"""Pieces that are asked for at once: a question has only so many values."""
 
 
 class Stored:
@@ -220,9 +380,7 @@ class Stored:
     def __init__(self, talk: Talk, texts: Iterable[tuple[bytes | None, Any]], last: bool = False) -> None:
         """texts: each with the names of its pieces, None where it is gone. last: as in `Talk.answers`"""
         self._pieces = {name: as_bytes(pieces) for name, pieces in texts if name is not None and pieces is not None}
-        wanted = {
-            pieces[at : at + HASH] for pieces in self._pieces.values() for at in range(0, len(pieces), HASH)
-        }  # a piece may stand there twice
+        wanted = set().union(*map(names_in, self._pieces.values()))
         bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted, last)
         self._bodies = {as_bytes(name): as_bytes(body) for name, body in bodies}
 

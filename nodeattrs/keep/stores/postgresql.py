@@ -12,17 +12,18 @@ import hashlib
 import logging
 import os
 import secrets
+import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
-from nodeattrs.keep.stores.sql import SqlStore, only
-from nodeattrs.keep.stores.tables import VERSION
-from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep.stores.sql import SqlStore
+from nodeattrs.keep.stores.tables import READ, VERSION
+from nodeattrs.keep.stores.talk import Question, Talk, only
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
+from nodeattrs.typed import Any, NamedTuple
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
@@ -35,7 +36,7 @@ _OPTIONS = f"-c search_path={_SCHEMA} -c enable_seqscan=off -c jit=off -c plan_c
 compile a program, for a few rows that their indexes lead to. A plan is made once: to make one took longer than what
 was planned."""
 
-_VERSION = f"SELECT v.number, s.value FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
+_VERSION = f"SELECT v.number, s.value, s.packing FROM {_SCHEMA}.version v LEFT JOIN {_SCHEMA}.secret s ON true"
 """Both of the tables that have one row, at once."""
 
 POOL_SIZE = 4
@@ -49,6 +50,7 @@ _LOST = ("08", "57")
 """How SQLSTATE begins where the connection is gone, or the server is about to go; it has none where nobody answers."""
 
 _WAYS_OUT = (
+    ("too many clients", "start fewer workers, or raise the server's max_connections: each worker has one"),
     ("connect", "is the server running, and may you use this database?"),
     ("resolve host", "is the name of the server right?"),
     ("permission denied", "let the owner of the database give you the right to, or name another place for the store"),
@@ -75,7 +77,7 @@ class PostgresqlStore(SqlStore):
         self._url = url
         self._psycopg = psycopg
         self._pools: dict[int, Any] = {}
-        self._key: bytes | None = None
+        self._key: tuple[bytes, str] | None = None
         try:
             parts = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error:
@@ -110,6 +112,7 @@ class PostgresqlStore(SqlStore):
     def _spelled_here(self, statement: str) -> str:
         # Texts compare by their code points, as they do everywhere else.
         statement = statement.replace("BIGKEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY")
+        statement = statement.replace("NUMBER", "BIGINT").replace(" BYKEY", "")
         return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
 
     def migrate(self, on_node: OnNode | None = None) -> str:
@@ -127,7 +130,7 @@ class PostgresqlStore(SqlStore):
     def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
         begin = "" if loosely else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._failing(task), self._talking(begin) as talk:
-            yield talk if self._opened(talk) else None
+            yield talk if self._opened(talk, READ) else None
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
@@ -165,7 +168,7 @@ class PostgresqlStore(SqlStore):
         talk.all("INSERT INTO version (number) VALUES (?)", VERSION)
         self._built(talk, 0, secrets.token_bytes(32))
 
-    def _opened(self, talk: _PostgresqlTalk) -> bool:
+    def _opened(self, talk: _PostgresqlTalk, oldest: int = VERSION) -> bool:
         """Judge the store before anything else of it is believed; whether there is one.
 
         Whoever asked once goes on without waiting for the answer. raises: StoreError, also where it is asked next
@@ -175,7 +178,8 @@ class PostgresqlStore(SqlStore):
             return True
         version = self._version(talk)
         if version is not None:
-            self._refuse_other_version(version)
+            self._refuse_other_version(version, oldest)
+            talk.version = version
         return version is not None
 
     def _version(self, talk: Talk) -> int | None:
@@ -189,11 +193,12 @@ class PostgresqlStore(SqlStore):
         # With the schema's name, so that who may not use the schema is shown that.
         version = int(only(talk, "number", f"{_SCHEMA}.version"))
         if version == VERSION:
-            self._key = talk.secret = bytes(only(talk, "value", f"{_SCHEMA}.secret"))
+            key = bytes(only(talk, "value", f"{_SCHEMA}.secret"))
+            self._key = talk.secret, talk.packing = key, str(only(talk, "packing", f"{_SCHEMA}.secret"))
         return version
 
     def _judged(self, talk: Talk, rows: list[tuple[Any, ...]]) -> None:
-        if len(rows) != 1 or rows[0] != (VERSION, self._key):
+        if len(rows) != 1 or rows[0] != (VERSION, self._key):  # the key, and how pieces are packed
             # It was taken away, or migrated: who comes next asks from the start.
             self._key = None
             raise StoreError(f"the store in {self._shown} was changed meanwhile", hint="try again")
@@ -222,6 +227,7 @@ class PostgresqlStore(SqlStore):
                     max_size=POOL_SIZE,
                     timeout=PATIENCE_SECONDS,
                     kwargs={"options": _OPTIONS, "autocommit": True},  # transactions begin where we say so
+                    configure=lambda connection: connection.adapters.register_dumper(_Array, _dumper()),
                     open=False,
                 )
                 self._reached()
@@ -265,15 +271,18 @@ class _PostgresqlTalk(Talk):
         """Send a statement whose answer nobody waits for."""
         if self._rows:
             rows, self._rows = self._rows, {}
-            columns = [list(column) for each in rows.values() for column in zip(*each, strict=True)]
-            self._connection.execute(_together(tuple(rows)), columns)
+            statement, kinds = _together(tuple(rows))
+            columns = [column for each in rows.values() for column in zip(*each, strict=True)]
+            self._connection.execute(statement, [_Array(*pair) for pair in zip(kinds, columns, strict=True)])
         return self._connection.execute(sql.replace("?", "%s"), values)
 
-    def open(self, secret: bytes, judge: Callable[[Talk, list[tuple[Any, ...]]], None]) -> None:
+    def open(self, key: tuple[bytes, str], judge: Callable[[Talk, list[tuple[Any, ...]]], None]) -> None:
         """Ask for the version and the secret; the answer is judged before the next one is given."""
-        self.secret = secret
+        self.secret, self.packing = key
         cursor = self.send(_VERSION)
-        self._opening = lambda: judge(self, [(number, key and bytes(key)) for number, key in cursor.fetchall()])
+        self._opening = lambda: judge(
+            self, [(number, (key and bytes(key), packing)) for number, key, packing in cursor.fetchall()]
+        )
 
     def end(self) -> None:
         """End the transaction, unless that is done, or there is none."""
@@ -311,7 +320,7 @@ class _PostgresqlTalk(Talk):
             self._rows.setdefault(sql, []).extend(rows)
 
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
-        return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), list(hashes)), last=last)[0]
+        return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), _Array("bytea", hashes)), last=last)[0]
 
     def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
         raising = (
@@ -321,40 +330,46 @@ class _PostgresqlTalk(Talk):
         return self.answers((raising, name), *questions)
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
-        numbers = list(numbers)
-        kind = "text" if numbers and isinstance(numbers[0], str) else "bigint"
-        return f"{column} = ANY(?::{kind}[])", numbers
+        kind = "text" if isinstance(next(iter(numbers), 0), str) else "bigint"
+        return f"{column} = ANY(?::{kind}[])", _Array(kind, numbers)
 
 
 @functools.cache
-def _together(statements: tuple[str, ...]) -> str:
+def _together(statements: tuple[str, ...]) -> tuple[str, list[str]]:
     """Several statements for one row each, as one for all rows of all of them; what they do is not seen by another.
 
-    >>> _together(("DELETE FROM part WHERE id = ?", "DELETE FROM node WHERE id = ?"))[:43]
+    The statement, and the kinds of its columns.
+
+    >>> _together(("DELETE FROM part WHERE id = ?", "DELETE FROM node WHERE id = ?"))[0][:43]
     'WITH done_0 AS (DELETE FROM part USING unne'
     """
-    each = [f"done_{number} AS ({_in_one(sql)})" for number, sql in enumerate(statements)]
-    return _in_one(statements[0]) if len(each) == 1 else f"WITH {', '.join(each)} SELECT"
+    each = [_in_one(sql) for sql in statements]
+    kinds = [_KINDS[name] for _, names in each for name in names]
+    if len(each) == 1:
+        return each[0][0], kinds
+    return f"WITH {', '.join(f'done_{number} AS ({sql})' for number, (sql, _) in enumerate(each))} SELECT", kinds
 
 
-def _in_one(sql: str) -> str:
+def _in_one(sql: str) -> tuple[str, list[str]]:
     """A statement for one row, as one for all of them, which come as a list for each column: one way, there and back.
 
+    The statement, and the names of its columns.
+
     >>> _in_one("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING")
-    'INSERT INTO part (id) SELECT * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING'
+    ('INSERT INTO part (id) SELECT * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING', ['id'])
     >>> _in_one("DELETE FROM piece WHERE hash = ?")
-    'DELETE FROM piece USING unnest(%s::bytea[]) AS row (hash) WHERE piece.hash = row.hash'
+    ('DELETE FROM piece USING unnest(%s::bytea[]) AS row (hash) WHERE piece.hash = row.hash', ['hash'])
     """
     if inserted := _INSERT.fullmatch(sql):
         table, columns, conflict = inserted.groups()
         names = columns.split(", ")
-        return f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnested(names)}{conflict}"
+        return f"INSERT INTO {table} ({columns}) SELECT * FROM {_unnested(names)}{conflict}", names
     deleted = _DELETE.fullmatch(sql)
     assert deleted is not None, sql
     table, conditions = deleted.groups()
     names = [condition.removesuffix(" = ?") for condition in conditions.split(" AND ")]
     where = " AND ".join(f"{table}.{name} = row.{name}" for name in names)
-    return f"DELETE FROM {table} USING {_unnested(names)} AS row ({', '.join(names)}) WHERE {where}"
+    return f"DELETE FROM {table} USING {_unnested(names)} AS row ({', '.join(names)}) WHERE {where}", names
 
 
 _INSERT = regexp(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CONFLICT DO NOTHING)")
@@ -362,7 +377,7 @@ _DELETE = regexp(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
 
 _KINDS = {
     **dict.fromkeys(("hash", "body", "pieces", "form", "document", "snapshot"), "bytea"),
-    **dict.fromkeys(("id", "path", "entry", "part", "node"), "bigint"),
+    **dict.fromkeys(("id", "path", "entry", "word", "part", "node", "what", "holder"), "bigint"),
     **dict.fromkeys(("steps", "name", "kind", "text", "folded", "at", "noted"), "text"),
     **dict.fromkeys(("depth", "view", "number"), "integer"),
 }
@@ -371,6 +386,64 @@ _KINDS = {
 
 def _unnested(names: Sequence[str]) -> str:
     return f"unnest({', '.join(f'%s::{_KINDS[name]}[]' for name in names)})"
+
+
+class _Array(NamedTuple):
+    """A column as it goes to the server. kind: a key of _ARRAYS"""
+
+    kind: str
+    values: Iterable[Any]
+
+
+def _sized(value: bytes) -> bytes:
+    return len(value).to_bytes(4) + value
+
+
+_ARRAYS: dict[str, tuple[int, int, Callable[[Any], bytes]]] = {
+    "bigint": (1016, 20, functools.partial(struct.Struct("!iq").pack, 8)),
+    "integer": (1007, 23, functools.partial(struct.Struct("!ii").pack, 4)),
+    "bytea": (1001, 17, _sized),
+    "text": (1009, 25, lambda value: _sized(value.encode())),
+}
+"""PostgreSQL's numbers for an array and for its elements, and how one of them is written, with its length."""
+
+_NULL = b"\xff" * 4
+
+
+def _binary(array: _Array) -> bytes:
+    """An array in PostgreSQL's binary format: texts take both sides twice as long.
+
+    source: `array_recv` of PostgreSQL
+
+    >>> _binary(_Array("integer", [7, None])).hex(" ", 4)
+    '00000001 00000001 00000017 00000002 00000001 00000004 00000007 ffffffff'
+    """
+    _, element, written = _ARRAYS[array.kind]
+    values = [_NULL if value is None else written(value) for value in array.values]
+    return struct.pack("!5i", 1, 1, element, len(values), 1) + b"".join(values)
+
+
+@functools.cache
+def _dumper() -> Any:
+    """What psycopg asks about an `_Array`."""
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
+
+    class ArrayDumper(Dumper):
+        format = Format.BINARY
+
+        def get_key(self, obj: _Array, format: Any) -> Any:
+            return self.cls, obj.kind
+
+        def upgrade(self, obj: _Array, format: Any) -> ArrayDumper:
+            upgraded = ArrayDumper(self.cls)
+            upgraded.oid = _ARRAYS[obj.kind][0]
+            return upgraded
+
+        def dump(self, obj: _Array) -> bytes:
+            return _binary(obj)
+
+    return ArrayDumper
 
 
 def _close(pools: dict[int, Any]) -> None:

@@ -7,23 +7,23 @@ query ever becomes SQL text. How to connect, to begin and to end is theirs. Its 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import threading
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import partial
-from operator import itemgetter
+from functools import lru_cache
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
+from nodeattrs.keep.stores import holding
+from nodeattrs.keep.stores.indexing import Parts, index_questions, is_worded, put_index, unknown_parts
 from nodeattrs.keep.stores.pieces import (
-    HASH,
+    Packed,
     Stored,
     Text,
     as_bytes,
@@ -33,15 +33,14 @@ from nodeattrs.keep.stores.pieces import (
     noted_text,
     text_of,
     texts_of,
-    write_texts,
 )
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
-from nodeattrs.keep.stores.talk import Question, Talk, forget, nodes_in, without
+from nodeattrs.keep.stores.talk import Question, Talk, nodes_in, without
 from nodeattrs.keep.stores.turns import Turns
+from nodeattrs.texts.fast_json import decoded
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nodeattrs.keep.search.fields import IndexPart, Steps
     from nodeattrs.keep.search.query import Query
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
@@ -136,7 +135,7 @@ class SqlStore(ABC):
 
     def _read(self, texts: Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:
         try:
-            tree = json.loads(texts.text(name_of_text))
+            tree = decoded(texts.text(name_of_text))
         except (LookupError, ValueError, zlib.error, RecursionError) as error:
             raise DocumentError(
                 f"the {what} of the node {node!r} is damaged in {self.describe()}",
@@ -159,7 +158,7 @@ class SqlStore(ABC):
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
         texts = [texts_of(name, saved) for saved in revisions]
-        parts = _Parts(revisions[-1].document)
+        parts = Parts(revisions[-1].document)
         for each in texts:
             for text in each:
                 text.check()
@@ -174,28 +173,31 @@ class SqlStore(ABC):
                 _put(talk, node, revision, noted_text(name, revision.noted), each)
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
-            _put_index(talk, node, name, parts)
+            put_index(talk, node, name, parts)
 
     def _save(self, name: str, saved: Saved, after: int | None) -> Revision:
         texts = texts_of(name, saved)
-        parts, noted = _Parts(saved.document), noted_text(name, saved.noted)
+        made, noted = _Made(texts, Parts(saved.document)), noted_text(name, saved.noted)
         task = f"save the node {name!r}"
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
         with self._reading(task, loosely=True) as talk:
-            same = _prepared(talk, name, texts, parts)
+            made.prepare(talk if talk is None or talk.version == VERSION else None, name)
         with self._writing(task) as talk:
-            ((node, number),), before, forms, *index = talk.raised(
+            ((node, number),), before, forms, *others = talk.raised(
                 name,
-                (f"SELECT number, at, noted, document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1", name),
+                (_LATEST, name),
                 forms_question(text for text in texts if not text.is_new),
-                *([] if same else _index_questions(talk, name, parts)),
+                *made.questions(talk, name),
             )
             if after is not None and after != (before[0][0] if before else 0):
                 raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
             revision = Revision(number, now(), saved.noted)
-            _put(talk, node, revision, noted, texts, forms)
+            index = others.pop() if not made.is_same else None
+            made.packed.pack(talk.packing, others)
+            was = {as_bytes(text) for text in before[0][3:]} if before else set()
+            _put(talk, node, revision, noted, texts, forms, made.packed, was)
             if not before or as_bytes(before[0][3]) != texts[0].hash:
-                _put_index(talk, node, name, parts, *index)
+                put_index(talk, node, name, made.parts, index)
         return revision
 
     def delete(self, name: str) -> bool:
@@ -207,9 +209,7 @@ class SqlStore(ABC):
         with self._writing(task, alone=True) as talk:
             rows = talk.all("SELECT DISTINCT n.id FROM node n JOIN revision r ON r.node = n.id WHERE n.name = ?", name)
             for (node,) in rows:
-                talk.all("DELETE FROM revision WHERE node = ?", node)
-                talk.all("DELETE FROM node_part WHERE node = ?", node)
-                _sweep(talk)
+                holding.forget_node(talk, node)
         return bool(rows)
 
     def history(self, name: str) -> list[Revision]:
@@ -259,7 +259,7 @@ class SqlStore(ABC):
                 return []
             if at is not None:
                 return self._search_then(talk, query, at)
-            found = answer(SqlIndex(talk, self.holds, partial(_number_of, _secret_of(talk))), query)
+            found = answer(SqlIndex(talk, self.holds), query)
             condition, numbers = talk.among("id", found)
             return sorted(name for (name,) in talk.all(f"SELECT name FROM node WHERE {condition}", numbers))
 
@@ -280,26 +280,32 @@ class SqlStore(ABC):
             if talk is None:
                 return 0
         with self._writing("prune", alone=True) as talk:
-            gone = [
-                (node, number)
-                for node, number, rank in talk.all(
-                    "SELECT node, number, row_number() OVER (PARTITION BY node ORDER BY number DESC) FROM revision"
-                )
-                if rank > keep
-            ]
-            talk.each("DELETE FROM revision WHERE node = ? AND number = ?", gone)
-            _sweep(talk)
-        return len(gone)
+            ranked = (
+                "SELECT node, number, row_number() OVER (PARTITION BY node ORDER BY number DESC) AS rank FROM revision"
+            )
+            lasts = talk.all(f"SELECT node, max(number) FROM ({ranked}) AS r WHERE rank > ? GROUP BY node", keep)
+            count = sum(holding.forget_revisions(talk, node, last) for node, last in lasts)
+            holding.forget_former(talk)
+        return count
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
         with self._reading("check") as talk:
             return [] if talk is None else list(self._faults(talk, on_node))
 
     def _faults(self, talk: Talk, on_node: OnNode | None) -> Iterator[str]:
+        is_whole = True
         for name, node in nodes_in(talk):
-            yield from self._faults_of(talk, name, node)
+            for fault in self._faults_of(talk, name, node):
+                is_whole = False
+                yield fault
             if on_node is not None:
                 on_node(name)
+        if talk.version < VERSION:
+            return  # what search knows is made again anyway
+        if is_whole and not holding.is_all_held(talk):
+            yield f"who needs which text is not known for all; {_AGAIN}"
+        if not is_worded(talk):
+            yield f"search does not know all words; {_AGAIN}"
         for table, column, others, sentence in _LOST:
             ((count,),) = talk.all(f"SELECT count(*) FROM ({without(table, column, others)}) AS lost")
             if count:
@@ -323,9 +329,9 @@ class SqlStore(ABC):
                 if sound[text]:
                     yield f"the {what} of {name}, revision {number}: {sound[text]}"
         latest = _document_of(talk, name)
-        if latest is None or sound.get(latest):
+        if latest is None or sound.get(latest) or talk.version < VERSION:
             return
-        wanted = _Parts(json.loads(text_of(talk, latest))).numbered(_secret_of(talk)).keys()
+        wanted = Parts(decoded(text_of(talk, latest))).numbered(talk.secret).keys()
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
@@ -336,9 +342,9 @@ class SqlStore(ABC):
                 hint="upgrade nodeattrs, or name another place for the store",
             )
 
-    def _refuse_other_version(self, version: int) -> None:
+    def _refuse_other_version(self, version: int, oldest: int = VERSION) -> None:
         self._refuse_newer(version)
-        if version < VERSION:
+        if version < oldest:
             raise StoreError(
                 f"{self.describe()} was written by an older nodeattrs: its version is {version}, ours {VERSION}",
                 hint=f"bring it up to date: nodeattrs store migrate --store {self.describe()}",
@@ -353,32 +359,22 @@ class SqlStore(ABC):
             talk.all("INSERT INTO secret (value) VALUES (?)", key)
         else:
             self._reindex(talk, on_node)
+            holding.hold_all(talk)
 
     def _reindex(self, talk: Talk, on_node: OnNode | None) -> None:
-        for table in ("node_part", "part_entry", "part", "entry", "field", "path"):
+        for table in ("node_part", "former", "part_entry", "part", "word", "entry", "field", "path"):
             talk.all(f"DELETE FROM {table}")
         for name, node in nodes_in(talk):
             text = _document_of(talk, name)
             assert text is not None
             if not fault_of(talk, text):
-                _put_index(talk, node, name, _Parts(json.loads(text_of(talk, text))))
+                put_index(talk, node, name, Parts(decoded(text_of(talk, text))))
             if on_node is not None:
                 on_node(name)
 
     @abstractmethod
     def _spelled_here(self, statement: str) -> str:
         """A statement of MIGRATIONS as this database spells its types."""
-
-
-def only(talk: Talk, column: str, table: str) -> Any:
-    """The value of a table that has one row. raises: StoreError, where it has another number of them"""
-    rows = talk.all(f"SELECT {column} FROM {table}")
-    if len(rows) != 1:
-        raise StoreError(
-            f"the store is damaged: its table {table.rpartition('.')[2]!r} has {len(rows)} rows, and should have one",
-            hint="bring a copy of the store back",
-        )
-    return rows[0][0]
 
 
 # --- revisions ----------------------------------------------------------------------
@@ -400,12 +396,19 @@ def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
 def _revision(name: str, row: Sequence[Any]) -> Revision:
     number, at, noted = row
     try:
-        return Revision(number, datetime.fromisoformat(at).astimezone(UTC), Noted.from_dict(json.loads(noted)))
+        return Revision(number, datetime.fromisoformat(at).astimezone(UTC), _noted(noted))
     except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
         raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
 
 
+@lru_cache(maxsize=256)
+def _noted(text: str) -> Noted:
+    """What is noted; most runs of a fleet are noted alike. raises: ValueError"""
+    return Noted.from_dict(json.loads(text))
+
+
 _ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
+_LATEST = f"SELECT number, at, noted, document, snapshot FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
 _DOCUMENT = f"SELECT document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
 
 
@@ -421,11 +424,22 @@ def _put(
     noted: str,
     texts: Sequence[Text],
     forms: list[tuple[Any, ...]] | None = None,
+    packed: Packed | None = None,
+    was: Collection[bytes] = (),
 ) -> None:
-    """Write a revision and its texts. forms: what those that are not new were found to be; else they are asked for"""
+    """Write a revision and its texts.
+
+    forms: what those that are not new were found to be; else they are asked for, and so is what there is of pieces
+    was:   texts of the node's latest revision
+    """
     if forms is None:
         forms = talk.all(*forms_question(text for text in texts if not text.is_new))
-    write_texts(talk, texts, known_forms(forms))
+    if packed is None:
+        packed = Packed()
+        packed.pack(talk.packing, talk.answers(*packed.questions(texts)))
+    written = packed.write(talk, texts, known_forms(forms))
+    held = [one for text in written for one in holding.by_text(talk, text.hash, text.names)]
+    holding.hold(talk, [*held, *(holding.by_node(talk, node, text.hash) for text in texts if text.hash not in was)])
     hashes = texts[0].hash, texts[1].hash if len(texts) > 1 else None
     talk.each(
         "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
@@ -433,149 +447,37 @@ def _put(
     )
 
 
-def _prepared(talk: Talk | None, name: str, texts: Sequence[Text], parts: _Parts) -> bool:
-    """Make what a save is likely to write; whether the document is the node's as it is.
+class _Made:
+    """What a save is likely to write, made before anybody is kept waiting.
 
-    raises: BadValue
+    is_same: the document is the node's as it is
     """
-    known, latest = {}, None
-    if talk is not None:
-        forms, rows = talk.answers(forms_question(texts), (_DOCUMENT, name))
-        known, latest = known_forms(forms), as_bytes(rows[0][0]) if rows else None
-    for text in texts:
-        if text.form is None or known.get(text.hash) != text.form:
-            text.check()
-        text.is_new = text.hash not in known
-        if text.is_new:
-            text.pieces()
-    same = latest == texts[0].hash
-    if talk is not None and not same:
-        parts.prepare(_secret_of(talk), _unknown_parts(talk, parts))
-    return same
 
+    def __init__(self, texts: Sequence[Text], parts: Parts) -> None:
+        self._texts, self.parts = texts, parts
+        self.packed = Packed()
+        self.is_same = False
 
-def _sweep(talk: Talk) -> None:
-    """Remove what no revision has any more."""
-    forget(talk, "text", "hash", "SELECT document FROM revision", "SELECT snapshot FROM revision")
-    used = {
-        as_bytes(names)[at : at + HASH]
-        for (names,) in talk.all("SELECT pieces FROM text")
-        for at in range(0, len(names), HASH)
-    }
-    lost = [(as_bytes(name),) for (name,) in talk.all("SELECT hash FROM piece") if as_bytes(name) not in used]
-    talk.each("DELETE FROM piece WHERE hash = ?", lost)
-    forget(talk, "part", "id", "SELECT part FROM node_part")
-    forget(talk, "part_entry", "part", "SELECT id FROM part")
-    forget(talk, "entry", "id", "SELECT entry FROM part_entry")
-    forget(talk, "path", "id", "SELECT path FROM entry")
-    forget(talk, "field", "path", "SELECT id FROM path")
-
-
-# --- the index ----------------------------------------------------------------------
-
-
-class _Parts:
-    """The parts of a document, and the rows of those that the index may lack, once they are prepared."""
-
-    def __init__(self, document: JsonMap) -> None:
-        self._document = document
-        self._numbered: dict[int, IndexPart] | None = None
-        self._prepared: set[int] = set()
-        self.entries: list[tuple[Any, ...]] = []
-        self.views: list[tuple[int, int, int]] = []
-        self.paths: dict[Steps, tuple[int, str]] = {}
-
-    def numbered(self, secret: bytes) -> dict[int, IndexPart]:
-        if self._numbered is None:
-            from nodeattrs.keep.search.fields import index_parts
-
-            self._numbered = {_number_of(secret, b"part", part.key): part for part in index_parts(self._document)}
-        return self._numbered
-
-    def prepare(self, secret: bytes, unknown: Iterable[int]) -> None:
-        """Make the rows of the parts with these numbers, unless that is done."""
-        for number in set(unknown) - self._prepared:
-            self._prepared.add(number)
-            for entry, view in self.numbered(secret)[number].entries().items():
-                known = self.paths.get(entry.steps)
-                if known is None:
-                    spelled = json.dumps(entry.steps)
-                    known = self.paths[entry.steps] = _number_of(secret, b"path", spelled.encode()), spelled
-                path, spelled = known
-                its = _number_of(secret, b"entry", "\n".join((spelled, entry.kind, entry.text)).encode())
-                folded = entry.text.casefold()
-                self.entries.append((its, path, entry.kind, entry.text, None if folded == entry.text else folded))
-                self.views.append((its, number, view))
+    def prepare(self, talk: Talk | None, name: str) -> None:
+        """talk: None where nothing is known. raises: BadValue"""
+        known, latest = {}, None
+        if talk is not None:
+            forms, rows = talk.answers(forms_question(self._texts), (_DOCUMENT, name))
+            known, latest = known_forms(forms), as_bytes(rows[0][0]) if rows else None
+        for text in self._texts:
+            if text.form is None or known.get(text.hash) != text.form:
+                text.check()
+            text.is_new = text.hash not in known
+        self.is_same = latest == self._texts[0].hash
+        if talk is not None:
+            asked = self.packed.questions(self._new)
+            answers = talk.answers(*asked) if self.is_same else unknown_parts(talk, self.parts, *asked)
+            self.packed.pack(talk.packing, answers)
 
     @property
-    def prepared(self) -> list[tuple[int]]:
-        return [(number,) for number in sorted(self._prepared)]
+    def _new(self) -> list[Text]:
+        return [text for text in self._texts if text.is_new]
 
-
-def _secret_of(talk: Talk) -> bytes:
-    if talk.secret is None:
-        talk.secret = as_bytes(only(talk, "value", "secret"))
-    return talk.secret
-
-
-def _number_of(secret: bytes, kind: bytes, content: bytes) -> int:
-    """What a store with this key calls a thing."""
-    digest = hashlib.blake2b(content, digest_size=8, key=secret, person=kind).digest()
-    return int.from_bytes(digest, signed=True)
-
-
-def _unknown_parts(talk: Talk, parts: _Parts) -> set[int]:
-    """The parts of a document that the index lacks; the last that is asked of a look."""
-    numbered = parts.numbered(_secret_of(talk))
-    condition, numbers = talk.among("id", numbered)
-    (rows,) = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), last=True)
-    return numbered.keys() - {number for (number,) in rows}
-
-
-_THERE, _OLD, _KEPT = range(3)
-
-
-def _index_questions(talk: Talk, name: str, parts: _Parts) -> list[Question]:
-    """What `_index` asks of a node, at once: which parts and paths are there, and which parts it has."""
-    a_part, part_numbers = talk.among("id", parts.numbered(_secret_of(talk)))
-    a_path, path_numbers = talk.among("id", [path for path, _ in parts.paths.values()])
-    asked = (
-        f"SELECT {_THERE}, id FROM part WHERE {a_part} UNION ALL SELECT {_OLD}, id FROM path WHERE {a_path} UNION ALL "
-        f"SELECT {_KEPT}, part FROM node_part WHERE node = (SELECT id FROM node WHERE name = ?)"
-    )
-    return [(asked, part_numbers, path_numbers, name)]
-
-
-def _put_index(talk: Talk, node: int, name: str, parts: _Parts, asked: Iterable[tuple[Any, ...]] | None = None) -> None:
-    from nodeattrs.keep.search.fields import names_of
-
-    secret = _secret_of(talk)
-    if asked is None:
-        (asked,) = talk.answers(*_index_questions(talk, name, parts))
-    found: tuple[set[int], ...] = set(), set(), set()
-    for kind, number in asked:
-        found[kind].add(number)
-    there, old, kept = found
-    wanted = parts.numbered(secret).keys()
-    parts.prepare(secret, wanted - there)
-    new = {steps: path for steps, (path, _) in parts.paths.items() if path not in old}
-    path_rows = [(path, parts.paths[steps][1]) for steps, path in new.items()]
-    field_rows = [
-        (_number_of(secret, b"field", field.encode()), field, path, depth)
-        for steps, path in new.items()
-        for field, depth in names_of(steps)
-    ]
-    # In one order for all who write, so that no two of them wait for each other.
-    _insert(talk, "path (id, steps)", sorted(path_rows))
-    _insert(talk, "field (id, name, path, depth)", sorted(field_rows))
-    _insert(talk, "entry (id, path, kind, text, folded)", sorted(parts.entries, key=itemgetter(0)))
-    _insert(talk, "part (id)", parts.prepared)
-    _insert(talk, "part_entry (entry, part, view)", sorted(parts.views))
-    talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", [(part, node) for part in sorted(kept - wanted)])
-    talk.each("INSERT INTO node_part (part, node) VALUES (?, ?)", [(part, node) for part in sorted(wanted - kept)])
-
-
-def _insert(talk: Talk, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Add rows, those that are there aside. table: as in "path (id, steps)"; no name comes from outside"""
-    holes = ", ".join("?" * (table.count(",") + 1))
-    talk.each(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)
+    def questions(self, talk: Talk, name: str) -> list[Question]:
+        """What is asked again: which pieces are there, then what of the index is, unless the document is the same."""
+        return [*self.packed.questions(self._new), *([] if self.is_same else index_questions(talk, name, self.parts))]

@@ -21,7 +21,7 @@ from contextlib import AbstractContextManager
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import SqlStore
-from nodeattrs.keep.stores.tables import VERSION
+from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn, pause
 from nodeattrs.typed import Any
@@ -78,7 +78,9 @@ class SqliteStore(SqlStore):
         return self._shown
 
     def _spelled_here(self, statement: str) -> str:
-        return statement.replace("BIGKEY", "INTEGER PRIMARY KEY")
+        # Only so is the number that of the row, and needs no index of its own.
+        statement = statement.replace("BIGKEY", "INTEGER PRIMARY KEY").replace("NUMBER", "INTEGER")
+        return statement.replace("BYKEY", "WITHOUT ROWID")
 
     def close(self) -> None:
         with self._lock:
@@ -110,8 +112,10 @@ class SqliteStore(SqlStore):
                 if version == 0:
                     yield None  # somebody is about to make it
                     return
-                self._refuse_other_version(version)
-                yield _SqliteTalk(connection)
+                self._refuse_other_version(version, READ)
+                talk = _SqliteTalk(connection)
+                talk.version = version
+                yield talk
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:

@@ -5,11 +5,13 @@ text      a whole document or snapshot: its hash, and the hashes of its pieces; 
 piece     a part of a text, stored once however many texts have it
 node      a name, and the number of its latest revision, which outlives a delete
 revision  which document and snapshot a save left
-path, field, entry, part, part_entry, node_part
-          what can be found: fields lead to paths, paths to entries (values), entries to the
-          parts that say them, parts to nodes. A part is stored once for all nodes that say
-          the same there. Their numbers are hashes under a key of the store's own, so that
-          nobody can make two of them meet.
+held      which node has a text, which text has a piece
+path, field, entry, word, part, part_entry, node_part
+          what can be found: fields lead to paths, paths and words to entries (values), entries to
+          the parts that say them, parts to nodes. A part is stored once for all nodes that say
+          the same there. Their numbers, as those in `held`, are hashes under a key of the store's
+          own, so that nobody can make two of them meet.
+former    which parts a node has had since it was pruned
 """
 
 from __future__ import annotations
@@ -38,8 +40,34 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX node_part_node ON node_part (node)",
     ),
     (),
+    (
+        # The index is made again, in tables that are quicker to write.
+        *(f"DROP TABLE {table}" for table in ("path", "field", "entry", "part", "part_entry", "node_part")),
+        "CREATE TABLE path (id NUMBER PRIMARY KEY, steps TEXT NOT NULL)",
+        "CREATE TABLE field (id BIGINT NOT NULL, path BIGINT NOT NULL, depth INTEGER NOT NULL, name TEXT NOT NULL, "
+        "PRIMARY KEY (id, path, depth)) BYKEY",
+        "CREATE TABLE entry (id NUMBER PRIMARY KEY, path BIGINT NOT NULL, kind TEXT NOT NULL, "
+        "text TEXT NOT NULL, folded TEXT)",
+        "CREATE INDEX entry_path ON entry (path)",
+        "CREATE TABLE word (word BIGINT NOT NULL, path BIGINT NOT NULL, entry BIGINT NOT NULL, "
+        "PRIMARY KEY (word, path, entry)) BYKEY",
+        "CREATE TABLE part (id NUMBER PRIMARY KEY)",
+        "CREATE TABLE part_entry (entry BIGINT NOT NULL, part BIGINT NOT NULL, view INTEGER NOT NULL, "
+        "PRIMARY KEY (entry, part)) BYKEY",
+        "CREATE INDEX part_entry_part ON part_entry (part)",
+        "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node)) BYKEY",
+        "CREATE INDEX node_part_node ON node_part (node)",
+        "CREATE TABLE former (node BIGINT NOT NULL, part BIGINT NOT NULL, PRIMARY KEY (node, part)) BYKEY",
+        "CREATE TABLE held (what BIGINT NOT NULL, holder BIGINT NOT NULL, PRIMARY KEY (what, holder)) BYKEY",
+        "ALTER TABLE secret ADD COLUMN packing TEXT NOT NULL DEFAULT 'zlib'",
+    ),
 )
 """What each version added to the one before; the number of a version is how many of them it has.
-BIGKEY and BLOB are spelled by the database's own module. One without statements: other things can be found."""
+BIGKEY, NUMBER, BYKEY (the rows lie in the order of the key, whose columns come first: else SQLite's check finds
+faults that there are not) and BLOB are spelled by the database's own module.
+One without statements: other things can be found."""
 
 VERSION = len(MIGRATIONS)
+
+READ = 3
+"""The first version that is read as it is; searching takes longer there. What is written asks for ours."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 
+from nodeattrs.errors import StoreError
+from nodeattrs.keep.stores.tables import VERSION
 from nodeattrs.typed import Any
 
 Question = tuple[Any, ...]
@@ -12,10 +15,19 @@ Question = tuple[Any, ...]
 
 
 class Talk(ABC):
-    """A conversation with the database, inside of one transaction."""
+    """A conversation with the database, inside of one transaction. version: of the store"""
 
-    secret: bytes | None = None
-    """The key of the store's numbers, once it was asked for."""
+    version = VERSION
+
+    @cached_property
+    def secret(self) -> bytes:
+        """The key of the store's numbers."""
+        return bytes(only(self, "value", "secret"))
+
+    @cached_property
+    def packing(self) -> str:
+        """How pieces are packed from now on."""
+        return str(only(self, "packing", "secret"))
 
     @abstractmethod
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -48,9 +60,15 @@ class Talk(ABC):
         """
 
 
-def forget(talk: Talk, table: str, column: str, *others: str) -> None:
-    """Remove the rows whose value none of the *others* has."""
-    talk.all(f"DELETE FROM {table} WHERE {column} IN ({without(table, column, *others)})")
+def only(talk: Talk, column: str, table: str) -> Any:
+    """The value of a table that has one row. raises: StoreError, where it has another number of them"""
+    rows = talk.all(f"SELECT {column} FROM {table}")
+    if len(rows) != 1:
+        raise StoreError(
+            f"the store is damaged: its table {table.rpartition('.')[2]!r} has {len(rows)} rows, and should have one",
+            hint="bring a copy of the store back",
+        )
+    return rows[0][0]
 
 
 def without(table: str, column: str, *others: str) -> str:

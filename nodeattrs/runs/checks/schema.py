@@ -114,7 +114,7 @@ def _node(repository: Repository, stack: Stack) -> Node:
     node = Node(stack.node, environment=file.environment or config.environment or "_default", rules=config.merge)
     node.run_list = file.run_list
     layers = layers_of(node.run_list, repository.role, repository.environment, node.environment, (), config.merge)
-    take_layers(node, layers)
+    take_layers(node, layers, {})
     Intake(node).normal(file.normal, file.locator_of("normal"))
     return node
 

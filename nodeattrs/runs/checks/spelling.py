@@ -60,6 +60,14 @@ class Words:
             for file, text in texts_of(cookbook, _CODE).items():
                 self._take(file, text)
 
+    def learn(self, layers: Iterable[Layer]) -> None:
+        """Take what attribute files set that are data as if code named it."""
+        for layer in layers:
+            for path in layer.leaves:
+                at = layer.origin(path)
+                self.words.update(str(step) for step in path)
+                self._name(path, Place(str(at.file), at.line or 1, sets=True))
+
     def _take(self, file: str, text: str) -> None:
         self.words.update(_WORD.findall(text))
         for found in _CHAIN.finditer(text):
@@ -70,12 +78,14 @@ class Words:
             sets = bool(_LEVEL.search(before) and _SET.match(text, found.end()))
             if not sets:
                 self.whole.add(steps)
-            place = Place(file, text.count("\n", 0, found.start()) + 1, sets)
-            for depth in range(1, len(steps) + 1):
-                self.below.setdefault(steps[: depth - 1], set()).add(steps[depth - 1])
-                if depth == len(steps) and (place.sets or steps not in self.chains):
-                    self.chains[steps] = place
-                self.chains.setdefault(steps[:depth], place._replace(sets=False))
+            self._name(steps, Place(file, text.count("\n", 0, found.start()) + 1, sets))
+
+    def _name(self, steps: Path, place: Place) -> None:
+        for depth in range(1, len(steps) + 1):
+            self.below.setdefault(steps[: depth - 1], set()).add(steps[depth - 1])
+            if depth == len(steps) and (place.sets or steps not in self.chains):
+                self.chains[steps] = place
+            self.chains.setdefault(steps[:depth], place._replace(sets=False))
 
 
 def misspelt(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:

@@ -16,6 +16,7 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.lazily import dataclass, field, regexp
 from nodeattrs.node.run_list import cookbook_of
+from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role
@@ -237,8 +238,18 @@ class _Layers:
             found = [pair for text in texts_of(cookbook).values() for pair in _WORD.findall(text)]
             words = {"rm" if beginning else word for beginning, word in found}
             words |= {"normal"} if "set" in words else set()
+            words |= _levels_in_data(cookbook)
             self._named[name] = _ALL if cookbook.unread else frozenset(words)
         return self._named[name]
+
+
+def _levels_in_data(cookbook: Cookbook) -> set[str]:
+    try:
+        files = [file for files in cookbook.attribute_files.values() for file in files if file.endswith(DATA)]
+        read = [cookbook.data(file) for file in files]
+    except NodeattrsError:
+        return set(_ALL)
+    return {level.level for data in read for block in data.blocks for level in block.levels}
 
 
 def texts_of(cookbook: Cookbook, suffixes: tuple[str, ...] = (".rb", ".py")) -> dict[str, str]:

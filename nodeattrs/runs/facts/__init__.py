@@ -171,12 +171,21 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
     settled: nobody is going to change them; see `Facts`
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
-    document = documents.read(path, file)
+    return _facts_in(documents.read(path, file), path.name, settled)
+
+
+def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
+    """The facts in what such a file holds: JSON. The words, and what is raised, are those of `load_facts`."""
+    document = documents.parse(documents.decoded(content, file), file, "json")
+    return _facts_in(document, pathlib.PurePosixPath(file).name, settled)
+
+
+def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
     if not isinstance(document.tree, dict):
         raise document.error("facts are a map of names", hint=_WRITTEN)
     if of_chef := next((name for name in _OF_CHEF if name in document.tree), None):
         raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
-    locator = document.locator("facts", path.name)
+    locator = document.locator("facts", name)
 
     from nodeattrs.runs.facts import facter
 

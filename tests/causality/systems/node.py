@@ -14,8 +14,8 @@ from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.texts import documents
-from tests.causality.maker import Maker
-from tests.causality.notations import json_text, python_text, ruby_text, yaml_text
+from tests.causality.maker import Maker, Tree
+from tests.causality.notations import json_text, python_text, ruby_text, toml_text, yaml_text
 from tests.causality.scanning import scanned
 from tests.causality.system import Answer, Input, Refused
 from tests.causality.systems.plain import EXAMPLES, texts_of
@@ -36,7 +36,7 @@ DECIDING = re.compile(
     r"""^\s*(from|import|if|else|include_\w+|run_list|name|return|\#)\b
         |\b(rm|rm_default|rm_normal|rm_override|delete|data_bag|data_bag_item|lookup|removesuffix)\(
         |^\s*"?(name|run_list|chef_environment|platform|f)"?\s*[:(]|\b(role|recipe)\[|canary|json_class|chef_type|^\s*merge:
-        |["'](~>|[<>]?=)\s""",
+        |["'](~>|[<>]?=)\s|\bwhen"?\s*[:=]|^\s*-?\s*"?(blocks|default|normal|override|force_\w+)(_unless)?"?:\s*[{\[]?$""",
     re.VERBOSE,
 )
 
@@ -160,8 +160,39 @@ class Making:
         files = {"metadata.json": json.dumps({"name": name, "version": "1.0.0", "depends": depends})}
         files["attributes/default.py"] = self.attribute_file(f'include_attribute("{name}::more")')
         files["attributes/more.py"] = self.code("", 2)
+        for part in ("default", "more"):
+            if self.make.chance(0.3):
+                suffix = self.random.choice(("yaml", "json", "toml"))
+                files[f"attributes/{part}.{suffix}"] = getattr(self, suffix)()
         files["recipes/default.py"] = self.code("node.", 4, 'include_recipe("x")' if name == "y" else "")
         return {f"cookbooks/{name}/{file}": text for file, text in files.items()}
+
+    def levels(self) -> dict[str, Tree]:
+        """What stands at the top of an attribute file that is data."""
+        words = self.random.sample((*LEVELS[2:], "default_unless", "override_unless"), self.random.randint(1, 3))
+        return {word: self.make.map(2, 3) for word in words}
+
+    def toml(self) -> str:
+        return toml_text(self.levels(), self.random)
+
+    def yaml(self) -> str:
+        blocks = "".join(
+            f"  - when: {{f: '{self.random.choice(('on', 'off'))}'}}\n{yaml_text(self.levels(), self.random, 4)}"
+            for _ in range(self.random.randint(0, 2))
+        )
+        return yaml_text(self.levels(), self.random) + (f"blocks:\n{blocks}" if blocks else "")
+
+    def json(self) -> str:
+        blocks = [
+            f'{{"when": {{"f": "{self.random.choice(("on", "off"))}"}},\n{self.opened()}'
+            for _ in range(self.random.randint(0, 2))
+        ]
+        top = json_text(self.levels(), self.random).strip()[:-1]
+        return top + (',\n"blocks": [\n' + ",\n".join(blocks) + "\n]" if blocks else "") + "\n}\n"
+
+    def opened(self) -> str:
+        """The levels of a block, after its condition."""
+        return json_text(self.levels(), self.random).strip()[1:]
 
     def attribute_file(self, include: str) -> str:
         return self.code("", 4, include if self.make.chance(0.3) else "")

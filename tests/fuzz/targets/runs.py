@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from nodeattrs.cli.options import moment
 from nodeattrs.core.rules import WORDS
 from nodeattrs.keep import saved_document
 from nodeattrs.runs import Repository, Role, expand_run_list
+from nodeattrs.runs.attribute_data import AttributeData, set_data
 from nodeattrs.runs.checking import checked
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.runs.facts import Facts, load_facts
@@ -51,6 +53,34 @@ _METADATA = {
     "name": _NAMES, "version": ("1.2.3", "0.1", "10.0.0"), "description": "d", "depends": _DEPENDS, "maintainer": "x",
     "chef_version": ">= 12", "supports": {"ubuntu": ">= 1"}, "license": "x",
 }  # fmt: skip
+
+
+def _test(chance: random.Random, depth: int = 2) -> Any:
+    """What a fact may have to be."""
+    match chance.randrange(6 if depth else 3):
+        case 3:
+            return {"not": _test(chance, depth - 1)}
+        case 4:
+            return {"version": chance.choice((">= 1, < 2.0", "~> 1.2", 12))}
+        case 5:
+            return {"has": chance.choice(("web", 1, None))}
+    return chance.choice((1, "ubuntu", None, True, 1.5, ["a", 1, None]))
+
+
+def _when(chance: random.Random, depth: int = 2) -> Any:
+    facts = chance.sample(("a", "platform", "kernel.name", '"a.b".0', "roles"), chance.choice((1, 1, 2)))
+    found = {fact: _test(chance) for fact in facts}
+    more = {"not": _when(chance, depth - 1)} if depth and chance.random() < 0.2 else {}
+    return [found | more, found] if chance.random() < 0.2 else found | more
+
+
+_LEVELS = {
+    "when": _when,
+    "default": {"a": TREE, "b": TREE},
+    "override": {"a": TREE},
+    "normal_unless": {"a": TREE},
+}
+_ATTRIBUTES = {**_LEVELS, "default_unless": {"a": TREE, "b": {"c": TREE}}, "blocks": [_LEVELS]}
 _ITEM = (
     {"id": _NAMES, "a": TREE, "b": TREE},
     {"json_class": "Chef::DataBagItem", "raw_data": {"id": _NAMES, "a": TREE}},
@@ -173,6 +203,16 @@ def _ordered(found: tuple[Repository, Cookbook]) -> None:
     )
 
 
+def _set(found: tuple[Repository, AttributeData]) -> None:
+    repository, data = found
+    facts = {"a": 1, "platform": "ubuntu", "kernel": {"name": "1.4"}, "roles": ["web"]}
+    node, late = Node("web1"), Node("web1", sensitive=["a.b"])
+    late.default.write("a", {"b": 1})
+    for one in (node, late):
+        tried(lambda: set_data(one, data, facts), one.to_dict, one.snapshot, lambda: str(one.trace("a")))  # noqa: B023
+    tried(lambda: list(data.causes(3, 1)), lambda: checked(repository), lambda: list(map(str, data.warnings)))
+
+
 def _configured(found: tuple[Repository, Any]) -> None:
     repository, config = found
     for warning in repository.warnings:
@@ -231,6 +271,14 @@ TARGETS = (
     ),
     _read_file(
         "metadata", "cookbooks/web/metadata.json", _METADATA, lambda repository: repository.cookbook("web"), _ordered
+    ),
+    _read_file(
+        "attribute-data", "cookbooks/web/attributes/default.yaml", _ATTRIBUTES,
+        lambda repository: repository.cookbook("web").data("attributes/default.yaml"), _set,
+    ),
+    _read_file(
+        "attribute-data-json", "cookbooks/web/attributes/default.json", _ATTRIBUTES,
+        lambda repository: repository.cookbook("web").data("attributes/default.json"), _set,
     ),
     Target("ohai", from_shape(_OHAI), lambda text: load_facts(written("facts.json", text)), _known),
     Target("facter", from_shape(_FACTER), lambda text: load_facts(written("facts.json", text)), _known),

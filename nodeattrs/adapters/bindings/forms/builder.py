@@ -6,7 +6,6 @@ nothing: whether a set makes sense is found when an injector is built.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
@@ -42,7 +41,7 @@ from nodeattrs.adapters.bindings.model.producers import (
 )
 from nodeattrs.adapters.bindings.model.queries import Condition, Query
 from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, parse_type, target_of, type_of_hint
-from nodeattrs.adapters.bindings.model.values import taken_in
+from nodeattrs.adapters.bindings.model.values import shown_file, taken_in
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.typed import Any
@@ -67,20 +66,7 @@ def _here(name: str) -> Origin:
     frame = sys._getframe(1)
     while frame.f_code.co_filename == __file__ and frame.f_back is not None:
         frame = frame.f_back
-    return Origin("bindings", name, _shown(frame.f_code.co_filename), frame.f_lineno)
-
-
-_SHOWN: dict[str, str] = {}
-
-
-def _shown(file: str) -> str:
-    """A file as messages show it: relative where it can be, never a path of this machine."""
-    known = _SHOWN.get(file)
-    if known is None:
-        relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
-        inside = not relative.startswith(os.pardir)
-        known = _SHOWN[file] = (relative if inside else os.path.basename(file)).replace(os.sep, "/")
-    return known
+    return Origin("bindings", name, shown_file(frame.f_code.co_filename), frame.f_lineno)
 
 
 class _Line:
@@ -132,11 +118,14 @@ class _Produced(_Flagged):
         return self._to(value if isinstance(value, Producing) else Constant(taken_in(value)))
 
     def to_class(self, of: type | str, *args: Any, **named: Any) -> Any:
-        """A new object of a class."""
+        """An object of a class, whose constructor is filled by its annotations. args, named: those that are given"""
         return self._to(Instance(self._class(of), args, named))
 
     def to_factory(self, call: Callable[..., Any]) -> Any:
-        """What a callable gives when it is asked."""
+        """What a callable gives when it is asked, its parameters filled by their annotations.
+
+        What a function yields is closed with its scope; one that is `async` is asked by `ainject`.
+        """
         return self._to(Factory(call))
 
     def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Any:
@@ -151,8 +140,13 @@ class _Produced(_Flagged):
         """What the producer object gives that is bound under a name."""
         return self._to(Named(name))
 
-    def to_instance(self, reference: str, map: Mapping[str, str] | None = None) -> Any:
-        """A reference such as "Sql[one]". map: which of its parameters fills which"""
+    def to_instance(self, reference: Any, map: Mapping[str, str] | None = None) -> Any:
+        """An object as it is; of a text, the reference that it spells: "Sql[one]".
+
+        map: which of its parameters fills which
+        """
+        if not isinstance(reference, str):
+            return self.to(reference)
         if map is not None:
             self._options["map"] = dict(map)
         return self._to(Ref(parse_type(reference)))
@@ -189,6 +183,22 @@ class _Produced(_Flagged):
     def transform(self, call: Callable[[Any], Any] | str) -> Any:
         """A callable, or its name, that sees the product last."""
         self._options["transformer"] = call
+        return self
+
+    def scope(self, name: str) -> Any:
+        """How long the product is kept: "singleton", "none", or while a scope of that name is open.
+
+        `with injector.scope("request") as request: ...` opens one.
+        """
+        self._options["scope"] = name
+        return self
+
+    def closing(self) -> Any:
+        """The product is a context manager: it is entered, and left when its scope is closed.
+
+        A factory that yields needs no word.
+        """
+        self._options["closing"] = True
         return self
 
     def _class(self, of: type | str) -> str:
@@ -268,8 +278,9 @@ class Block:
         self._lines.append(line)
         return line
 
-    def fragment(self, id: str, name: str | None = None, type: Any = None) -> BindLine:
-        """Contribute to the multibinds that have this id. name: the key in a hash"""
+    def fragment(self, id: Any, name: str | None = None, type: Any = None) -> BindLine:
+        """Contribute to the multibinds that have this id, or this type. name: the key in a hash"""
+        id = id if isinstance(id, str) else str(type_of_hint(id, self.classes))
         of = None if type is None else type_of_hint(type, self.classes)
         line = BindLine(_here(self.name), self.classes, of, name, id)
         self._lines.append(line)
@@ -277,8 +288,8 @@ class Block:
 
     def multibind(
         self,
-        name: str,
-        type: Any = list,
+        name: Any,
+        type: Any = None,
         *,
         id: str | bool | None = True,
         combine: Any = None,
@@ -287,9 +298,10 @@ class Block:
         uniq: bool | None = None,
         transform: Any = None,
     ) -> MultibindLine:
-        """Bind a name to the collection of all fragments.
+        """Bind a name, or a type alone, to the collection of all fragments.
 
-        type:     an array or hash type
+        name:     or an array or hash type, such as list[Plugin]: then the type is its id, too
+        type:     an array or hash type; a list unless given
         id:       what fragments name; the name itself unless given, None takes no fragments
         combine:  a name (concat, append, flatten, uniq, sum, merge, ...), a callable or a policy of the core
         conflict: for hashes: priority, error, ignore, append, merge
@@ -299,8 +311,10 @@ class Block:
             "transformer": transform,
         }  # fmt: skip
         given = {option: value for option, value in options.items() if value is not None}
-        of = type_of_hint(type, self.classes)
-        named = name if id is True else (id or None)
+        if not isinstance(name, str):
+            name, type = None, name
+        of = type_of_hint(list if type is None else type, self.classes)
+        named = (name or str(of)) if id is True else (id or None)
         line = MultibindLine(_here(self.name), self.classes, name=name, type=of, id=named, options=given)
         self._lines.append(line)
         return line

@@ -304,23 +304,30 @@ class Lambda(_Written):
 
 def variables_of(node: Node) -> Iterator[str]:
     """The variables that it mentions, those of its own lambdas and blocks too."""
-    if isinstance(node, Variable):
-        yield node.name.removeprefix("::")
-    elif isinstance(node, Interpolated):
-        for found in _VARIABLE.finditer(node.text):
-            if not found["escaped"]:
-                yield (found[2] or found[3]).removeprefix("::")
-    else:
-        for name in field_names(node):
-            yield from _inside(getattr(node, name))
+    for one in _every(node):
+        if isinstance(one, Variable):
+            yield one.name.removeprefix("::")
+        elif isinstance(one, Interpolated):
+            for found in _VARIABLE.finditer(one.text):
+                if not found["escaped"]:
+                    yield (found[2] or found[3]).removeprefix("::")
 
 
-def _inside(value: Any) -> Iterator[str]:
+def injected_by(node: Node) -> Iterator[str]:
+    """The names that it injects, as far as they are written out."""
+    for one in _every(node):
+        if isinstance(one, Call) and one.name == "inject":
+            last = next((arg for arg in reversed(one.args) if not isinstance(arg, HashOf)), None)
+            if isinstance(last, Literal) and type(last.value) is str:
+                yield last.value
+
+
+def _every(value: Any) -> Iterator[Node]:
     if isinstance(value, Node):
-        yield from variables_of(value)
-    elif isinstance(value, tuple):
-        for entry in value:
-            yield from _inside(entry)
+        yield value
+        value = tuple(getattr(value, name) for name in field_names(value))
+    for entry in value if isinstance(value, tuple) else ():
+        yield from _every(entry)
 
 
 def is_constant(node: Node) -> bool:

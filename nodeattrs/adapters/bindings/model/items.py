@@ -22,7 +22,7 @@ NOWHERE = Origin("caller")
 Category = tuple[str, str]
 """A category and the value it must have."""
 
-BIND_OPTIONS = frozenset({"transformer", "producer_args", "singleton"})
+BIND_OPTIONS = frozenset({"transformer", "producer_args", "singleton", "scope", "closing"})
 MULTIBIND_OPTIONS = frozenset({"combinator", "conflict_resolution", "flatten", "uniq", "transformer"})
 PARAMETER_OPTIONS = frozenset({"map", "select_result", "producer_args"})
 
@@ -243,6 +243,8 @@ def _bind_faults(item: Bind) -> Iterator[BindingError]:
     if item.into is None and item.type is not None and item.name is None and _addresses_instance(item.type):
         yield _fault(item, "instance-as-key", f"{item.type} exists already; its type cannot be bound to another")
     yield from _options(item, item.options, BIND_OPTIONS, "a binding")
+    if not isinstance(item.options.get("scope", ""), str):
+        yield _fault(item, "bad-option", f"the scope of {what} is no name", hint="singleton, none, request, ...")
 
 
 def _addresses_instance(of: Type) -> bool:

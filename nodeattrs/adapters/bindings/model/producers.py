@@ -57,6 +57,10 @@ class Scope(Protocol):
         """What *make* gives, made once for this thing."""
         ...
 
+    def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """What a callable gives, its further arguments filled by their annotations."""
+        ...
+
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """A new object of a class, through its hook where it has one."""
         ...
@@ -68,6 +72,10 @@ class Scope(Protocol):
     def record(self, query: Producing, found: Iterable[Reference]) -> None:
         """Note what a query has read."""
         ...
+
+
+Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
+"""A callable, and the arguments that are given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +94,16 @@ class Producing:
         raise NotImplementedError
 
     def asks(self) -> Iterator[Asked]:
-        """The keys that it looks up."""
+        """The keys that it looks up, beside those of what it calls."""
         return iter(())
+
+    def calls(self, classes: Classes) -> Calling | None:
+        """What is called for a product, with the arguments that the binding has for it."""
+        return None
+
+    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        """What returns the product: what is called for it, or its method."""
+        return call
 
     def describe(self) -> str:
         """What it does, in a few words."""
@@ -244,6 +260,10 @@ class _OfClass(Producing):
     def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return scope.construct(self.of, self.args, {**self.named, **given})
 
+    def calls(self, classes: Classes) -> Calling | None:
+        known = classes.find(self.of)
+        return None if known is None else (known, self.args, self.named)
+
     def _words(self) -> str:
         arguments = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.named.items())]
         return f"{self.of}({', '.join(arguments)})"
@@ -267,7 +287,10 @@ class Factory(Producing):
     call: Callable[..., Any]
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        return self.call(**given)
+        return scope.call(self.call, (), given)
+
+    def calls(self, classes: Classes) -> Calling | None:
+        return self.call, (), {}
 
     def describe(self) -> str:
         return f"{getattr(self.call, '__name__', 'a callable')}()"
@@ -293,6 +316,12 @@ class Series(Producing):
 
     def asks(self) -> Iterator[Asked]:
         return self.of.asks()
+
+    def calls(self, classes: Classes) -> Calling | None:
+        return self.of.calls(classes)
+
+    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        return self.of.gives(call)
 
     def place(self, path: Path = ()) -> Origin | None:
         return self.of.place(path)
@@ -323,6 +352,9 @@ class Custom(_OfClass):
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return self.producer(scope, given).produce()
 
+    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        return getattr(call, "produce", call)
+
     def describe(self) -> str:
         return f"ask {self._words()}"
 
@@ -338,6 +370,9 @@ class ProducerObject(_OfClass):
         return f"the producer {self._words()}"
 
 
+PRODUCER = Type("Type", ("Producer",))
+
+
 @dataclass(frozen=True, slots=True)
 class Named(Producing):
     """Asks the producer object that is bound under a name."""
@@ -349,7 +384,7 @@ class Named(Producing):
         return False
 
     def asks(self) -> Iterator[Asked]:
-        yield Asked(Type("Type", ("Producer",)), self.name)
+        yield Asked(PRODUCER, self.name)
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a named producer")
@@ -397,6 +432,10 @@ class Ref(Producing):
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)
         return self.reference
+
+    def calls(self, classes: Classes) -> Calling | None:
+        known = classes.find(self.type.title) if self.type.name == "Type" else None
+        return None if known is None else (known, (), self.named)
 
     def describe(self) -> str:
         return f"new {self.type.title}()" if self.type.name == "Type" else str(self.type)

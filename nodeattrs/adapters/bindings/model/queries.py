@@ -42,7 +42,7 @@ class Query(Producing):
         """The references that match, in the order of the objects; the reading is recorded."""
         matches = [
             Reference(reference)
-            for reference, parameters in scope.objects.of_type(self.type.name)
+            for reference, parameters in scope.objects.of_type(self.type.name, self.where)
             if self._holds(self.where, Reference(reference), parameters)
         ]
         scope.record(self, matches)
@@ -62,6 +62,9 @@ class Query(Producing):
             return not self._holds(condition[1], reference, has)
         attribute, sign, wanted = condition
         actual = has.get(attribute, reference.id if attribute in ("name", "title") else None)
+        if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # one of several, such as roles
+            within = (compared(one, sign, wanted) for one in actual)
+            return all(within) if sign in ("!=", "!~", "~!") else any(within)
         return compared(actual, sign, wanted)
 
     def describe(self) -> str:

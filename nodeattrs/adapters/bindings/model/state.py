@@ -168,8 +168,8 @@ class Objects:
         """The parameters of an instance, or None where there is none."""
         return self._instances.get(reference)
 
-    def of_type(self, name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-        """The instances of a type, in their order."""
+    def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The instances of a type, in their order. where: conditions; who cannot use them gives all"""
         for reference, parameters in self._instances.items():
             if reference.partition("[")[0] == name:
                 yield reference, parameters

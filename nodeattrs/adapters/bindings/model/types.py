@@ -7,14 +7,16 @@ it is a `Key`; a reserved name begins with a slash. It knows no bindings.
 
 from __future__ import annotations
 
+import inspect
 import re
 import types as python_types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Protocol, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import taking
+from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.lazily import dataclass, regexp
 from nodeattrs.puppet.references import Reference, unquoted
 
@@ -87,6 +89,20 @@ class Type:
         if self.name == "Class" and not self.args:
             return other.name == "Class"
         return other.name in _NARROWER.get(self.name, ())
+
+    def excludes(self, other: Type, classes: Classes) -> bool:
+        """Whether no value of *other* can stand where this type is declared."""
+        if self.accepts(other, classes) or other.accepts(self, classes):
+            return False
+        if self.name == other.name == "Type":
+            both = [classes.find(one.title) for one in (self, other)]
+            return all(both) and not any(map(is_abstract, both))  # type: ignore[arg-type]
+        names = {self.name, other.name}
+        return (
+            len(names) == 2
+            and names <= {*_SCALARS, "Array", "Hash", "Data", "Type"}
+            and not ("Data" in names and names & {"Array", "Hash"})
+        )
 
     def holds(self, value: Any, classes: Classes) -> bool:
         """Whether *value* conforms. Null conforms to nothing but Any; inside a collection of data it is data.
@@ -167,9 +183,41 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     return value.type != "Class"
 
 
+def is_protocol(of: Any) -> bool:
+    """Whether a class is a Protocol: what has its members is one, whatever it inherits."""
+    return bool(getattr(of, "_is_protocol", False))
+
+
+def is_abstract(of: type) -> bool:
+    """Whether nothing can be made of a class by itself."""
+    return inspect.isabstract(of) or is_protocol(of)
+
+
+def _follows(kind: type, protocol: type) -> bool:
+    return protocol in kind.__mro__ or all(hasattr(kind, name) for name in _members(protocol))
+
+
+@lru_cache(maxsize=1024)
+def _members(protocol: type) -> frozenset[str]:
+    """The methods of a Protocol; its plain attributes may be set by a constructor, and are not looked for."""
+    bases = [base for base in protocol.__mro__ if is_protocol(base) and base is not Protocol]
+    return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
+
+
+class _Empty(Protocol):
+    pass
+
+
+_OF_EVERY_PROTOCOL = frozenset(
+    {*vars(_Empty), "__annotations__", "__slots__", "__static_attributes__", "__firstlineno__"}
+)
+
+
 @taking(known=Mapping | None)
 class Classes:
     """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
+
+    Some may only be offered: they are loaded when a binding needs them, and where code may run.
 
     >>> Classes({"Path": str}).find("Path")
     <class 'str'>
@@ -177,6 +225,7 @@ class Classes:
 
     def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self._known: dict[str, type] = {}
+        self._offered: dict[str, Callable[[], type]] = {}
         for name, one in (known or {}).items():
             self.add(one, name)
 
@@ -197,11 +246,26 @@ class Classes:
 
     def find(self, name: str) -> type | None:
         """The class of a name, or None."""
-        return self._known.get(name.removeprefix("::").partition("[")[0])
+        plain = name.removeprefix("::").partition("[")[0]
+        if plain in self._offered and plain not in self._known and may_run():
+            self.add(self._offered[plain](), plain)
+        return self._known.get(plain)
+
+    def offer(self, name: str, load: Callable[[], type]) -> None:
+        """Make a class known that is not loaded yet."""
+        self._offered[name] = load
+
+    def require(self, name: str) -> type | None:
+        """The same as `find`; a class that may not be loaded now raises. raises: UnknownLayer"""
+        plain = name.removeprefix("::").partition("[")[0]
+        if plain in self._offered and plain not in self._known:
+            require_may_run(f"the class {plain}")
+        return self.find(name)
 
     def merged(self, other: Classes) -> Classes:
         """Both registers in one. raises: BindingError"""
         both = Classes(self._known)
+        both._offered = {**self._offered, **other._offered}
         for name, one in other._known.items():
             both.add(one, name)
         return both
@@ -212,7 +276,7 @@ class Classes:
 
     def names(self) -> list[str]:
         """All names."""
-        return sorted(self._known)
+        return sorted({*self._known, *self._offered})
 
     def is_subclass(self, name: str, of: str) -> bool:
         """Whether the class called *name* is a sub class of the one called *of*."""
@@ -223,7 +287,7 @@ class Classes:
         """Whether *value* is an instance of the class of that name. A class nobody knows is taken by its name."""
         known = self.find(name)
         if known is not None:
-            return isinstance(value, known)
+            return isinstance(value, known) if not is_protocol(known) else _follows(type(value), known)
         plain = name.partition("[")[0]
         return any(base.__name__ == plain for base in type(value).__mro__)
 
@@ -369,6 +433,13 @@ class Asked:
     def key(self) -> Key:
         """What it is found under."""
         return (self.type.kind if self.type else "Data"), self.name or ""
+
+    @property
+    def label(self) -> str:
+        """It in one word: its name, or its class."""
+        if self.name or self.type is None:
+            return self.name or ""
+        return self.type.title if self.type.name == "Type" else str(self.type)
 
     def __str__(self) -> str:
         if self.type is None:

@@ -5,6 +5,7 @@ Callables that bindings name come in here, too.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 
@@ -30,6 +31,19 @@ def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
     for entry in value:
         entries.append(taken_in(entry, room - 1))
     return entries
+
+
+_SHOWN: dict[str, str] = {}
+
+
+def shown_file(file: str) -> str:
+    """A file of Python as messages show it: relative where it can be, never a path of this machine."""
+    known = _SHOWN.get(file)
+    if known is None:
+        relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
+        inside = not relative.startswith(os.pardir)
+        known = _SHOWN[file] = (relative if inside else os.path.basename(file)).replace(os.sep, "/")
+    return known
 
 
 def as_data(value: Any) -> Any:

@@ -7,39 +7,43 @@ question is spelled, is the injector's.
 
 from __future__ import annotations
 
+import asyncio
+import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from nodeattrs.adapters.bindings.model.expressions import variables_of
-from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
-from nodeattrs.adapters.bindings.model.producers import Computed, Producing, called
+from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
+from nodeattrs.adapters.bindings.model.producers import Producing, called
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
     CLASSES,
     Asked,
     Classes,
     Key,
-    Type,
+    is_abstract,
+    parse_type,
     spelled_key,
-    variable_key,
 )
+from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
+from nodeattrs.adapters.bindings.production.filling import EMPTY, Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
-from nodeattrs.adapters.bindings.resolution import resolve
+from nodeattrs.adapters.bindings.production.plans import Make, planned
+from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
 from nodeattrs.adapters.bindings.resolution.declarations import (
     CLASS_IDS,
     Declaration,
     Layer,
     Position,
-    Resolution,
     standing,
 )
 from nodeattrs.core.borders import taking
-from nodeattrs.core.tree import meant, near
+from nodeattrs.core.tree import meant
 from nodeattrs.puppet.references import Reference
-from nodeattrs.typed import Any
+from nodeattrs.typed import Any, Self
 
 _MISSING: Any = object()
+_MADE_ONCE: Any = object()
 _NOTHING: Mapping[str, Any] = {}
 
 Read = tuple[Key, str, tuple[Reference, ...]]
@@ -49,7 +53,7 @@ Inclusion = tuple[bool, str, Declaration]
 """Whether a class is excluded, its name, and who says so."""
 
 
-class ValueMaker:
+class ValueMaker(Bound):
     """Makes the value of each key when it is first needed.
 
     One lock guards the making of values; what was made is read without it.
@@ -64,18 +68,18 @@ class ValueMaker:
         functions: Mapping[str, Callable[..., Any]],
         objects: Objects,
     ) -> None:
-        self.layers = layers
-        self.state = state
-        self.register = register
-        self.functions = functions
-        self.objects = objects
-        self.resolution: Resolution = resolve(layers, state, objects)
+        super().__init__(layers, state, register, objects)
+        self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = threading.RLock()
-        self._kept: dict[int, Any] = {}
+        self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
-        self._making = threading.local()
         self._instead: dict[int, Declaration] = {}
         self._reads: dict[tuple[Key, str], Read] = {}
+        self._plans: dict[int, Make | None] = {}
+        self._tasks: dict[int, asyncio.Future[Any]] = {}
+        self._opened = Opened()
+        self._outer: ValueMaker | None = None
+        self.scope_name = ""
 
     # --- asking ------------------------------------------------------------------------------
 
@@ -106,24 +110,6 @@ class ValueMaker:
         """What queries have read so far."""
         return list(self._reads.values())
 
-    def needs(self, one: Declaration) -> Iterator[Asked]:
-        """The keys that a declaration looks up, as far as it can be known without producing anything."""
-        producer = one.root.producer
-        if isinstance(producer, Computed):
-            for name in dict.fromkeys(variables_of(producer.expression)):
-                key = self._key_of_variable(name)
-                if key is not None:
-                    yield key
-        elif producer is not None:
-            yield from producer.asks()
-
-    def _key_of_variable(self, name: str) -> Asked | None:
-        if self.declaration(bound := Asked(None, variable_key(name))) is not None:
-            return bound
-        if name in self.state.variables or self.state.value(name) is not None:
-            return None
-        return Asked(None, name)
-
     # --- the scope of producers -------------------------------------------------------------------
 
     def ask(self, wanted: Asked) -> Any:
@@ -132,29 +118,65 @@ class ValueMaker:
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
         """What *make* gives, made once for this thing. For producers."""
-        kept = self._kept.get(id(thing), _MISSING)
+        if self._outer is not None:
+            return self._outer.once(thing, make)
+        kept = self.kept.get(id(thing), _MISSING)
         if kept is _MISSING:
             with self._lock:
-                kept = self._kept.get(id(thing), _MISSING)
+                kept = self.kept.get(id(thing), _MISSING)
                 if kept is _MISSING:
-                    kept = self._kept[id(thing)] = make()
+                    kept = self.kept[id(thing)] = make()
         return kept
+
+    def call(self, call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
+        """What a callable gives; arguments that nobody has given are filled by their annotations.
+
+        raises: NotBound, BindingError ("arguments"); what the callable raises
+        """
+        ready, given = list(args), dict(named)
+        for slot in not_given(self.slots(call), args, named):
+            value = self._filled(call, slot)
+            if value is EMPTY:
+                continue
+            if slot.kind is inspect.Parameter.POSITIONAL_ONLY:
+                ready.append(value)
+            else:
+                given[slot.name] = value
+        return _called(call, tuple(ready), given)
+
+    def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
+        """The value of a parameter; EMPTY where its own default is taken."""
+        if slot.wanted is not None and self.is_asked(slot):
+            value = self._injected(slot.wanted, _NOTHING)
+            if value is not None:
+                return value
+        if slot.is_required:
+            raise self.unfilled([*map(link, self._chain())] or [name_of(call)], slot)
+        return None if slot.default is EMPTY else EMPTY
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
-        known = of if isinstance(of, type) else self.register.find(of)
+        known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
             raise BindingError(
                 "unknown-class", f"no class is called {of}",
                 hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
             )  # fmt: skip
+        if is_abstract(known):
+            raise BindingError("abstract-class", f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
         hook = getattr(known, "__inject__", None)
-        try:
-            return hook(self, *args, **named) if hook is not None else known(*args, **named)
-        except TypeError as error:
-            if not _is_wrong_call(hook or known, args, named, 1 if hook else 0):
-                raise
-            raise BindingError("arguments", f"{known.__name__} cannot be made: {error}") from error
+        return self.call(known, args, named) if hook is None else _called(hook, (self, *args), named, known.__name__)
+
+    def word(self, *given: Any) -> Any:
+        """`inject` in an expression: a name, a type, or both, and a hash of arguments. For producers.
+
+        raises: NotBound, and as any injection
+        """
+        *key, args = given if given and isinstance(given[-1], dict) else (*given, {})
+        if not 1 <= len(key) <= 2 or not all(isinstance(one, str) for one in key):
+            raise BindingError("expression", "inject takes a name, a type, or both", hint="inject(Integer, 'size')")
+        typed, name = key if len(key) == 2 else (key[0], None) if isinstance(key[0], Reference) else (None, key[0])
+        return self.value_of(Asked(None if typed is None else parse_type(typed), name), args)
 
     @taking(name=str)
     def variable(self, name: str) -> Any:
@@ -178,11 +200,20 @@ class ValueMaker:
         words = query.describe()
         self._reads[key, words] = (key, words, tuple(found))
 
-    # --- making ------------------------------------------------------------------------------------
+    # --- scopes ------------------------------------------------------------------------------------
 
-    def declaration(self, wanted: Asked) -> Declaration | None:
-        """The declaration that counts for a key; None where there is none."""
-        return self.resolution.winners.get(wanted.key)
+    def _opened_inside(self, name: str, given: Mapping[Key, Any]) -> Self:
+        """The same, which keeps what lives in a scope of its own; for the rest it asks this one."""
+        inner = copy.copy(self)
+        inner._lock, inner._opened = threading.RLock(), Opened()
+        inner.kept, inner._tasks = {}, {}
+        inner._given = {**self._given, **given}
+        inner.functions = {**self.functions, "inject": inner.word}
+        inner._plans = {} if given else self._plans
+        inner._outer, inner.scope_name = self, name
+        return inner
+
+    # --- making ------------------------------------------------------------------------------------
 
     def giver(self, wanted: Asked) -> Declaration | None:
         """Who gave the value when a key was last asked for: the winner, or the next one where that gave nothing."""
@@ -198,34 +229,32 @@ class ValueMaker:
         """What a multibind was collected from, once it was injected."""
         return self._collected.get(id(of.root))
 
-    def _chain(self) -> list[Declaration]:
-        chain: list[Declaration] | None = getattr(self._making, "chain", None)
-        if chain is None:
-            chain = self._making.chain = []
-        return chain
-
     def _injected(self, wanted: Asked, args: Mapping[str, Any]) -> Any:
-        declared = self.resolution.winners.get(wanted.key)
+        given = self._given.get(wanted.key, _MISSING)
+        if given is not _MISSING:
+            return given
+        declared = self.counting(wanted)
         if declared is None:
-            if wanted.key == ("Data", CLASSES):
-                return self.classes()
-            return self._made_for_type(wanted, args)
+            return self.classes() if wanted.key == ("Data", CLASSES) else None
         value = self._value(declared, args)
         if value is not None and wanted.type is not None and not wanted.type.holds(value, self.register):
-            raise self._mismatch(declared, value, wanted.type, "asked for")
+            raise self.mismatch(declared, value, wanted.type, "asked for")
         return value
 
     def _stays(self, wanted: Asked) -> bool:
         """Whether every further injection gives the same object."""
-        declared = self.resolution.winners.get(wanted.key)
-        if declared is None:
-            return wanted.key != ("Data", CLASSES)
-        return not declared.optional and id(declared.root) in self._kept
+        declared = self.counting(wanted)
+        if declared is None or declared.optional:
+            return wanted.key in self._given
+        one: ValueMaker | None = self
+        while one is not None and id(declared.root) not in one.kept:
+            one = one._outer
+        return one is not None
 
     def _value(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
         value = self._made(declared, args)
         if value is not None and declared.source is not None and not declared.type.holds(value, self.register):
-            raise self._mismatch(declared, value, declared.type)
+            raise self.mismatch(declared, value, declared.type)
         if declared.optional:
             self._instead.pop(id(declared), None)
             if value is None:
@@ -252,7 +281,7 @@ class ValueMaker:
         while below:
             best = standing(below)
             if len(best) > 1:
-                raise self._about(best[0], "conflict", f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
+                raise self.about(best[0], "conflict", f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
             if best[0].abstract:
                 return
             yield best[0]
@@ -261,20 +290,25 @@ class ValueMaker:
     def _made(self, declared: Declaration, args: Mapping[str, Any]) -> Any:
         root = declared.root
         if not args:
-            kept = self._kept.get(id(root), _MISSING)
+            kept = self.kept.get(id(root), _MISSING)
             if kept is not _MISSING:
                 return kept
+            home = self._home(root)
+            if home is not self:
+                return home._made(declared, args)
         with self._lock:
-            kept = _MISSING if args else self._kept.get(id(root), _MISSING)
+            kept = _MISSING if args else self.kept.get(id(root), _MISSING)
             if kept is not _MISSING:
                 return kept
+            value = _MISSING if args else self._by_plan(root)
+            if value is not _MISSING:
+                return value
             chain = self._chain()
             if root in chain:
                 raise self._loop([*chain[chain.index(root) :], root])
             chain.append(root)
             try:
-                product, keeps = self._product(root, args)
-                value = self._finished(declared, product)
+                value = self._finished(declared, self._product(root, args))
             except RecursionError as error:
                 if isinstance(error, LookupLoop):
                     raise
@@ -283,28 +317,86 @@ class ValueMaker:
                 ) from None
             finally:
                 chain.pop()
-            if keeps and value is not None and not args:
-                self._kept[id(root)] = value
-            return value
+            return value if args or value is None else self._keep(root, value)
 
-    def _product(self, root: Declaration, args: Mapping[str, Any]) -> tuple[Any, bool]:
+    def _keep(self, root: Declaration, value: Any) -> Any:
+        if root.scope != "none":
+            self.kept[id(root)] = value
+        self._plans.setdefault(id(root), _MADE_ONCE)
+        return value
+
+    def _by_plan(self, root: Declaration) -> Any:
+        """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
+        plan = self._plans.get(id(root))
+        if plan is _MADE_ONCE:
+            plan = self._plans[id(root)] = planned(self, root)
+        if plan is None or getattr(self._making, "replay", None) is not None:
+            return _MISSING
+        try:
+            return self._keep(root, plan(self))
+        except BindingError:  # asked for in the usual way it says who needs whom
+            return _MISSING
+
+    def _home(self, root: Declaration) -> ValueMaker:
+        """Who keeps the product of a declaration. raises: BindingError ("scope")"""
+        wanted, one = root.scope, self
+        while wanted != "none" and one.scope_name != wanted:
+            if one._outer is None:
+                raise self.about(
+                    root, "scope", f"{chained([*map(link, self._chain()), link(root)])}, which lives in the scope "
+                    f"{wanted}, and none is open", hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
+                )  # fmt: skip
+            one = one._outer
+        return one
+
+    def _product(self, root: Declaration, args: Mapping[str, Any]) -> Any:
         if root.is_multibind:
             if args:
                 raise BindingError("arguments", "a multibind takes no arguments")
             fragments = list(self._fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
-            return collection.value, True
+            return collection.value
         if root.producer is None:
-            raise self._about(root, "no-producer", f"{spelled_key(root.key or ('', ''))} is bound to nothing")
+            raise self.about(root, "no-producer", f"{spelled_key(root.key or ('', ''))} is bound to nothing")
         try:
-            product = root.producer.produce(self, args)
+            return self._produced(root, root.producer, args)
         except BindingError as error:
             if not error.origins:
                 error.origins = (root.origin,)
                 error.details = (*error.details, f"bound by {self.resolution.described(root)}")
             raise
-        return product, bool(root.options.get("singleton", root.producer.keeps))
+
+    def _produced(self, root: Declaration, producer: Producing, args: Mapping[str, Any]) -> Any:
+        """What a producer gives, entered and awaited where it has to be."""
+        calling = producer.calls(self.register)
+        _, enters, awaits = (None, False, False) if calling is None else opening_of(calling[0])
+        replay: Replay | None = getattr(self._making, "replay", None)
+        steps = tuple(map(id, self._chain()))
+        if awaits:
+            if replay is None:
+                raise BindingError(
+                    "needs-await", f"{link(root)} has to be awaited: {producer.describe()} is asynchronous",
+                    hint="await injector.ainject(...)",
+                )  # fmt: skip
+            return replay.next(steps, lambda: self._begun(root, producer, args, steps))
+        enters = enters or bool(root.options.get("closing"))
+
+        def make() -> Any:
+            product = producer.produce(self, args)
+            return self._opened.enter(product) if enters else product
+
+        return make() if replay is None or root.scope != "none" else replay.next(steps, make)
+
+    def _begun(self, root: Declaration, producer: Producing, args: Mapping[str, Any], steps: tuple[int, ...]) -> Any:
+        """Begin to make what has to be awaited, once for all who wait for one product. raises: Waiting"""
+        task = self._tasks.get(id(root))
+        if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
+            product = producer.produce(self, args)
+            task = asyncio.ensure_future(self._opened.aenter(product) if hasattr(product, "__aenter__") else product)
+            if root.scope != "none" and not args:
+                self._tasks[id(root)] = task
+        raise Waiting(steps, task)
 
     def _finished(self, declared: Declaration, product: Any) -> Any:
         root = declared.root
@@ -314,19 +406,19 @@ class ValueMaker:
             try:
                 value = self._function(transformer, root)(value)
             except BindingError as error:
-                raise self._about(root, error.kind, error.message) from error.__cause__
+                raise self.about(root, error.kind, error.message) from error.__cause__
         if value is None:
             return None
         for of in (root.type, declared.type, *declared.demands):
             if not of.holds(value, self.register):
-                raise self._mismatch(declared, value, of)
+                raise self.mismatch(declared, value, of)
         return value
 
     def _function(self, given: Any, about: Declaration) -> Callable[..., Any]:
         found = called(given, self)
         if found is None:
             hint = meant(given, self.functions) or "pass functions={...}"
-            raise self._about(about, "bad-option", f"no function is called {given!r}", hint=hint)
+            raise self.about(about, "bad-option", f"no function is called {given!r}", hint=hint)
         return found
 
     def _fragments(self, id: str | None) -> Iterator[Fragment]:
@@ -335,76 +427,25 @@ class ValueMaker:
             if value is not None:
                 yield Fragment(one, value)
             elif not one.optional:
-                raise self._about(
+                raise self.about(
                     one, "nothing-produced", f"a fragment of {id!r} has produced nothing", hint="is `optional` meant?"
                 )
 
-    def _assisted(self, wanted: Asked) -> type | None:
-        """The class that is made without any binding: asked for by type alone, and nothing is needed for it."""
-        if wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
-            return None
-        known = self.register.find(wanted.type.title)
-        if known is None or inspect.isabstract(known):
-            return None
-        return known if hasattr(known, "__inject__") or _needs_nothing(known) else None
 
-    def _made_for_type(self, wanted: Asked, args: Mapping[str, Any]) -> Any:
-        known = self._assisted(wanted)
-        if known is None:
-            return None
-        if args:
-            return self.construct(known, (), args)
-        return self.once(known, lambda: self.construct(known, (), {}))
-
-    # --- saying what is wrong ------------------------------------------------------------------------
-
-    def _loop(self, chain: list[Declaration]) -> LookupLoop:
-        keys = [spelled_key(one.key) if one.key else f"a fragment of {one.item.into!r}" for one in chain]  # type: ignore[attr-defined]
-        return LookupLoop(
-            "lookup-loop", f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
-            details=[self.resolution.described(one) for one in chain[:-1]],
-        )  # fmt: skip
-
-    def _not_bound(self, wanted: Asked) -> NotBound:
-        declared = self.declaration(wanted)
-        chain = [spelled_key(one.key) for one in self._chain() if one.key]
-        details = [f"asked for by {' -> '.join(chain)}"] if chain else []
-        if declared is not None:
-            return NotBound(
-                "missing", f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
-                details=[self.resolution.described(declared), *details],
-            )  # fmt: skip
-        close = near(wanted.name, self._names()) if wanted.name else []
-        return NotBound(
-            "missing", f"nothing is bound to {wanted}", details=details,
-            hint=f"did you mean {', '.join(close)}?" if close else None,
-        )  # fmt: skip
-
-    def _names(self) -> list[str]:
-        return [name for _, name in self.resolution.winners if name]
-
-    def _mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
-        return TypeMismatch(
-            "type-mismatch", f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
-            origins=(one.origin,), details=(self.resolution.described(one),),
-        )  # fmt: skip
-
-    def _about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:
-        return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
-
-
-def _needs_nothing(known: type) -> bool:
+def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str, Any], name: str = "") -> Any:
+    """raises: BindingError ("arguments"), where the arguments are not those of the callable"""
+    opened = opening_of(call)[0] if not isinstance(call, type) else call
     try:
-        parameters = inspect.signature(known).parameters.values()
-    except (TypeError, ValueError):
-        return False
-    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return all(one.default is not one.empty or one.kind in variadic for one in parameters)
+        return opened(*args, **named)
+    except TypeError as error:
+        if not _is_wrong_call(call, args, named):
+            raise
+        raise BindingError("arguments", f"{name or name_of(call)} cannot be made: {error}") from error
 
 
-def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any], before: int) -> bool:
+def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
     try:
-        inspect.signature(call).bind(*([None] * before), *args, **named)
+        inspect.signature(call).bind(*args, **named)
     except TypeError:
         return True
     except ValueError:

@@ -39,7 +39,7 @@ from nodeattrs.adapters.bindings.model.types import (
     variable_key,
 )
 from nodeattrs.adapters.bindings.resolution.declarations import (
-    CLASS_IDS,
+    OWN_IDS,
     Declaration,
     Layer,
     Place,
@@ -51,6 +51,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
 _MANY = 20_000
@@ -130,8 +131,9 @@ class Applied:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
 
     def _bind(self, item: Bind, place: Place, rank: int, mask: int) -> None:
-        of = item.type or DATA
-        key = None if item.into is not None and type(item) is not Multibind else (of.kind, item.name or "")
+        is_fragment = item.into is not None and type(item) is not Multibind
+        of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
+        key = None if is_fragment else (of.kind, item.name or "")
         one = Declaration(item, place, rank, mask, key, of)
         one.name = item.name
         one.producer = item.to
@@ -293,12 +295,27 @@ def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> Non
 
 def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
-        hint = applied.near_misses(key) or _unread(applied) or f"bind {spelled_key(key)} in a higher layer or category"
+        hint = applied.near_misses(key) or _unread(applied) or f"{_line_for(key)} in a higher layer or category"
         applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
     elif winner.override and several[-1].position == winner.position:
         message = f"{spelled_key(key)} overrides nothing"
         applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key) or _unread(applied))
     return not winner.abstract
+
+
+_OWN_NAMES = (
+    (regexp("/var/(.+)"), "bind variables to {{ {0} => ... }}"),
+    (regexp(r"/param/(?:Class\[(.+)\]|(.+))/(.+)"), "bind parameters {0} to {{ {1} => ... }}"),
+    (regexp("/map/(.+)/(.+)"), "bind map {0} to {1} {{ ... }}"),
+)
+
+
+def _line_for(key: Key) -> str:
+    """The line that binds a key; of a name that is the library's own the item that stands for it."""
+    for pattern, line in _OWN_NAMES:
+        if found := pattern.fullmatch(key[1]):
+            return line.format(*filter(None, found.groups()))
+    return f"bind {spelled_key(key)}"
 
 
 def _unread(applied: Applied) -> str | None:
@@ -311,7 +328,7 @@ def check_ids(applied: Applied) -> None:
     """Warn of ids that nobody has, and of ids that several keys share."""
     warnings = applied.resolution.warnings
     for name, fragments in applied.resolution.fragments.items():
-        if name not in applied.ids and name not in (*CLASS_IDS, "bindings_providers"):
+        if name not in applied.ids and name not in OWN_IDS:
             close = near(name, applied.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"

@@ -22,6 +22,9 @@ from nodeattrs.typed import Any, NamedTuple
 
 CLASS_IDS = ("included_classes", "excluded_classes")
 """The ids whose fragments are includes and excludes of classes; they need no multibind."""
+BOUND_PROVIDERS = "bindings_providers"
+"""The id of the fragments that are providers of further sets; the name of each is its scheme."""
+OWN_IDS = (*CLASS_IDS, BOUND_PROVIDERS)
 
 Position = tuple[int, int]
 """The rank of a layer, and the rank of the categories; the greatest wins."""
@@ -135,6 +138,15 @@ class Declaration:
     def is_multibind(self) -> bool:
         """Whether its value is collected."""
         return isinstance(self.root.item, Multibind)
+
+    @property
+    def scope(self) -> str:
+        """How long its product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        named = self.options.get("scope")
+        if named is not None:
+            return "" if named == "singleton" else str(named)
+        keeps = self.producer is None or self.options.get("singleton", self.producer.keeps)
+        return "" if keeps else "none"
 
     def flags(self) -> str:
         """Its flags in words, with a blank behind each."""

@@ -1,0 +1,147 @@
+"""Dynamic inventories: a script or a plugin that is run where somebody names it, or what it has printed, in a file.
+
+The output is a map of groups with lists of hosts and children, and `_meta` with the variables of each host. Names are
+taken whole: there are no ranges and ports. It knows no files of variables.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.files import Files
+from nodeattrs.adapters.ansible.groups import Tree
+from nodeattrs.adapters.ansible.levels import title
+from nodeattrs.adapters.ansible.values import Unsafe, Vault, parsed
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.code import require_may_run
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.texts.places import Text
+from nodeattrs.typed import Any
+
+_KEYS = {"hosts": list, "vars": dict, "children": list}
+_SECONDS = 600
+
+
+class Dynamic:
+    """Those that may be run. named: each a source, or a source, `=` and the file that has its output"""
+
+    def __init__(self, files: Files, named: Iterable[str]) -> None:
+        self.files = files
+        self._named: dict[Path, Path | None] = {}
+        for one in named:
+            source, equals, output = one.partition("=")
+            self._named[files.folder / source] = files.folder / output if equals else None
+        self._left = dict(self._named)
+
+    def names(self, path: Path) -> bool:
+        """Whether a source may be run."""
+        return path in self._named
+
+    def read(self, path: Path, tree: Tree) -> None:
+        """Run a source, or take its output, and read that into a tree. raises: AnsibleError"""
+        self._left.pop(path, None)
+        output = self._named[path]
+        if output is None:
+            _Output(tree, self.files.shown(path)).read(self._run(path), lambda host: self._host(path, host))
+            return
+        document = self.files.document(output)
+        if document is None:
+            raise AnsibleError("inventory", "it is encrypted", file=self.files.shown(output))
+        _Output(tree, document.file, document.locator).read(document.tree, None)
+
+    def check(self) -> None:
+        """Say which are no sources. raises: AnsibleError"""
+        for path in self._left:
+            message = "this source is to be run, and is none of the inventory's"
+            raise AnsibleError("no-file", message, file=self.files.shown(path), hint="name it as -i does")
+
+    def _run(self, path: Path) -> Any:
+        if path.suffix in (".yml", ".yaml") or not os.access(path, os.X_OK):
+            program = shutil.which("ansible-inventory")
+            if program is None:
+                message = "a plugin reads this source, and there is no program ansible-inventory to run it"
+                raise AnsibleError("inventory", message, file=self.files.shown(path))
+            return self._printed(path, [program, "-i", str(path), "--list", "--export"])
+        return self._printed(path, [str(path), "--list"])
+
+    def _host(self, path: Path, host: str) -> Any:
+        return self._printed(path, [str(path), "--host", host])
+
+    def _printed(self, path: Path, words: list[str]) -> Any:
+        name = self.files.shown(path)
+        require_may_run(f"the inventory {name}")
+        known = {**os.environ, "ANSIBLE_VARS_ENABLED": ""} if words[0] != str(path) else None
+        try:
+            done = subprocess.run(words, cwd=self.files.folder, env=known, capture_output=True, timeout=_SECONDS)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise AnsibleError("inventory", f"it cannot be run: {error}", file=name) from error
+        if done.returncode:
+            raise AnsibleError("inventory", f"it was run, and ended with {done.returncode}", file=name)
+        try:
+            return parsed(Text(name, done.stdout.decode())).tree if done.stdout.strip() else {}
+        except (AnsibleError, UnicodeDecodeError) as error:
+            raise AnsibleError("inventory", f"what it printed is no JSON: {error}", file=name) from error
+
+
+class _Output:
+    """Reads the map that a source has printed. located: what gives the lines, where it stands in a file"""
+
+    def __init__(self, tree: Tree, file: str, located: Callable[[str, str, Steps], Locator] | None = None) -> None:
+        self.tree, self.file, self._located = tree, file, located
+        self.named: dict[str, None] = {}
+
+    def read(self, found: Any, ask: Callable[[str], Any] | None) -> None:
+        """Read groups, then hosts. ask: gives the variables of a host, where `_meta` is not there"""
+        meta = self._of(found, dict, "it").get("_meta")
+        for name, body in found.items():
+            if name != "_meta":
+                self._group(str(name), body)
+        known = {} if meta is None else self._of(self._of(meta, dict, "_meta").get("hostvars"), dict, "hostvars")
+        for name in self.named:  # others of `_meta` do not count
+            own = known.get(name, {}) if meta is not None or ask is None else ask(name)
+            values = _decoded(self._of(own, dict, f"the variables of {name}"))
+            self.tree.note(self.tree.hosts[name], values, self._at(name, ("_meta", "hostvars", name)), title(8))
+
+    def _group(self, name: str, body: Any) -> None:
+        if not isinstance(body, dict):
+            body = {"hosts": body}
+        elif not _KEYS.keys() & body.keys():
+            body = {"hosts": [name], "vars": body}
+        group = self.tree.group(name, self.file)
+        given = {key: self._of(body[key], kind, f"{name}.{key}") for key, kind in _KEYS.items() if key in body}
+        for host in given.get("hosts", ()):
+            self.tree.host(str(host), group.name)
+            self.named[str(host)] = None
+        if given.get("vars"):
+            values = _decoded(given["vars"])
+            self.tree.note(group, values, self._at(f"vars of {group.name}", (name, "vars")), title(3))
+        for child in given.get("children", ()):
+            self.tree.nest(group.name, self.tree.group(str(child), self.file).name, self.file)
+
+    def _at(self, name: str, under: Steps) -> Locator:
+        return (
+            Origin("inventory", name, self.file) if self._located is None else self._located("inventory", name, under)
+        )
+
+    def _of(self, value: Any, kind: type, what: str) -> Any:
+        if isinstance(value, kind):
+            return value
+        raise AnsibleError("inventory", f"{what} is no {'map' if kind is dict else 'list'}", file=self.file)
+
+
+def _decoded(value: Any) -> Any:
+    """A value with what Ansible marks in JSON as what it is."""
+    if isinstance(value, dict):
+        if len(value) == 1:
+            (key, text), *_ = value.items()
+            if key == "__ansible_vault":
+                return Vault(str(text))
+            if key == "__ansible_unsafe" and isinstance(text, str):
+                return Unsafe(text)
+        return {key: _decoded(entry) for key, entry in value.items()}
+    return [_decoded(entry) for entry in value] if isinstance(value, list) else value

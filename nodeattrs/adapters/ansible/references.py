@@ -1,0 +1,274 @@
+"""Which variables the files of a repository set, and which their templates, conditions and programs mention.
+
+All files are looked at as texts, those in YAML as trees, too; nothing is run, and no host is asked. What is probably
+not meant about it is said in `static`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.files import Files
+from nodeattrs.adapters.ansible.levels import MAGIC
+from nodeattrs.adapters.ansible.words import PLAY, ROLE, TASK
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.lazily import dataclass, field, regexp
+from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
+
+_PASSED = frozenset(("venv", "node_modules", "__pycache__"))
+_YAML = (".yml", ".yaml", ".json")
+_PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
+_MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
+_WORD = regexp(r"[A-Za-z_]\w*")
+_ASSIGNED = regexp(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
+_WRITTEN = regexp(r"^[#\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
+_GUARD = regexp(
+    r"\bdefault\b|\bd\(|\bdefined\b|\bundefined\b|\bomit\b|\blookup\b|\bvarnames\b|\bvars\b|\bignore_errors\b"
+)
+_INDIRECT = regexp(
+    r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
+)
+_LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
+_BARE = frozenset(
+    ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
+)
+"""Keys whose texts are expressions of their own, or may be a name alone."""
+_NAMES = frozenset(("register", "loop_var", "index_var", "extended_loop_var", "name", "key"))
+"""Keys whose texts may be the name of a variable that a task sets."""
+_FREE = frozenset(("set_fact", "add_host", "include_vars", "group_by", "include", "include_tasks", "import_tasks"))
+_OWN_TEXT = """
+    item ansible_managed template_host template_path template_uid q query lookup now undef loop self caller range dict
+    lipsum cycler joiner namespace varargs kwargs super packages services mount_points context true false none True
+    False None"""
+OWN = MAGIC.union(_OWN_TEXT.split())
+"""Names that nobody has to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A variable that a file of variables sets. role: the role that the file belongs to, "" for none"""
+
+    name: str
+    origin: Origin
+    role: str
+
+
+@dataclass
+class References:
+    """What the files of a repository say.
+
+    definitions: what files of variables set
+    settable:    every name that is a key anywhere, or that a task, a program or an inventory might set
+    used:        every word that is not a key, in YAML, templates and programs
+    mentions:    name -> where templates and conditions mention it first, with no word about its absence
+    guarded:     names that are mentioned beside `default`, `is defined` and the like
+    parts:       texts of which names are made; None stands for one that may be any
+    roles:       the roles that are there; asked: those that are asked for
+    encrypted:   whether some file is encrypted, which may set and mention any variable
+    """
+
+    root: Path
+    files: Files
+    definitions: list[Definition] = field(default_factory=list)
+    settable: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    mentions: dict[str, Origin] = field(default_factory=dict)
+    guarded: set[str] = field(default_factory=set)
+    parts: set[str | None] = field(default_factory=set)
+    roles: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    faults: list[AnsibleError] = field(default_factory=list)
+    looked: int = 0
+    encrypted: bool = False
+
+    @cached_property
+    def missing(self) -> set[str]:
+        """The roles that are asked for and come from somewhere else."""
+        known = {one.rpartition("/")[2] for one in self.roles}
+        return {one for one in self.asked if one.rpartition("/")[2] not in known and "{{" not in one}
+
+    def read(self) -> References:
+        """Look at all files. cost: one reading of each"""
+        for path in _paths(self.root):
+            self.looked += 1
+            relative = path.relative_to(self.root)
+            below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
+            self.roles.update("/".join(below[:count]) for count in range(1, len(below)))
+            is_bare = not path.suffix and _holds_variables(relative)
+            if (path.suffix in _YAML or is_bare) and "templates" not in relative.parts:
+                self._yaml(path, relative)
+            elif path.suffix.lower() not in _PAGES or "templates" in relative.parts or "files" in relative.parts:
+                self._text(path)
+            else:
+                self._given(_readable(path))
+        return self
+
+    def _yaml(self, path: Path, relative: Path) -> None:
+        try:
+            document = self.files.document(path)
+        except AnsibleError as error:
+            if not {"files", "tests", "molecule"} & set(relative.parts):
+                self.faults.append(error)
+            self._text(path)
+            return
+        if document is None:
+            self.encrypted = True
+            return
+        place = role_of(relative)
+        if _holds_variables(relative) and isinstance(document.tree, dict):
+            locator = document.locator("variables", place)
+            names = (name for name in document.tree if isinstance(name, str))
+            self.definitions += [Definition(name, locator.at((name,)), place) for name in names]
+        _Walk(self, document).value(document.tree, ())
+
+    def _text(self, path: Path) -> None:
+        text = _readable(path)
+        self.used.update(_WORD.findall(text))
+        self._given(text)
+        if path.suffix == ".py":
+            self.settable.update(_WORD.findall(text))
+        self.expression(text if "{%" in text or "{{" in text else "")
+        if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
+            self._template(path, text)
+
+    def _given(self, text: str) -> None:
+        """Note what a page or a program says that somebody gives: `name=value`, `name: value`, a row of a table."""
+        self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text))
+
+    def _template(self, path: Path, text: str) -> None:
+        if "{{" not in text and "{%" not in text:
+            return
+        name = self.files.shown(path)
+        is_guarded = bool(_GUARD.search(text))
+        for one in undeclared(text):
+            line = text[: max(text.find(one), 0)].count("\n") + 1
+            self.mention(one, Origin("template", "", name, line), is_guarded)
+
+    def mention(self, name: str, origin: Origin, is_guarded: bool) -> None:
+        """A template or a condition mentions a name. Roles that nobody asks for may want it of whoever does."""
+        if is_guarded:
+            self.guarded.add(name)
+        self.mentions.setdefault(name, origin)
+
+    def expression(self, text: str) -> None:
+        """Note names that a text makes of other texts."""
+        for found in _INDIRECT.finditer(text):
+            literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]
+            self.parts.update(literals or [None])
+
+
+class _Walk:
+    """Goes through a document."""
+
+    def __init__(self, found: References, document: Document) -> None:
+        self.found, self.document = found, document
+
+    def value(self, value: Any, at: Steps, key: str = "") -> None:
+        if isinstance(value, dict):
+            self._map(value, at)
+        elif isinstance(value, list):
+            for index, entry in enumerate(value):
+                self.value(entry, (*at, index), key)
+        elif isinstance(value, str):
+            self._text(str(value), at, key)
+
+    def _map(self, value: dict[Any, Any], at: Steps) -> None:
+        for key, entry in value.items():
+            name = str(key)
+            self.found.settable.add(name)
+            if "{{" in name:
+                self._text(name, at, "")
+            if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
+                self.found.asked.add(entry)
+            plain = name.rpartition(".")[2]
+            if plain in ("roles", "dependencies") and isinstance(entry, list):
+                self._roles(entry)
+            if plain in _FREE and isinstance(entry, str):
+                self.found.settable.update(_ASSIGNED.findall(entry))
+            if plain in ("include_role", "import_role") and isinstance(entry, dict):
+                self.found.asked.add(str(entry.get("name", entry.get("role", ""))))
+            if name in _NAMES and isinstance(entry, str):
+                self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
+            self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
+
+    def _roles(self, entries: list[Any]) -> None:
+        for one in entries:
+            name = one.get("role", one.get("name")) if isinstance(one, dict) else one
+            if isinstance(name, str):
+                self.found.asked.add(name)
+
+    def _text(self, text: str, at: Steps, key: str) -> None:
+        found = self.found
+        found.used.update(_WORD.findall(text))
+        is_bare = key in _BARE or key.startswith("with_")
+        if "{{" not in text and "{%" not in text:
+            if not is_bare or key in ("loop", "var", "environment") or key.startswith("with_"):
+                return
+            text = f"{{{{ {text} }}}}"
+        found.expression(text)
+        is_guarded = bool(_GUARD.search(text))
+        names = undeclared(text)
+        if not names:
+            return
+        place = found.mentions.keys() >= set(names)
+        origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
+        for name in names:
+            found.mention(name, origin, is_guarded)
+
+
+def undeclared(text: str) -> set[str]:
+    """The names that a template needs from outside; nothing where it is no template. raises: MissingExtra"""
+    from nodeattrs.texts.jinja import module
+
+    jinja2 = module()
+    try:
+        import jinja2.meta
+
+        tree = jinja2.Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"]).parse(text)
+        found: set[str] = jinja2.meta.find_undeclared_variables(tree)
+    except jinja2.TemplateError:
+        return set()
+    return {name for name in found if name not in OWN and not name.startswith("ansible_")}
+
+
+def _paths(root: Path) -> Iterator[Path]:
+    left = _MOST_FILES
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _PASSED and not name.startswith("."))
+        for name in sorted(name for name in names if not name.startswith(".")):
+            path = Path(folder, name)
+            left -= 1
+            if left >= 0 and path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:
+                yield path
+
+
+def _readable(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _holds_variables(relative: Path) -> bool:
+    """Whether a file is one of group_vars, host_vars, or of the variables of a role."""
+    parts = relative.parts[:-1]
+    if "group_vars" in parts or "host_vars" in parts:
+        return "templates" not in parts and "files" not in parts
+    return "roles" in parts and len(parts) >= 3 and parts[parts.index("roles") + 2] in ("defaults", "vars")
+
+
+def role_of(relative: Path) -> str:
+    """The role that a file belongs to; "" for none."""
+    parts = relative.parts
+    return parts[parts.index("roles") + 1] if "roles" in parts[:-2] else ""
+
+
+WORDS = PLAY | ROLE | TASK
+"""What is a word of plays and tasks, and may be a variable besides."""

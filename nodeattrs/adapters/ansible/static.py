@@ -1,0 +1,162 @@
+"""What in a repository of Ansible is probably not meant: found without running anything.
+
+Unused: set, and no template, condition, task or program has the word. Undefined: mentioned by a template, never with a
+word about its absence, and no file, task or program could set it. Misspelt: one of each that look alike. Shadowed: set
+in an inventory where something stronger counts on every host that has it. Where names are made of texts, or roles come
+from elsewhere, what these might mean is not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from nodeattrs.adapters.ansible.faults import AnsibleError, warned
+from nodeattrs.adapters.ansible.files import Files
+from nodeattrs.adapters.ansible.inventory import Inventory
+from nodeattrs.adapters.ansible.levels import MERGE, RESERVED, title
+from nodeattrs.adapters.ansible.references import WORDS, Definition, References, role_of
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import is_near
+from nodeattrs.errors import NodeattrsError
+
+_INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
+_OF_FILES = {title(level) for level in range(3, 11)}
+_SHORTEST = 4
+
+
+def is_repository(root: Path) -> bool:
+    """Whether somebody keeps playbooks or an inventory there."""
+    names = ("ansible.cfg", "group_vars", "host_vars")
+    return any((root / name).exists() for name in names) or any(root.glob("roles/*/tasks/main.y*ml"))
+
+
+class Static:
+    """A look at a repository. looked: how many files were looked at"""
+
+    NOTES = frozenset(("unused-variable",))
+    """Kinds that are only worth knowing."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._warnings: list[AnsibleError] = []
+        self._references = References(root, Files(root, self._warn)).read()
+        self.looked = self._references.looked
+
+    def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
+        if kind == "duplicate-key":
+            self._warnings.append(warned(kind, message, file, line))
+
+    @property
+    def faults(self) -> list[AnsibleError]:
+        """Files that cannot be read."""
+        return self._references.faults
+
+    def warnings(self) -> Iterator[AnsibleError]:
+        """What is probably not meant. cost: a trace of no host; one look at each layer of each"""
+        yield from self._warnings
+        unused, undefined = list(self._unused()), dict(self._undefined())
+        for one in unused:
+            meant = next((name for name in undefined if is_near(one.name, name)), None)
+            if meant is None:
+                yield _at("unused-variable", f"nothing mentions {one.name}", one.origin)
+                continue
+            where = undefined.pop(meant).place
+            yield _at("misspelt-variable", f"nothing mentions {one.name}; {where} mentions {meant}", one.origin)
+        for name, origin in undefined.items():
+            yield _at("undefined-variable", f"{name} is mentioned here, and nothing sets it", origin)
+        yield from self._shadowed()
+
+    def _unused(self) -> Iterator[Definition]:
+        found = self._references
+        if None in found.parts or found.encrypted:
+            return
+        for one in found.definitions:
+            is_foreign = (bool(found.missing) and not one.role) or self._is_of_missing(one.name)
+            if one.name in found.used or one.name in WORDS | RESERVED or one.name.startswith("ansible_") or is_foreign:
+                continue
+            if not any(part in one.name for part in found.parts if part):
+                yield one
+
+    def _undefined(self) -> Iterator[tuple[str, Origin]]:
+        found = self._references
+        if found.encrypted:
+            return
+        for name, origin in found.mentions.items():
+            if name in found.settable or name in found.guarded or len(name) < _SHORTEST or origin.file is None:
+                continue
+            role = role_of(Path(origin.file))
+            is_asked = not role or role in {one.rpartition("/")[2] for one in found.asked}
+            if is_asked and not self._is_of_missing(name) and not any(part and part in name for part in found.parts):
+                yield name, origin
+
+    def _is_of_missing(self, name: str) -> bool:
+        """Whether a name may belong to a role that comes from elsewhere."""
+        return any(name.startswith(_plain(one)) for one in self._references.missing)
+
+    def _shadowed(self) -> Iterator[AnsibleError]:
+        winning: set[tuple[Origin, str]] = set()
+        seen: dict[tuple[Origin, str], Origin] = {}
+        for inventory in self._inventories():
+            for host in inventory.hosts:
+                _note(inventory, host, winning, seen)
+        for (origin, name), by in seen.items():
+            if (origin, name) not in winning and origin.file is not None:
+                yield _at("shadowed-variable", f"{name} counts on no host: {by.place or by.who} overrides it", origin)
+
+    def _inventories(self) -> Iterable[Inventory]:
+        """Those of ansible.cfg, else those that lie where people keep them; none where one would have to be run."""
+        found: list[Inventory] = []
+        for sources in self._sources():
+            try:
+                one = Inventory(*sources, folder=self.root, lenient=True)
+                complete = bool(one.hosts) and not one.not_run and not any(w.kind == "unparsed" for w in one.warnings)
+                found += [one] if complete else []
+                if not complete and one.hosts:
+                    return []
+            except NodeattrsError:
+                return []
+        return found
+
+    def _sources(self) -> Iterator[tuple[str, ...]]:
+        if (self.root / "ansible.cfg").is_file() and Inventory("localhost,", folder=self.root).config.inventory[0] != (
+            "/etc/ansible/hosts"
+        ):
+            yield ()
+            return
+        for name in _INVENTORIES:
+            if (self.root / name).is_file() or ((self.root / name).is_dir() and not _holds_folders(self.root / name)):
+                yield (name,)
+        for folder in ("inventories", "inventory", "environments"):
+            below = sorted((self.root / folder).glob("*")) if (self.root / folder).is_dir() else []
+            yield from ((str(one),) for one in below if one.is_dir() and one.name not in ("group_vars", "host_vars"))
+
+
+def _holds_folders(folder: Path) -> bool:
+    return any(one.is_dir() and one.name not in ("group_vars", "host_vars") for one in folder.iterdir())
+
+
+def _note(
+    inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
+) -> None:
+    """Note which definitions a host has, and which of them count."""
+    last: dict[str, tuple[Origin, str]] = {}
+    for layer in inventory.host(host).layers():
+        if layer.title not in _OF_FILES or not isinstance(layer.value, dict):
+            continue
+        for name, value in layer.value.items():
+            here = layer.origin.at((name,)), str(name)
+            if inventory.policy is MERGE and isinstance(value, dict):
+                winning.add(here)
+            if str(name) in last:
+                seen[last[str(name)]] = here[0]
+            last[str(name)] = here
+    winning.update(last.values())
+
+
+def _plain(role: str) -> str:
+    return role.rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
+
+
+def _at(kind: str, message: str, origin: Origin) -> AnsibleError:
+    return warned(kind, message, origin.file, origin.line)

@@ -1,0 +1,93 @@
+"""Data as TOML in the layout that ansible-inventory prints: values before tables, an element of a list a line.
+
+A list of maps is an array of tables where one of them needs more than a line. It knows no inventories.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterator
+
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.errors import BadValue
+from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
+
+_BARE = regexp(r"[A-Za-z0-9_-]+")
+_ESCAPED = regexp(r'["\\\x00-\x08\n-\x1f\x7f]')
+_SHORT = {"\b": "\\b", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_LINE = 100
+
+
+def as_toml_text(tree: dict[Any, Any]) -> str:
+    """A tree as TOML.
+
+    raises: BadValue, for null and all else that TOML has not
+
+    >>> print(as_toml_text({"web": {"hosts": {"h1": {"ports": [80]}}}}))
+    [web.hosts.h1]
+    ports = [
+        80,
+    ]
+    <BLANKLINE>
+    """
+    return "".join(f"{line}\n" for line in _table(tree, (), ""))
+
+
+def _table(tree: dict[Any, Any], path: Path, header: str) -> Iterator[str]:
+    plain = {key: value for key, value in tree.items() if not _is_table(value, (*path, key))}
+    is_written = bool(header and (plain or len(plain) == len(tree)))
+    if is_written:
+        yield header
+    yield from (f"{_key(key)} = {_value(value, (*path, key))}" for key, value in plain.items())
+    is_written = is_written or bool(plain)
+    for key, value in tree.items():
+        if key in plain:
+            continue
+        here = (*path, key)
+        name = ".".join(map(_key, here))
+        several = isinstance(value, list)
+        for one in value if several else [value]:
+            if is_written:
+                yield ""
+            is_written = True
+            yield from _table(one, here, f"[[{name}]]" if several else f"[{name}]")
+
+
+def _is_table(value: Any, path: Path) -> bool:
+    if isinstance(value, list):
+        return (
+            bool(value) and all(isinstance(one, dict) for one in value) and not all(_fits(one, path) for one in value)
+        )
+    return isinstance(value, dict)
+
+
+def _fits(value: dict[Any, Any], path: Path) -> bool:
+    text = f"    {_value(value, path)},"
+    return "\n" not in text and len(text) <= _LINE
+
+
+def _key(key: Any) -> str:
+    return str(key) if _BARE.fullmatch(str(key)) else _value(str(key), ())
+
+
+def _value(value: Any, path: Path, depth: int = 1) -> str:
+    if isinstance(value, str):
+        return f'"{_ESCAPED.sub(_escape, value)}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float, datetime.date)):
+        return str(value)
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_key(key)} = {_value(one, (*path, key), depth)}" for key, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list):
+        indent = "    " * depth
+        lines = "".join(f"{indent}{_value(one, (*path, at), depth + 1)},\n" for at, one in enumerate(value))
+        return f"[\n{lines}{indent[4:]}]" if lines else "[]"
+    raise BadValue(f"TOML has no {value!r}", path=path, details=(f"there is one at {spell(path)}",))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _SHORT.get(found[0]) or f"\\u{ord(found[0]):04x}"

@@ -1,0 +1,234 @@
+"""What is bound for a state, what a key needs, and what is missing, with everyone on the way to it.
+
+It makes no value: that is the maker's, who stands on this.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from nodeattrs.adapters.bindings.model.expressions import injected_by, variables_of
+from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
+from nodeattrs.adapters.bindings.model.items import Bind
+from nodeattrs.adapters.bindings.model.producers import PRODUCER, Computed, Instance
+from nodeattrs.adapters.bindings.model.state import Objects, State
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, is_abstract, spelled_key, variable_key
+from nodeattrs.adapters.bindings.production.filling import Slot, not_given, place_of, slots_of
+from nodeattrs.adapters.bindings.resolution import resolve
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
+from nodeattrs.core.tree import near
+from nodeattrs.typed import Any
+
+_PRODUCERS = "Type[Producer["
+
+
+class Bound:
+    """The declarations that count, by key, and who is looking something up at this moment.
+
+    given: values that a scope was opened with
+    """
+
+    def __init__(self, layers: tuple[Layer, ...], state: State, register: Classes, objects: Objects) -> None:
+        self.layers = layers
+        self.state = state
+        self.register = register
+        self.objects = objects
+        self.resolution: Resolution = resolve(layers, state, objects)
+        self._making = threading.local()
+        self._slots: dict[Any, tuple[Slot, ...]] = {}
+        self._unbound: dict[type, Declaration] = {}
+        self._given: dict[Key, Any] = {}
+
+    def declaration(self, wanted: Asked) -> Declaration | None:
+        """The declaration that counts for a key; None where there is none.
+
+        Whoever asks for a producer by its name takes one of any type: `Type[Producer[String]]`.
+        """
+        found = self.resolution.winners.get(wanted.key)
+        if found is None and wanted.type == PRODUCER:
+            named = (key for key in self.resolution.winners if key[1] == wanted.name and key[0].startswith(_PRODUCERS))
+            return self.resolution.winners.get(next(named, wanted.key))
+        return found
+
+    def counting(self, wanted: Asked) -> Declaration | None:
+        """The same; of a class that nobody binds, what makes it by its constructor."""
+        return self.declaration(wanted) or self._alone(wanted)
+
+    def is_given(self, wanted: Asked) -> bool:
+        """Whether the scope was opened with a value for a key."""
+        return wanted.key in self._given
+
+    def needs(self, one: Declaration) -> Iterator[Asked]:
+        """The keys that a declaration looks up, as far as it can be known without producing anything."""
+        producer = one.root.producer
+        if isinstance(producer, Computed):
+            for name in dict.fromkeys(variables_of(producer.expression)):
+                key = self._key_of_variable(name)
+                if key is not None:
+                    yield key
+            yield from (Asked(None, name) for name in injected_by(producer.expression))
+        elif producer is not None:
+            yield from producer.asks()
+            if (calling := producer.calls(self.register)) is not None:
+                call, args, named = calling
+                slots = not_given(self.slots(call), args, named)
+                yield from (slot.wanted for slot in slots if slot.wanted is not None and self.is_asked(slot))
+
+    def _key_of_variable(self, name: str) -> Asked | None:
+        if self.declaration(bound := Asked(None, variable_key(name))) is not None:
+            return bound
+        if name in self.state.variables or self.state.value(name) is not None:
+            return None
+        return Asked(None, name)
+
+    def slots(self, call: Callable[..., Any]) -> tuple[Slot, ...]:
+        """The parameters of a callable, read once. raises: BindingError ("bad-type", "ambiguous-class")"""
+        found = self._slots.get(call)
+        if found is None:
+            found = self._slots[call] = slots_of(call, self.register)
+        return found
+
+    def is_asked(self, slot: Slot) -> bool:
+        """Whether a parameter is looked up: one that can do without only where somebody binds it."""
+        wanted = slot.wanted
+        return wanted is not None and (
+            slot.is_required or self.is_given(wanted) or self.declaration(wanted) is not None
+        )
+
+    def _alone(self, wanted: Asked) -> Declaration | None:
+        """A class that is made without any binding: asked for by type alone, and its constructor can be filled."""
+        if wanted.type is None or wanted.name is not None or wanted.type.name != "Type":
+            return None
+        known = self.register.find(wanted.type.title)
+        if known is None or not self._is_fillable(known):
+            return None
+        found = self._unbound.get(known)
+        if found is None:
+            item = Bind(origin=place_of(known), type=wanted.type, to=Instance(wanted.type.title))
+            found = Declaration(item, NO_PLACE, 0, 0, wanted.key, wanted.type)
+            found.producer = item.to
+            found = self._unbound.setdefault(known, found)
+        return found
+
+    def _is_fillable(self, known: type) -> bool:
+        """Whether every parameter of its constructor says a key, or can do without."""
+        if is_abstract(known) or known.__module__ == "builtins":
+            return False
+        if known in self._unbound or hasattr(known, "__inject__"):
+            return True
+        return not any(slot.is_required and slot.wanted is None for slot in self.slots(known))
+
+    def _chain(self) -> list[Declaration]:
+        chain: list[Declaration] | None = getattr(self._making, "chain", None)
+        if chain is None:
+            chain = self._making.chain = []
+        return chain
+
+    # --- saying what is wrong ------------------------------------------------------------------------
+
+    def _loop(self, chain: list[Declaration]) -> LookupLoop:
+        keys = [spelled_key(one.key) if one.key else link(one) for one in chain]
+        return LookupLoop(
+            "lookup-loop", f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
+            details=[self._standing(one) for one in chain[:-1]],
+        )  # fmt: skip
+
+    def _standing(self, one: Declaration) -> str:
+        """Where a declaration stands; of a class that nobody binds where it is written."""
+        if one.place is NO_PLACE:
+            return f"{link(one)}: {one.origin}; nobody binds it"
+        return self.resolution.described(one)
+
+    def unfilled(self, links: list[str], slot: Slot) -> NotBound:
+        """What a parameter lacks, with everyone on the way to it: "Web needs Repo needs db_url: not bound"."""
+        chain, seen = self._chain(), list(links)
+        while (inner := self._lacking(slot.wanted)) is not None and slot.label not in seen:
+            seen.append(slot.label)
+            slot = inner
+        why, hint = self._why_missing(slot)
+        return NotBound(
+            "missing", f"{chained([*seen, slot.label])}: {why}", origins=[one.origin for one in reversed(chain)],
+            details=[self._standing(one) for one in reversed(chain)], hint=hint,
+        )  # fmt: skip
+
+    def _why_missing(self, slot: Slot) -> tuple[str, str | None]:
+        """Why nobody has a value for a parameter, and the way out."""
+        if slot.wanted is None:
+            return "its annotation says no key", f'Annotated[..., named("{slot.name}")], or give it with the binding'
+        if (declared := self.declaration(slot.wanted)) is not None:
+            return f"bound at {declared.origin}, and nothing was produced", None
+        close, hint = self._nearest(slot.wanted)
+        nearest = " or ".join(f"{name} ({place})" if place else name for name, place in close.items())
+        return f"not bound; nearest: {nearest}" if close else "not bound", hint
+
+    def _lacking(self, wanted: Asked | None) -> Slot | None:
+        """The parameter because of which a class that nobody binds cannot be made."""
+        if wanted is None or wanted.name or wanted.type is None or self.declaration(wanted) is not None:
+            return None
+        known = self.register.find(wanted.type.title) if wanted.type.name == "Type" else None
+        if known is None or is_abstract(known):
+            return None
+        return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
+
+    def _not_bound(self, wanted: Asked) -> NotBound:
+        declared = self.declaration(wanted)
+        chain = [spelled_key(one.key) for one in self._chain() if one.key]
+        details = [f"asked for by {' -> '.join(chain)}"] if chain else []
+        if declared is not None:
+            return NotBound(
+                "missing", f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
+                details=[self.resolution.described(declared), *details],
+            )  # fmt: skip
+        if (lacking := self._lacking(wanted)) is not None:
+            return self.unfilled([wanted.label], lacking)
+        return NotBound("missing", f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
+
+    def _hint(self, wanted: Asked) -> str | None:
+        """The way out where nothing is bound."""
+        close, hint = self._nearest(wanted)
+        return hint or (f"did you mean {', '.join(close)}?" if close else None)
+
+    def _nearest(self, wanted: Asked) -> tuple[dict[str, str], str | None]:
+        """What looks like a key that nobody binds, with its places; a hint where more is known.
+
+        Names that begin with a slash are the library's own: nobody is sent there.
+        """
+        known: dict[str, str] = {}
+        for (kind, name), one in self.resolution.winners.items():
+            place = one.origin.place or ""
+            if name and name == wanted.name and kind != wanted.key[0]:
+                return {f"{name} as {kind}": place}, f"it is bound as {kind}, at {place}: ask for that type, too"
+            if wanted.name is None and kind.startswith("Type[") and not name:
+                known[kind[5:-1]] = place
+            elif wanted.name and name and not name.startswith("/"):
+                known[name] = place
+        if (variable := self.resolution.winners.get(("Data", variable_key(wanted.name or "")))) is not None:
+            return {}, f"it is a variable, bound at {variable.origin.place}: ${wanted.name}"
+        of = self.register.find(wanted.type.title) if wanted.type is not None and wanted.type.name == "Type" else None
+        hint = CONCRETE if of is not None and wanted.name is None and is_abstract(of) else None
+        return {name: known.get(name.strip('"'), "") for name in near(wanted.label, known)}, hint
+
+    def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
+        return TypeMismatch(
+            "type-mismatch", f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
+            origins=(one.origin,), details=(self.resolution.described(one),),
+        )  # fmt: skip
+
+    def about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:
+        return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
+
+
+CONCRETE = "bind it to a class that has all of its methods: .to_class(...)"
+NO_PLACE = Place(0, "made for its type", "")
+
+
+def link(one: Declaration) -> str:
+    """A declaration in one word."""
+    if one.key is None:
+        return f"a fragment of {one.item.into!r}"  # type: ignore[attr-defined]
+    return one.key[1] or one.key[0].removeprefix("Type[").removesuffix("]" * one.key[0].startswith("Type["))
+
+
+def chained(links: list[str]) -> str:
+    return " needs ".join(links)

@@ -1,0 +1,169 @@
+"""What a callable needs: its parameters as keys, read from its annotations.
+
+A class, a `list` or `dict` of a class, or `Annotated[str, named("db_url")]` says a key; a plain `int` or
+`str` says none. It reads signatures and asks nobody: who has the values is the maker's affair.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
+from functools import partial
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_of_hint
+from nodeattrs.adapters.bindings.model.values import shown_file
+from nodeattrs.core.borders import taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.lazily import dataclass
+
+EMPTY: Any = inspect.Parameter.empty
+_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+@taking(name=str)
+def named(name: str) -> Asked:
+    """The name that a parameter is looked up by, beside its type: `url: Annotated[str, named("db_url")]`."""
+    return Asked(None, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A parameter that may be filled.
+
+    wanted:   the key that its annotation says; None where it says none
+    default:  what it has by itself; EMPTY for nothing
+    optional: whether it may be None
+    kind:     how it is given
+    words:    its annotation, for messages
+    """
+
+    name: str
+    wanted: Asked | None
+    default: Any
+    optional: bool
+    kind: Any
+    words: str = ""
+
+    @property
+    def label(self) -> str:
+        """What a message calls it: the name of its key, else its type, else its own name."""
+        if self.wanted is None:
+            return f"{self.name}{self.words and ': '}{self.words}"
+        return self.wanted.label
+
+    @property
+    def is_required(self) -> bool:
+        """Whether nothing can be done without a value."""
+        return self.default is EMPTY and not self.optional
+
+
+def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
+    """The parameters of a callable or a class; of one without a signature there are none.
+
+    cost:   that of reading a signature; who asks often keeps it
+    raises: BindingError ("bad-type", "ambiguous-class")
+    """
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    hints, given = _hints(call), call.keywords if isinstance(call, partial) else {}
+    return tuple(
+        _slot(one, hints.get(one.name, EMPTY), register)
+        for one in parameters
+        if one.kind not in _VARIADIC and one.name not in given
+    )
+
+
+def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
+    """Those that an argument list leaves open."""
+    for index, slot in enumerate(slots):
+        by_position = index < len(args) and slot.kind is not inspect.Parameter.KEYWORD_ONLY
+        if not by_position and slot.name not in named:
+            yield slot
+
+
+def returned(call: Callable[..., Any], register: Classes) -> Type | None:
+    """The type that a function says it returns; None where it says none that could be bound."""
+    hint = None if isinstance(call, type) else _hints(call).get("return")
+    if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
+        hint = get_args(hint)[0]  # of a factory that yields
+    try:
+        return None if hint in (None, Any, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
+    except BindingError:
+        return None
+
+
+def place_of(call: Callable[..., Any]) -> Origin:
+    """Where a class or a function is written, as far as it says so."""
+    code = getattr(inspect.unwrap(call.__init__ if isinstance(call, type) else call), "__code__", None)  # type: ignore[misc]
+    kind, name = "class" if isinstance(call, type) else "function", name_of(call)
+    if code is None or code.co_filename.startswith("<"):
+        return Origin(kind, f"{getattr(call, '__module__', '')}.{name}")
+    return Origin(kind, name, shown_file(code.co_filename), code.co_firstlineno)
+
+
+def name_of(call: Any) -> str:
+    """What messages call a callable."""
+    return getattr(call, "__name__", None) or type(call).__name__
+
+
+def _hints(call: Any) -> dict[str, Any]:
+    if isinstance(call, partial):
+        call = call.func
+    target = call
+    if isinstance(call, type):
+        target = call.__init__ if call.__init__ is not object.__init__ else call.__new__  # type: ignore[misc]
+    elif not inspect.isroutine(call):
+        target = type(call).__call__
+    try:
+        return get_type_hints(target, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # a name that is not there when it runs: nobody can look it up
+        found = getattr(inspect.unwrap(target), "__annotations__", {})
+        return {name: hint for name, hint in found.items() if not isinstance(hint, str)}
+
+
+def _slot(one: inspect.Parameter, hint: Any, register: Classes) -> Slot:
+    if hint is EMPTY:
+        return Slot(one.name, None, one.default, False, one.kind, one.annotation if type(one.annotation) is str else "")
+    of, optional = _without_none(hint)
+    key = None
+    if get_origin(of) is Annotated:
+        of, *notes = get_args(of)
+        of, inside = _without_none(of)
+        optional = optional or inside
+        key = next((note for note in notes if isinstance(note, (str, Asked))), None)
+    return Slot(one.name, _wanted(of, key, register), one.default, optional, one.kind, _words(of))
+
+
+def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None:
+    if isinstance(key, Asked) and (key.type is not None or key.name is None):
+        return key
+    if key is None and getattr(of, "__module__", "") == "builtins" and not get_args(of):
+        return None
+    try:
+        found = type_of_hint(of, register)
+    except BindingError as error:
+        if key is None and error.kind == "bad-type":
+            return None
+        raise
+    name = key.name if isinstance(key, Asked) else key
+    if name is None and (found.is_data or found.name in ("Any", "Pattern")):
+        return None
+    return Asked(None if found.name == "Any" else found, name)
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """A hint without its None, and whether it had one."""
+    args = get_args(hint)
+    if get_origin(hint) not in (Union, types.UnionType) or types.NoneType not in args:
+        return hint, False
+    left = [one for one in args if one is not types.NoneType]
+    return (left[0] if len(left) == 1 else Union[tuple(left)]), True  # noqa: UP007 (made while it runs)
+
+
+def _words(of: Any) -> str:
+    return of.__name__ if isinstance(of, type) and not get_args(of) else str(of).replace("typing.", "")

@@ -1,0 +1,118 @@
+"""Making the same objects again without asking what they are made of: for scopes that are opened often.
+
+What was made once is known to be bound, to fit and to need nothing twice; so for a class and what its constructor
+needs one function is put together that makes all of it. Whatever is not that simple is asked for as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nodeattrs.adapters.bindings.model.producers import Instance, Ref
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, is_protocol
+from nodeattrs.adapters.bindings.production.filling import Slot
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.typed import Any, Protocol
+
+Make = Callable[[Any], Any]
+"""Makes a product for the scope that it is given."""
+
+
+class Planning(Protocol):
+    """Whom a plan asks while it is made."""
+
+    register: Classes
+
+    def slots(self, call: Callable[..., Any]) -> tuple[Slot, ...]: ...
+    def counting(self, wanted: Asked) -> Declaration | None: ...
+    def is_given(self, wanted: Asked) -> bool: ...
+    def is_asked(self, slot: Slot) -> bool: ...
+    def ask(self, wanted: Asked) -> Any: ...
+
+
+def planned(maker: Planning, root: Declaration) -> Make | None:
+    """What makes the product of a declaration; None where it is made in the usual way.
+
+    cost: one visit for each class that it needs
+    """
+    return _Planner(maker).of(root)
+
+
+class _Planner:
+    def __init__(self, maker: Planning) -> None:
+        self._maker = maker
+        self._made: dict[int, Make | None] = {}
+
+    def of(self, root: Declaration) -> Make | None:
+        if id(root) not in self._made:
+            self._made[id(root)] = None  # whoever needs itself is made in the usual way, which says so
+            self._made[id(root)] = self._constructing(root)
+        return self._made[id(root)]
+
+    def _constructing(self, root: Declaration) -> Make | None:
+        known = self._class_of(root)
+        if known is None:
+            return None
+        every = self._maker.slots(known)
+        slots = [slot for slot in every if self._maker.is_asked(slot)]
+        if list(every[: len(slots)]) == slots and all(slot.kind is not slot.kind.KEYWORD_ONLY for slot in slots):
+            return _calling(known, [self._getting(slot) for slot in slots])
+        names = [(slot.name, self._getting(slot)) for slot in slots]
+        return lambda scope: known(**{name: get(scope) for name, get in names})
+
+    def _class_of(self, root: Declaration) -> type | None:
+        """The class of which a declaration gives an object and nothing else, so that its type needs no look."""
+        producer, classes = root.producer, self._maker.register
+        if (
+            not isinstance(producer, (Instance, Ref))
+            or root.optional
+            or {*root.options} - {"scope"}
+            or root.type.name != "Type"
+        ):
+            return None
+        calling, bound = producer.calls(classes), classes.find(root.type.title)
+        known = calling[0] if calling is not None and calling[1:] == ((), {}) else None
+        if not isinstance(known, type) or hasattr(known, "__inject__") or bound is None or is_protocol(bound):
+            return None
+        return known if issubclass(known, bound) else None
+
+    def _getting(self, slot: Slot) -> Make:
+        wanted, maker = slot.wanted, self._maker
+        assert wanted is not None
+        declared = None if maker.is_given(wanted) else maker.counting(wanted)
+        if declared is None or declared.source is not None:
+            return lambda scope: scope.ask(wanted)
+        if not declared.scope and not declared.optional:
+            product = maker.ask(wanted)
+            return lambda scope: product
+        make = self.of(declared)
+        if make is None:
+            return lambda scope: scope.ask(wanted)
+        return make if declared.scope == "none" else _keeping(id(declared), declared.scope, make, wanted)
+
+
+def _calling(known: Callable[..., Any], gets: list[Make]) -> Make:
+    """The call with so many arguments; the short ones are most of them."""
+    match gets:
+        case []:
+            return lambda scope: known()
+        case [one]:
+            return lambda scope: known(one(scope))
+        case [one, two]:
+            return lambda scope: known(one(scope), two(scope))
+    return lambda scope: known(*[get(scope) for get in gets])
+
+
+def _keeping(number: int, name: str, make: Make, wanted: Asked) -> Make:
+    """What the scope has, else made and kept there."""
+
+    def get(scope: Any) -> Any:
+        kept = scope.kept
+        if number in kept:
+            return kept[number]
+        if scope.scope_name != name:
+            return scope.ask(wanted)
+        made = kept[number] = make(scope)
+        return made
+
+    return get

@@ -1,0 +1,122 @@
+"""How long products live: what was opened is closed with its scope, and what must be awaited is waited for.
+
+A scope is a maker that keeps some products for itself (`maker`). What is here knows no bindings.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+
+from nodeattrs.typed import Any, TypeVar
+
+_T = TypeVar("_T")
+Steps = tuple[int, ...]
+"""For whom a product is made: the declarations on the way to it."""
+
+
+@lru_cache(maxsize=4096)
+def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
+    """A factory, whether what it gives is entered and left, and whether it is awaited.
+
+    A generator function is a context manager: what follows its `yield` runs when the scope is closed.
+    """
+    inner = inspect.unwrap(call)
+    if inspect.isgeneratorfunction(inner):
+        return (contextlib.contextmanager(call) if inner is call else call), True, False
+    if inspect.isasyncgenfunction(inner):
+        return (contextlib.asynccontextmanager(call) if inner is call else call), True, True
+    return call, False, inspect.iscoroutinefunction(call)
+
+
+class Opened:
+    """What a scope has entered, to be left in reverse order."""
+
+    def __init__(self) -> None:
+        self._contexts: list[tuple[Any, bool]] = []
+
+    def enter(self, context: Any) -> Any:
+        """Enter a context manager; what it gives."""
+        product = context.__enter__()
+        self._contexts.append((context, False))
+        return product
+
+    async def aenter(self, context: Any) -> Any:
+        """Enter an asynchronous one."""
+        product = await context.__aenter__()
+        self._contexts.append((context, True))
+        return product
+
+    @property
+    def needs_await(self) -> bool:
+        """Whether something can only be left in an event loop."""
+        return any(is_async for _, is_async in self._contexts)
+
+    def close(self) -> None:
+        """Leave all, the last one first; what one of them raises is raised when all are left."""
+        with contextlib.ExitStack() as stack:
+            while self._contexts:
+                stack.push(self._contexts.pop(0)[0])
+
+    async def aclose(self) -> None:
+        """The same, where some are asynchronous."""
+        async with contextlib.AsyncExitStack() as stack:
+            while self._contexts:
+                context, is_async = self._contexts.pop(0)
+                (stack.push_async_exit if is_async else stack.push)(context)
+
+
+class Waiting(BaseException):
+    """A product is not there yet: its task is awaited, and the injection is tried again."""
+
+    def __init__(self, steps: Steps, task: asyncio.Future[Any]) -> None:
+        super().__init__("an asynchronous product")
+        self.steps = steps
+        self.task = task
+
+
+class Replay:
+    """What earlier tries of one injection have made that nobody keeps, so that a further try makes none of it twice."""
+
+    def __init__(self) -> None:
+        self._made: dict[Steps, list[Any]] = {}
+        self._used: Counter[Steps] = Counter()
+
+    def again(self) -> None:
+        """A further try begins."""
+        self._used.clear()
+
+    def next(self, steps: Steps, make: Callable[[], Any]) -> Any:
+        """The next product for these steps: as it was made, or made now."""
+        made, index = self._made.setdefault(steps, []), self._used[steps]
+        if index == len(made):
+            made.append(make())
+        self._used[steps] += 1
+        return made[index]
+
+    def add(self, steps: Steps, product: Any) -> None:
+        """A product that was awaited."""
+        self._made.setdefault(steps, []).append(product)
+
+
+async def awaited(making: Any, attempt: Callable[[], _T]) -> _T:
+    """What an injection gives, tried again whenever something it needs had to be awaited.
+
+    making: where the replay stands while it is tried
+    cost:   one try for each asynchronous product
+    """
+    replay = Replay()
+    while True:
+        replay.again()
+        making.replay = replay
+        try:
+            return attempt()
+        except Waiting as waiting:
+            missing = waiting
+        finally:
+            making.replay = None
+        replay.add(missing.steps, await asyncio.shield(missing.task))

@@ -1,0 +1,106 @@
+"""`nodeattrs report`: some nodes as one file to look at."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.exits import UNKNOWN_LAYER
+from nodeattrs.cli.options import add_at, add_budget, add_settings_from, add_store, kept_in, moment, settings_of
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from nodeattrs.core.tree import Path
+    from nodeattrs.keep import Store
+    from nodeattrs.web.rendering import Source
+    from nodeattrs.web.report import Page
+
+SUMMARY = "write the attributes of nodes, and who set each, as one HTML file"
+DESCRIPTION = """\
+Write one file that a browser opens from disk: the tree of each node, every value with the slot and line that set it,
+and behind it the fifteen slots: what was overridden, by which rule, which element of a list came from whom. The file
+loads nothing, and secrets are not in it. `[web] source_url` in nodeattrs.toml makes links of places."""
+EXAMPLES = """\
+examples:
+  nodeattrs report web1 -o report.html
+  nodeattrs report web1 web2 db1 -o report.html
+  nodeattrs report web1 --at 3 -o before.html
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("nodes", metavar="NODE", nargs="+", help="its name")
+    parser.add_argument("--output", "-o", metavar="FILE", required=True, help="where to write it, whole or not at all")
+    add_settings_from(parser)
+    add_store(parser)
+    add_at(parser)
+    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Write it."""
+    from nodeattrs.disk import write_whole
+    from nodeattrs.web.report import report
+
+    store, sensitive = kept_in(options)
+    pages = [_page(options, store, sensitive, name, terminal) for name in dict.fromkeys(options.nodes)]
+    content = report(pages).encode("utf-8", "backslashreplace")
+    write_whole(options.output, content)
+    terminal.remark([f"{options.output}: {len(content) / 1e6:.2f} MB"])
+    return UNKNOWN_LAYER if any(one.shown.get("unknown") for one in pages) else 0
+
+
+def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal) -> Page:
+    from nodeattrs.reports.attributes import shown_attributes
+    from nodeattrs.reports.explain import explained
+    from nodeattrs.reports.history import History
+    from nodeattrs.runs.remembered import required
+    from nodeattrs.web.report import Page
+
+    found = required(store, name, sensitive, moment(options.at))
+    terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
+    node, revision = found.node, found.saved.revision
+    number = revision.number if revision else None
+
+    def explain(row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        explanation = explained(node, tuple(row["steps"]), revision=number)
+        trace = explanation.trace
+        has_more = len(trace.claims) > 1 or trace.history or any(one.claim.causes for one in trace.claims)
+        return explanation.to_dict() if has_more or len({one.ranks for one in trace.elements}) > 1 else None
+
+    return Page(
+        shown_attributes(node, revision=number).to_dict(),
+        History(name, store.history(name), store.unreadable(name)).to_dict(),
+        [str(item) for item in node.run_list],
+        explain,
+        _changed(options, store, sensitive, name, number),
+        source_of(options).at(revision.noted.repository if revision else None),
+    )
+
+
+def source_of(options: argparse.Namespace) -> Source:
+    """How places become links: as the settings say."""
+    from nodeattrs.web.rendering import Source
+
+    repository = settings_of(options).repository
+    pattern = repository.config.source_url if repository else None
+    return Source(pattern or "", str(repository.root.absolute()) if repository else "")
+
+
+def _changed(
+    options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, number: int | None
+) -> list[str]:
+    """The paths that differ from the revision before; none where there is none."""
+    from nodeattrs.reports.diff import Difference, Side
+    from nodeattrs.runs.remembered import required
+
+    numbers = [one.number for one in store.history(name)]
+    earlier = [one for one in numbers if number is not None and one < number]
+    if not earlier:
+        return []
+    before, now = (Side(str(at), required(store, name, sensitive, at).node) for at in (earlier[0], number))
+    return [one["path"] for one in Difference(before, now).to_dict()["changes"]]

@@ -1,0 +1,89 @@
+"""`nodeattrs web`: the explorer, served to the browser of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from nodeattrs.cli.options import add_budget, add_settings_from, add_store, settings_of, store_of
+from nodeattrs.cli.terminal import Terminal
+from nodeattrs.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nodeattrs.web.asking import Site
+
+SUMMARY = "serve pages to look at: nodes, who set each value, what differs, what a change changes"
+DESCRIPTION = """\
+Serve pages and their data to a browser, on this machine alone unless --bind says otherwise; then a token is asked for.
+Nothing is written, and no page loads anything from elsewhere. Code of the repository runs with --run-code only: the
+pages of catalogs need it, that of an impact leaves cookbooks out without it. docs/web.md has all pages."""
+EXAMPLES = """\
+examples:
+  nodeattrs web
+  nodeattrs web --repo cookbooks_example --run-code
+  nodeattrs web --store postgresql://localhost/nodes --port 8099
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    parser.add_argument("--port", metavar="N", type=int, default=8700, help="where to listen; 0 is any (default: 8700)")
+    parser.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1", help="on which address (default: 127.0.0.1)")
+    add_settings_from(parser)
+    add_store(parser)
+    parser.add_argument("--run-code", action="store_true", help="pages may run code of the repository")
+    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_budget(parser)
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Serve until somebody interrupts."""
+    import tempfile
+    from functools import partial
+
+    from nodeattrs.web.serving import serve
+
+    with tempfile.TemporaryDirectory(prefix="nodeattrs-web-") as private:
+        return serve(
+            site(options, os.path.join(private, "reads.json")), options.bind, options.port, partial(_open, terminal)
+        )
+
+
+def _open(terminal: Terminal, address: str) -> None:
+    terminal.text(f"{address}\n")
+    terminal.finish()
+
+
+def site(options: argparse.Namespace, private: str) -> Site:
+    """What is shown: the store and the repository that are meant, and where in it each thing is.
+
+    private: a file of our own, for what an impact has looked at
+    """
+    from nodeattrs.cli.asked import Asked
+    from nodeattrs.cli.report import source_of
+    from nodeattrs.web.asking import Site
+
+    ask, store = Asked(settings_of(options), options.run_code), store_of(options).describe()
+    repository = settings_of(options).repository
+    if repository is None:
+        return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)
+    root, config = repository.root, repository.config
+    facts, hiera = root / "facts", root / (config.hiera or "hiera.yaml")
+    sets = {}
+    for name, files in config.cloud_init.items():
+        given = [f"--{word}={root / one}" for word in ("vendor", "confd") for one in files.get(word, ())]
+        sets[name] = (given, [str(root / one) for one in files.get("files", ())])
+    catalogs = root / "catalogs"
+    compiled = {file.stem: str(file) for file in sorted(catalogs.glob("*.json"))} if catalogs.is_dir() else {}
+    return Site(
+        ask,
+        source_of(options),
+        store,
+        str(root),
+        str(hiera) if hiera.exists() else None,
+        str(facts) if facts.is_dir() else None,
+        sets,
+        compiled,
+        options.run_code,
+        private,
+    )

@@ -1,0 +1,152 @@
+"""The attributes of a node, a row each: the value, the slot and line that set it, and the slots that it overrides.
+
+A list is one row. What one row says is what a trace of its path says; where a single slot has a path there is
+nothing to weigh, and that slot is asked alone: a node with thousands of facts is laid out at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from nodeattrs.core.claim import Origin, Verb
+from nodeattrs.core.tree import Path, dig, spell
+from nodeattrs.lazily import dataclass
+from nodeattrs.reports import undecided
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.undecided import Undecided
+from nodeattrs.reports.values import claimed, on_one_line
+from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from nodeattrs.node.node import Node
+    from nodeattrs.node.slot_tree import SlotTree
+
+_WIDEST = 60
+
+
+class Attribute(NamedTuple):
+    """One row.
+
+    rank, origin: of the strongest who set what is read
+    joins:        the other slots that set a part of it
+    overrides:    the slots that set something there, or above, that is not read
+    """
+
+    path: Path
+    value: Any
+    rank: int
+    origin: Origin
+    joins: tuple[int, ...] = ()
+    overrides: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data."""
+        who = self.origin
+        return {
+            "path": spell(self.path),
+            "steps": list(self.path),
+            "value": claimed(self.value, self.path),
+            "rank": self.rank,
+            "joins": list(self.joins),
+            "overrides": list(self.overrides),
+            "kind": who.kind,
+            "name": who.name,
+            "file": who.file,
+            "line": who.line,
+            "column": who.column,
+        }
+
+
+def attributes(node: Node, path: Path = ()) -> Iterator[Attribute]:
+    """The rows of what a node reads at and below a path, in the order of its tree. cost: a trace each, or less"""
+    slots = {number: slot.to_dict() for number, slot in node.slots.items()}
+    is_known = not any(slot.unknown for slot in node.slots.values())
+    below = {number: found for number, tree in slots.items() for found in [_below(tree, path)] if found is not None}
+    yield from _rows(node, dig(node.to_dict(evaluate=False), path), path, below, is_known)
+
+
+def _below(tree: Any, path: Path) -> Any:
+    """What a slot has at a path, or what stands in the way there; None where it has nothing."""
+    for step in path:
+        if not isinstance(tree, dict):
+            break
+        tree = tree.get(step)
+    return tree if tree != {} else None
+
+
+def _rows(node: Node, value: Any, path: Path, below: Mapping[int, Any], is_known: bool) -> Iterator[Attribute]:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            at = {slot: there for slot, tree in below.items() if (there := _step(tree, key)) is not None}
+            yield from _rows(node, inner, (*path, key), at, is_known)
+    elif len(below) == 1 and is_known and _is_whole(node.slots[slot := next(iter(below))], value, path):
+        yield Attribute(path, value, slot, node.slots[slot].origin(path))
+    else:
+        trace = node.trace(path)
+        if (winner := trace.winner) is not None:
+            ranks = dict.fromkeys(one.rank for one in trace.standing if one.rank != winner.rank)
+            lost = tuple(dict.fromkeys(one.rank for one in trace.losers))
+            yield Attribute(path, value, winner.rank, winner.origin, tuple(ranks), lost)
+
+
+def _is_whole(slot: SlotTree, value: Any, path: Path) -> bool:
+    """Whether one setter set what is there; a list may be changed in place by others."""
+    return not isinstance(value, list) or slot.verb(path) is not Verb.APPEND
+
+
+_NULL = object()
+"""For null, which is a value."""
+
+
+def _step(tree: Any, key: Any) -> Any:
+    if not isinstance(tree, dict):
+        return tree
+    return (_NULL if tree[key] is None else tree[key]) if key in tree else None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAttributes:
+    """The rows of a node.
+
+    revision: which save of it, where that is known
+    unknown:  the layers that cannot be read and might override something of it
+    """
+
+    node: str
+    environment: str
+    revision: int | None
+    path: Path
+    rows: tuple[Attribute, ...]
+    unknown: tuple[Undecided, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows as data."""
+        return {
+            "version": 1,
+            "node": self.node,
+            "environment": self.environment,
+            "path": spell(self.path),
+            "revision": self.revision,
+            "attributes": [row.to_dict() for row in self.rows],
+            **undecided.data_of({"": self.unknown}),
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """Path, value, slot and place, and what is overridden."""
+        table = [
+            [
+                printable(spell(row.path)),
+                cut(on_one_line(row.value), _WIDEST),
+                "+".join(map(str, (row.rank, *row.joins))),
+                printable(str(row.origin.place or row.origin.who))
+                + (f"  overrides {', '.join(map(str, row.overrides))}" if row.overrides else ""),
+            ]
+            for row in self.rows
+        ]
+        yield from ("  ".join(row).rstrip() for row in (in_columns(table, right=(2,)) if table else ()))
+
+
+def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> ShownAttributes:
+    """The report about a node, or about what it has at a path."""
+    rows = tuple(attributes(node, path))
+    return ShownAttributes(node.name, node.environment, revision, path, rows, Undecided.at(node, path))

@@ -1,0 +1,134 @@
+"""What a role or an environment sets, and on which nodes that is still read.
+
+A trace of each node says it: what one of them set wins there, joins others, or is overridden, and by whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Outcome, Trace
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.lazily import dataclass, field
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import claimed, is_leaf, on_one_line
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.node.node import Node
+
+LEVELS = {"default_attributes": "default", "override_attributes": "override"}
+
+
+@dataclass(slots=True)
+class Standing:
+    """One value that is set.
+
+    level:      "default" or "override"
+    wins:       the nodes that read it, alone or joined with others
+    overridden: who overrides it -> the nodes where they do; of rank 0 where nobody does, and it is not read
+    """
+
+    level: str
+    path: Path
+    value: Any
+    origin: Origin
+    wins: list[str] = field(default_factory=list)
+    overridden: dict[tuple[int, Origin], list[str]] = field(default_factory=dict)
+
+    def look(self, node: Node, kind: str, name: str) -> None:
+        """Note what became of it on a node."""
+        trace = node.trace(self.path)
+        ours = [
+            one
+            for one in trace.claims
+            if (one.origin.kind, one.origin.name) == (kind, name)
+            and trace.title(one.rank).split()[1] == self.level
+            and one.outcome is not Outcome.HOLDS
+        ]
+        if any(one.outcome in (Outcome.WINS, Outcome.JOINS) for one in ours) and trace.found:
+            self.wins.append(node.name)
+        else:
+            by = ours[0].by if ours else ()
+            self.overridden.setdefault(_over(trace, by), []).append(node.name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As data."""
+        return {
+            "path": spell(self.path),
+            "level": self.level,
+            "value": claimed(self.value, self.path),
+            **_place(self.origin),
+            "wins": self.wins,
+            "overridden": [
+                {"rank": rank, **_place(origin), "nodes": nodes} for (rank, origin), nodes in self.overridden.items()
+            ],
+        }
+
+
+def _over(trace: Trace, by: Iterable[int]) -> tuple[int, Origin]:
+    ranks = tuple(by)
+    found = next((one for one in trace.claims if one.rank in ranks), trace.winner)
+    return (0, Origin("")) if found is None else (found.rank, found.origin)
+
+
+def _place(origin: Origin) -> dict[str, Any]:
+    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line, "column": origin.column}
+
+
+def standings(fields: Mapping[str, Any], origin: Any) -> Iterator[Standing]:
+    """A row for each leaf that the two fields of a role or an environment set; a list is one.
+
+    origin: gives who set what at a path of the document
+    """
+
+    def rows(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+        if is_leaf(value) or isinstance(value, list):
+            yield path, value
+            return
+        for key, inner in value.items():
+            yield from rows(inner, (*path, key))
+
+    for name, level in LEVELS.items():
+        for path, value in rows(fields[name], ()):
+            if path:
+                yield Standing(level, path, value, origin((name, *path)))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStandings:
+    """What one of them sets, over some nodes.
+
+    looked_at: the nodes that were
+    total:     how many have it
+    """
+
+    kind: str
+    name: str
+    looked_at: tuple[str, ...]
+    total: int
+    rows: tuple[Standing, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows as data."""
+        return {
+            "version": 1,
+            "kind": self.kind,
+            "name": self.name,
+            "nodes": list(self.looked_at),
+            "total": self.total,
+            "attributes": [row.to_dict() for row in self.rows],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A block for each row."""
+        of = "" if len(self.looked_at) == self.total else f" of {self.total}"
+        yield screen.paint(printable(f"{self.kind} {self.name}, on {len(self.looked_at)}{of} nodes"), "strong")
+        for row in self.rows:
+            head = f"{row.level} {spell(row.path)} = {on_one_line(row.value)}"
+            yield from screen.wrapped(printable(head), "    ", "  ", 2)
+            yield f"      read on {len(row.wins)}  {screen.paint(printable(row.origin.place or ''), 'faint')}".rstrip()
+            for (rank, origin), nodes in row.overridden.items():
+                who = f"overridden on {len(nodes)} by {rank} {origin}" if rank else f"not read on {len(nodes)}"
+                yield from screen.wrapped(printable(f"{who}: {', '.join(nodes)}"), " " * 10, "      ", 3)

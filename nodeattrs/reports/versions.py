@@ -1,0 +1,35 @@
+"""Which versions of what are at work here: for a report of a fault.
+
+It asks what is installed and imports none of it.
+"""
+
+from __future__ import annotations
+
+import platform
+import sqlite3
+from collections.abc import Iterator
+from importlib import metadata
+
+from nodeattrs.lazily import regexp
+
+_NAME = regexp(r"^([A-Za-z0-9._-]+).*?(?:;.*\bextra\s*==\s*['\"]([\w-]+)['\"].*)?$")
+
+
+def versions() -> Iterator[str]:
+    """Python, the system, what is installed of ours, extra by extra, and SQLite."""
+    yield f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
+    extras: dict[str, list[str]] = {}
+    for need in metadata.requires("nodeattrs") or ():
+        found = _NAME.match(need)
+        if found and found[1] != "nodeattrs" and found[2] not in ("dev", "docs"):
+            extras.setdefault(found[2] or "", []).append(found[1])
+    for extra, names in extras.items():
+        yield f"{extra or 'always'}: {', '.join(map(_version, names))}"
+    yield f"stores: files, SQLite {sqlite3.sqlite_version}, {_version('psycopg', 'PostgreSQL by psycopg')}"
+
+
+def _version(name: str, shown: str | None = None) -> str:
+    try:
+        return f"{shown or name} {metadata.version(name)}"
+    except metadata.PackageNotFoundError:
+        return f"{shown or name} (not installed)"

@@ -1,0 +1,316 @@
+"""Work on many things, a few at a time, by any executor of `concurrent.futures`, or processes of our own.
+
+It says how much a worker is given at once, how the work is stopped, what it means that workers have gone, and what a
+worker does around each batch. It does not know what the work is.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain, islice
+from types import FrameType
+
+from nodeattrs.core.budget import Limits, in_force, limited
+from nodeattrs.errors import BadArgument, FleetError
+from nodeattrs.lazily import dataclass, field
+from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
+from nodeattrs.runs.session import version
+from nodeattrs.runs.shipping import Packed, hold
+from nodeattrs.typed import Any, NamedTuple, TypeVar
+
+BATCH = 8
+"""Nodes that a worker is given at once, until it is known how long they take."""
+
+_SKEW = 5.0
+"""Seconds by which a worker's clock may differ."""
+
+_PAUSE = 0.2
+"""Seconds after which somebody who waits looks whether it is to stop."""
+
+_A = TypeVar("_A")
+_T = TypeVar("_T")
+_Submit = Callable[..., "Future[_Done]"]
+
+
+def jobs_for(count: int) -> int:
+    """How many processes so many nodes are worth: few are done before a process has begun."""
+    return 1 if count < 2 * BATCH else processors()
+
+
+def each(
+    one: Callable[[_A], _T],
+    names: Iterable[_A],
+    *,
+    executor: Executor | Workers | None = None,
+    jobs: int | None = None,
+    in_order: bool = False,
+    stopping: Callable[[], bool] | None = None,
+    repository: Packed | None = None,
+) -> Iterator[_T]:
+    """What *one* gives for each name, on any number of processes; the words are those of `resolve`.
+
+    one:    can be sent to another process, and so can what it gives
+    raises: FleetError, where a worker died
+    """
+    stopping = stopping or (lambda: False)
+    workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
+    task = _Task(one, in_force())
+    if workers.executor is not None:
+        submit: _Submit = workers.executor.submit
+        shared = None if repository is None else workers.share(repository)
+        yield from _sent(partial(submit, _resolved, task, shared), names, workers, Sizes(BATCH), in_order, stopping)
+        return
+    waiting = iter(names)
+    first = tuple(islice(waiting, 2 * BATCH))
+    jobs = jobs_for(len(first)) if workers.jobs is None else workers.jobs
+    if jobs < 1:
+        raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
+    if jobs == 1:
+        for name in chain(first, waiting):
+            if stopping():
+                return
+            yield one(name)
+        return
+    sizes = Sizes(min(BATCH, math.ceil(len(first) / jobs)) or 1)
+    with _pool(jobs, stopping) as (submit_to, asked):
+        yield from _sent(
+            partial(submit_to, _resolved, task, None), chain(first, waiting), workers, sizes, in_order, asked
+        )
+
+
+def _sent(
+    submit: _Submit,
+    names: Iterable[Any],
+    workers: Workers,
+    sizes: Sizes,
+    in_order: bool,
+    stopping: Callable[[], bool],
+) -> Iterator[Any]:
+    waiting = iter(names)
+    under_way: dict[Future[_Done], tuple[Any, ...]] = {}
+    began, most, idle = time.time(), max(BATCHES, 2 * workers.width()), time.monotonic()
+    try:
+        while True:
+            if stopping():
+                # What has begun cannot be called back: it is waited for.
+                under_way = {future: some for future, some in under_way.items() if not future.cancel()}
+            else:
+                while len(under_way) < most and (some := tuple(islice(waiting, sizes.next))):
+                    under_way[submit(some)] = some
+            if not under_way:
+                return
+            wait([next(iter(under_way))] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
+            done = [future for future in under_way if future.done()]
+            if in_order:
+                done = [future for future, other in zip(done, under_way, strict=False) if future is other]
+            for future in done:
+                came = future.result()
+                del under_way[future]
+                sizes.learn(len(came.given), came.seconds)
+                _require_same_time(came, began, workers)
+                yield from came.given
+            idle = _require_workers(workers, time.monotonic() if done else idle)
+    except (*_LOSSES, *workers.losses) as error:
+        raise _loss(error, workers) from error
+    finally:
+        for future in under_way:
+            future.cancel()
+
+
+def _require_workers(workers: Workers, idle: float) -> float:
+    """Since when nothing has come. raises: FleetError, where that is long ago, and nobody is there"""
+    if time.monotonic() - idle < PATIENCE_SECONDS:
+        return idle
+    if not workers.width():
+        raise FleetError("the cluster has no worker any more", kind="cluster-gone", hint=_KEPT)
+    return time.monotonic()
+
+
+def _require_same_time(came: _Done, began: float, workers: Workers) -> None:
+    """raises: FleetError, where a worker's clock is another one: times of revisions would mean nothing"""
+    if workers.elsewhere and not began - _SKEW < came.at < time.time() + _SKEW:
+        raise FleetError(
+            f"the clock of {came.host} is another one: {came.at - time.time():+.0f} seconds",
+            kind="other-clock",
+            hint="set it, for --since and --at go by the times of revisions",
+        )
+
+
+_KEPT = "what was saved is kept"
+_LOSSES: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, ImportError)
+
+
+def _loss(error: Exception, workers: Workers) -> FleetError:
+    """What it means that an executor gave up."""
+    if isinstance(error, workers.losses):
+        message, kind, hint = "workers have died over the same nodes", "worker-died", "have they enough memory?"
+    elif isinstance(error, ImportError):
+        message, kind, hint = f"a worker cannot do it: {error}", "other-version", "install the same nodeattrs there"
+    elif isinstance(error, BrokenExecutor):
+        message, kind = "a process that ran nodes has died", "worker-died"
+        hint = "it may have had too little memory: try with fewer, --jobs 1"
+    else:
+        message, kind, hint = "the cluster has gone, or let go of the work", "cluster-gone", "is its scheduler there?"
+    return FleetError(f"{message}; {_KEPT}", kind=kind, hint=hint)
+
+
+@contextmanager
+def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
+    """The way to processes of our own, and *stopping*, which reaches them too."""
+    # Imported here: a few nodes need no processes, and these modules take a while.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    # Not by forking: connections of this process are nothing to share.
+    context = multiprocessing.get_context("spawn")
+    stop = context.RawValue("b", 0)
+
+    def asked() -> bool:
+        if not stop.value and stopping():
+            stop.value = 1
+        return bool(stop.value)
+
+    pool = ProcessPoolExecutor(jobs, context, _begin, (stop,))
+
+    def submit(*words: Any) -> Future[_Done]:
+        with _not_interrupted():  # it may start a process
+            return pool.submit(*words)
+
+    try:
+        yield submit, asked
+    finally:
+        stop.value = 1
+        pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _not_interrupted() -> Iterator[None]:
+    """Ctrl-C reaches processes that begin meanwhile when they are ready for it, and this one at the end."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # it would undo what follows
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# --- in a worker --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is done with each node, wherever that is, and under which limits."""
+
+    one: Callable[[Any], Any]
+    limits: Limits
+    version: str = field(default_factory=version)
+
+
+class _Done(NamedTuple):
+    """What came of a batch, on which machine, when that was there, and how long it took."""
+
+    given: list[Any]
+    host: str
+    at: float
+    seconds: float
+
+
+class _Stop:
+    """What a process of our own pool knows of stopping.
+
+    by_the_fleet: shared with the others: not 0 once no other node is to be begun; None in any other process
+    by_hand:      whether Ctrl-C, which reaches all processes of a terminal, has reached this one
+    at_work:      whether a node is running
+    """
+
+    by_the_fleet: Any = None
+    by_hand = False
+    at_work = False
+
+
+def _begin(stop: Any) -> None:
+    threading.Thread(target=_end_with_the_fleet, daemon=True).start()
+    _Stop.by_the_fleet = stop
+    signal.signal(signal.SIGINT, _interrupted)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _end_with_the_fleet() -> None:
+    """Nobody sends work to a process whose parent was killed, and nobody would end it."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _interrupted(_number: int, _frame: FrameType | None) -> None:
+    # The first time it is for the fleet to say what happens; the second time somebody is in a hurry.
+    if _Stop.by_hand and _Stop.at_work and _Stop.by_the_fleet.value:
+        raise KeyboardInterrupt
+    _Stop.by_hand = True
+
+
+class _Quiet:
+    """While it lasts the collector does not run: between batches is the time to look for circles, and not whenever a
+    file of facts is read. Several threads may be in it."""
+
+    _lock, _inside, _was = threading.Lock(), 0, False
+
+    @classmethod
+    @contextmanager
+    def kept(cls) -> Iterator[None]:
+        with cls._lock:
+            if not cls._inside:
+                cls._was = gc.isenabled()
+                gc.disable()
+            cls._inside += 1
+        try:
+            yield
+        finally:
+            gc.collect()
+            with cls._lock:
+                cls._inside -= 1
+                if not cls._inside and cls._was:
+                    gc.enable()
+
+
+def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Done:
+    """What a worker does. raises: FleetError, where it cannot do it for any node"""
+    began, host = time.perf_counter(), socket.gethostname()
+    if task.version != version():
+        message = f"{host} has nodeattrs {version()}, and here it is {task.version}"
+        raise FleetError(message, kind="other-version", hint="install the same one there")
+    if shared is not None:
+        hold(shared)
+    outcomes: list[Any] = []
+    _Stop.at_work = True
+    try:
+        with _Quiet.kept(), limited(task.limits):
+            for name in names:
+                if _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value:
+                    break
+                outcomes.append(task.one(name))
+    except KeyboardInterrupt:
+        if _Stop.by_the_fleet is None:
+            raise
+    finally:
+        _Stop.at_work = False
+    return _Done(outcomes, host, time.time(), time.perf_counter() - began)

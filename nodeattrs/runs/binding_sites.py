@@ -1,0 +1,228 @@
+"""The site of bindings of a repository: its classes, its providers, and what its queries see.
+
+A class or a provider that the settings name, or an installed package offers, is code: it is loaded when a binding
+needs it, and only where code may run. Queries see the kept nodes, as `search` does.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib.util
+import pkgutil
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import MappingProxyType
+
+from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
+from nodeattrs.adapters.bindings.model.items import Bind
+from nodeattrs.adapters.bindings.model.producers import Constant, Factory
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
+from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.lazily import regexp
+from nodeattrs.runs.defaults import FILE
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.repository import Repository
+
+CLASSES = "nodeattrs.bindings_classes"
+"""The entry points of classes that `Type[X]` may name, in every repository."""
+
+Search = Callable[..., list[dict[str, Any]]]
+"""The word `search` of recipes."""
+
+
+def site_of(
+    repository: Repository,
+    place: str | Path,
+    *,
+    node: str,
+    facts: Mapping[str, Any],
+    environment: str | None = None,
+    search: Search | None = None,
+    **more: Any,
+) -> Composition:
+    """The site of a repository for one node.
+
+    place:  its folder
+    search: asked for kept nodes; None where there is no store
+    more:   as `Composition` has it
+    """
+    known = {"nodes": partial(_from_nodes, search)}
+    if repository.hiera is not None:
+        known["hiera"] = partial(_from_hiera, repository, facts)
+    named = {scheme: partial(_asked, repository, text) for scheme, text in repository.config.binding_providers.items()}
+    return Composition(
+        place,
+        node=node,
+        facts=facts,
+        environment=environment,
+        classes=classes_of(repository),
+        objects=KeptNodes(search),
+        providers={**known, **named},
+        **more,
+    )
+
+
+# --- classes and providers --------------------------------------------------------------------
+
+
+def classes_of(repository: Repository) -> Classes:
+    """The classes that bindings of a repository may name. Nothing is loaded yet."""
+    classes = Classes()
+    for point in entry_points(group=CLASSES):
+        classes.offer(point.name, partial(_of_package, point))
+    for text in repository.config.binding_classes:
+        classes.offer(text.rpartition(":")[2].rpartition(".")[2], partial(loaded, repository.root, text))
+    return classes
+
+
+def _of_package(point: Any) -> Any:
+    require_may_run(f"the class {point.name}")
+    return point.load()
+
+
+def loaded(root: Path, text: str) -> Any:
+    """What "package.module:name", or "file.py:name" of a repository, means.
+
+    raises: UnknownLayer, where code is held back; DocumentError
+    """
+    require_may_run(text)
+    home, _, name = text.partition(":")
+    try:
+        if not home.endswith(".py"):
+            return pkgutil.resolve_name(text)
+        file = root / home
+        spec = importlib.util.spec_from_file_location(f"{file.stem}_of_{root.name}", file)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{home} is no module")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return getattr(module, name)
+    except NodeattrsError:
+        raise
+    except Exception as error:
+        hint = "write package.module:Name, or folder/file.py:Name"
+        raise DocumentError(f"{text} cannot be loaded: {error}", file=FILE, hint=hint) from error
+
+
+def _asked(repository: Repository, text: str, references: list[str], request: Request) -> Iterable[Any]:
+    if not may_run():
+        return [BindingSet.unknown(text, Origin("provider", text, FILE), f"its provider {NOT_RUN}")]
+    provider = loaded(repository.root, text)
+    return list((provider() if isinstance(provider, type) else provider)(references, request))
+
+
+# --- Hiera and the kept nodes as layers ---------------------------------------------------------
+
+
+def _matching(references: Iterable[str], names: Iterable[str]) -> list[str]:
+    patterns = [reference.partition(":")[2].lstrip("/") or "*" for reference in references]
+    return [name for name in names if any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def _from_hiera(
+    repository: Repository, facts: Mapping[str, Any], references: list[str], request: Request
+) -> Iterator[BindingSet]:
+    """`hiera:/shop::*`: each key of the tree that has a value for the node, under its own name."""
+    from nodeattrs.adapters.hiera import as_asked
+
+    assert repository.hiera is not None
+    scope = repository.hiera.scope(facts, node=request.node, environment=request.environment)
+    items = []
+    for key in _matching(references, scope.known_keys()):
+        value = scope.lookup(as_asked(key), default_value=ABSENT)
+        if value is not ABSENT and value is not None:
+            places = _InHiera(partial(scope.explain, as_asked(key)), key)
+            items.append(Bind(origin=Origin("hiera", key), name=key, to=Constant(value, places=places)))
+    yield BindingSet("hiera", tuple(items), Origin("hiera"))
+
+
+class _InHiera:
+    """Where a value of Hiera stands; asked when somebody explains it."""
+
+    def __init__(self, explain: Callable[[], Any], key: str) -> None:
+        self._explain, self._key = explain, key
+
+    def at(self, path: TreePath) -> Origin:
+        """The place of a path of the value."""
+        return next(iter(self._explain().origins(path)), Origin("hiera", self._key))
+
+
+def _from_nodes(search: Search | None, references: list[str], request: Request) -> Iterator[BindingSet]:
+    """`nodes:/db*`: each kept node as a hash of what it reads, under nodes::NAME."""
+    if search is None:
+        yield BindingSet.unknown("nodes", Origin("provider", "nodes"), "needs a store")
+        return
+    names = [row["name"] for row in search("node", "*:*", {"name": "name"}) if isinstance(row["name"], str)]
+    items = [
+        Bind(origin=Origin("node", name), name=f"nodes::{name}", to=Factory(partial(_tree, search, name)))
+        for name in _matching(references, names)
+    ]
+    yield BindingSet("nodes", tuple(items), Origin("nodes"))
+
+
+def _tree(search: Search, name: str) -> Any:
+    return next(iter(search("node", f"name:{name}")), None)
+
+
+_SHARED = {"role": "roles", "recipe": "recipes", "tag": "tags", "environment": "chef_environment"}
+"""Further names for what a node is."""
+_OF_NODE = ("name", "chef_environment", "roles", "recipes", "tags", "fqdn", "hostname", "ipaddress", "platform")
+_INDEXED = {"role": "roles", "roles": "roles", "recipe": "recipes", "recipes": "recipes", "name": "name"}
+_PLAIN = regexp(r"[A-Za-z0-9_]+")
+
+
+class KeptNodes(Objects):
+    """The kept nodes as instances.
+
+    `Node[web1]` has the attributes of the node. `Sql[db1]` is each node that has a map `sql`, with what is in it; what
+    a node is (role, recipe, environment, tag, name, fqdn, ipaddress, ...) can be asked of both.
+    cost: one search a question, and reading the nodes that it finds; the same question is asked once
+    """
+
+    def __init__(self, search: Search | None) -> None:
+        super().__init__()
+        self._search = search
+        self._found: dict[str, list[Mapping[str, Any]]] = {}
+
+    def instance(self, reference: str) -> Mapping[str, Any] | None:
+        """The parameters of an instance, or None where there is none."""
+        of, _, name = reference.rstrip("]").partition("[")
+        wanted = [("name", "==", name)]
+        return next((found for title, found in self._of(of, wanted) if title == name), None)
+
+    def of_type(self, name: str, where: Iterable[Any] = ()) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """The instances of a type; conditions about what a node is are left to the search."""
+        for title, parameters in self._of(name, where):
+            yield f"{name}[{title}]", parameters
+
+    def _of(self, name: str, where: Iterable[Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        path = () if name == "Node" else tuple(map(_snake, name.split("::")))
+        for tree in self._nodes(where):
+            own = dig(tree, path)
+            if isinstance(own, Mapping) and isinstance(tree.get("name"), str):
+                of_node = {key: tree[key] for key in _OF_NODE if key in tree}
+                also = {key: tree[long] for key, long in _SHARED.items() if long in tree}
+                yield tree["name"], MappingProxyType({**also, **of_node, **own})
+
+    def _nodes(self, where: Iterable[Any]) -> list[Mapping[str, Any]]:
+        terms = [
+            f"{_INDEXED[one[0]]}:{one[2]}"
+            for one in where
+            if len(one) == 3 and one[0] in _INDEXED and one[1] == "==" and _PLAIN.fullmatch(str(one[2]))
+        ]
+        query = " AND ".join(terms) or "*:*"
+        if query not in self._found:
+            self._found[query] = [] if self._search is None else list(self._search("node", query))
+        return self._found[query]
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

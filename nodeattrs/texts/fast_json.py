@@ -1,0 +1,114 @@
+"""Compact JSON, written and read: by orjson where that is installed and gives the same, else by the library.
+
+Who has the extra "fast" has the same texts, values and errors as who has not; it costs less. The other
+way is taken for what orjson does otherwise: integers beyond 64 bits, NaN, floats that it spells in its own
+way, objects that only it knows, more than 254 levels; and for whatever it refuses, so that the
+library says why. It is imported by processes that read or write a lot: to start takes it as long as a megabyte.
+"""
+
+from __future__ import annotations
+
+import json
+
+from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
+
+WORTH = 1_000_000
+"""So many characters later orjson is worth its start."""
+
+DEEPEST = 254
+"""Levels of what orjson writes."""
+
+# Without a book of what it is in: a value that holds itself ends at the same limit as one that is too deep.
+_encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode
+
+_DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(".") for byte in range(128)) + b"." * 128
+_LONG = b"0" * 19
+"""A whole number with fewer digits has fewer than 64 bits."""
+_SMALL = regexp(rb"0\.0000\d+(?=[],}]|\Z)"), regexp(rb"e-\d(?=[],}]|\Z)")
+"""How orjson may write a number between 1e-10 and 1e-4, where Python writes an exponent of two digits."""
+_SPELLED = 1e16, 1.5e300, 1e-10, 5e-324, 1.2345678901234568e17, -0.0, 0.1, 0.0001, 1e22
+
+
+class _Choice:
+    """What this process has chosen. library: None until it is worth its start, False for the standard one"""
+
+    passed = 0
+    library: Any = None
+    strict = 0
+
+
+def _library(size: int) -> Any:
+    if _Choice.library is None:
+        _Choice.passed += size
+        if _Choice.passed > WORTH:
+            _Choice.library = _imported()
+    return _Choice.library
+
+
+def _imported() -> Any:
+    try:
+        import orjson
+    except ImportError:
+        return False
+    _Choice.strict = (
+        orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+    )
+    # Earlier ones spell exponents otherwise.
+    return orjson if all(orjson.dumps(one).decode() == repr(one) for one in _SPELLED) else False
+
+
+def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
+    """*value* as JSON without spaces, in UTF-8; and whether it is known to come back as it is when it is read.
+
+    plain:  it came out of JSON, so that it comes back
+    raises: TypeError, ValueError, RecursionError, as `json.dumps`
+
+    >>> encoded({"a": [1, None]})
+    (b'{"a":[1,null]}', False)
+    """
+    library = _library(0)
+    if library:
+        try:
+            text: bytes = library.dumps(value, None, _Choice.strict)
+            # It writes more than the library does, and NaN as null: none of that comes back as it was.
+            if not any(small.search(text) for small in _SMALL) and (plain or library.loads(text) == value):
+                return text, True
+        except (TypeError, ValueError):  # its errors are some of these
+            pass
+    text = _encoded(value).encode("utf-8")
+    _library(len(text))
+    return text, False
+
+
+def decoded(text: bytes | str) -> Any:
+    """What a text says. raises: ValueError, RecursionError, as `json.loads`
+
+    >>> decoded(b'{"a": 18446744073709551616}')
+    {'a': 18446744073709551616}
+    """
+    library = _library(len(text))
+    if library:
+        try:
+            if _LONG not in (text if isinstance(text, bytes) else text.encode()).translate(_DIGITS):
+                return library.loads(text)
+        except ValueError:
+            pass
+    return json.loads(text)
+
+
+def read_back(text: str) -> tuple[Any, str] | None:
+    """What a text says, and that as a text without spaces; None where it takes the library to know.
+
+    What is said twice in a map stands there once.
+    """
+    library = _library(len(text))
+    if not library:
+        return None
+    try:
+        if _LONG in text.encode().translate(_DIGITS):
+            return None
+        tree = library.loads(text)
+        return tree, library.dumps(tree).decode()
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,166 @@
+"""What pages ask: a table of questions, each with the words of the command that answers it.
+
+What `/api/NAME` gives is what that command gives with `--format json`, and each page shows the same. A name from
+outside stands behind `--` or is the value of an option, so it is never another word; and it is never a path: files
+are named by the settings alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nodeattrs.errors import BadArgument, NotFound
+from nodeattrs.typed import Any, NamedTuple, Protocol
+from nodeattrs.web.rendering import Source
+
+
+class Answer(NamedTuple):
+    """What a command answers.
+
+    data:     that of `--format json`; None where there is none
+    error:    a finding as data, where it failed; it may have data all the same
+    warnings: a sentence each
+    """
+
+    data: Any
+    error: Mapping[str, Any] | None = None
+    warnings: Sequence[str] = ()
+
+
+class Ask(Protocol):
+    """Asks a command by its words."""
+
+    def __call__(self, *words: str) -> Answer: ...
+
+
+class Site(NamedTuple):
+    """What is shown.
+
+    ask:        asks a command of the store, or of the repository, that the site is about
+    store:      what the store is called
+    repository: its folder, or None
+    hiera, facts: a Hiera tree, and the folder of facts of who asks it; None where there is none
+    sets:       name -> the options of a set of user-data, and its files
+    catalogs:   name of a node -> the file with its catalog, where it was compiled elsewhere
+    runs_code:  whether pages may run code of the repository
+    private:    a folder of our own, for what commands keep for later calls
+    """
+
+    ask: Ask
+    source: Source
+    store: str
+    repository: str | None = None
+    hiera: str | None = None
+    facts: str | None = None
+    sets: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {}
+    catalogs: Mapping[str, str] = {}
+    runs_code: bool = False
+    private: str = ""
+
+
+class Question(NamedTuple):
+    """How a command is asked.
+
+    words:   with which it begins
+    places:  the parameters that stand in the command as they are, in order; one with "?" may be missing
+    options: the parameters that are options
+    needs:   what of the site it is about: its fields, and the options that take them
+    """
+
+    words: str
+    places: str = ""
+    options: str = ""
+    needs: Mapping[str, str] = {}
+
+
+_REPO = {"repository": "--repo"}
+_RUN = {**_REPO, "facts": "--facts"}
+_HIERA = {"hiera": "--hiera", "facts": "--facts"}
+
+QUESTIONS: Mapping[str, Question] = {
+    "status": Question("status"),
+    "show": Question("show --winners", "node path?", "at"),
+    "explain": Question("explain", "node path", "at"),
+    "history": Question("history", "node", "limit"),
+    "search": Question("search", "query", "attribute sort limit offset"),
+    "diff": Question("diff", "before after?", "path slots"),
+    "matrix": Question("matrix", "path", "query count"),
+    "list": Question("list", "kind", "", _REPO),
+    "role-show": Question("role show --origins", "name", "", _REPO),
+    "environment-show": Question("environment show --origins", "name", "", _REPO),
+    "role-wins": Question("role wins", "name", "limit", _REPO),
+    "environment-wins": Question("environment wins", "name", "limit", _REPO),
+    "catalog-graph": Question("catalog graph", "", "node", _RUN),
+    "catalog-why": Question("catalog why", "first then", "node", _RUN),
+    "hiera-matrix": Question("hiera matrix", "key", "", _HIERA),
+    "hiera-explain": Question("hiera explain", "key", "node", _HIERA),
+    "cloud-config-explain": Question("cloud-config explain", "set", "path"),
+    "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
+}
+"""Name of a question, which is that of its schema, and the command that answers it."""
+
+FLAGS = ("slots", "count")
+MISSING = {
+    "repository": "there is no repository here: nodeattrs web --repo DIR",
+    "hiera": "the repository has no Hiera tree: `hiera` in nodeattrs.toml names one",
+    "facts": "the repository has no folder of facts",
+}
+
+
+def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[str]:
+    """The words of the command that answers a question. raises: NotFound, BadArgument
+
+    given: parameter -> its values
+
+    >>> words_of(Site(None, Source(), ""), "explain", {"node": ["--web1"], "path": ["app.workers"], "at": ["3"]})
+    ['explain', '--at=3', '--', '--web1', 'app.workers']
+    """
+    if name not in QUESTIONS:
+        raise NotFound(f"there is no question {name}", hint=f"there are {', '.join(QUESTIONS)}")
+    question = QUESTIONS[name]
+    known = {one.rstrip("?") for one in question.places.split()} | set(question.options.split())
+    if odd := [one for one in given if one not in known]:
+        raise BadArgument(f"{name} knows no parameter {odd[0]}", hint=f"it knows {', '.join(sorted(known)) or 'none'}")
+    found = question.words.split()
+    compiled = site.catalogs.get(next(iter(given.get("node", ())), "")) if name.startswith("catalog-") else None
+    needs = question.needs if compiled is None else {}
+    for field, option in needs.items():
+        if not (value := getattr(site, field)):
+            raise NotFound(MISSING[field])
+        found.append(f"{option}={value}")
+    if compiled is not None:
+        found.append(f"--from={compiled}")
+    for one in question.options.split() if compiled is None else ():
+        found += [f"--{one}" if one in FLAGS else f"--{one}={value}" for value in given.get(one, ()) if value]
+    places = _places(question, given)
+    if name == "impact":
+        found += ["--jobs=1"] if site.runs_code else ["--jobs=1", "--no-run-code"]
+        if ".." not in places[0]:
+            raise BadArgument("a change is a range of commits", hint="write BASE..HEAD")
+    if question.places == "set":
+        if places[0] not in site.sets:
+            raise NotFound(f"there is no set of user-data {places[0]}", hint="[cloud-init.NAME] names one")
+        options, places = site.sets[places[0]]
+        found += options
+    return [*found, *(["--", *places] if places else [])]
+
+
+def _places(question: Question, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    found: list[str] = []
+    for one in question.places.split():
+        values = [value for value in given.get(one.rstrip("?"), ())[:1] if value]
+        if not values and not one.endswith("?"):
+            raise BadArgument(f"the parameter {one} is missing")
+        found += values
+    return found
+
+
+def answer(site: Site, name: str, /, **given: str | Sequence[str] | None) -> Answer:
+    """The answer to a question, whatever is wrong in it too."""
+    values = {one: [value] if isinstance(value, str) else value for one, value in given.items() if value}
+    try:
+        words = words_of(site, name, values)
+    except (BadArgument, NotFound) as error:
+        known = {"code": error.code, "name": type(error).__name__, "message": error.message, "hint": error.hint}
+        return Answer(None, {**known, "details": []})
+    return site.ask(*words)

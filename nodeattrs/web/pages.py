@@ -1,0 +1,259 @@
+"""Each page: what it asks, and what of the answers its template is given. It knows questions, and no server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from urllib.parse import urlencode
+
+from nodeattrs.typed import Any, NamedTuple
+from nodeattrs.web.asking import Answer, Site, answer
+from nodeattrs.web.drawing import drawn
+from nodeattrs.web.rendering import url
+
+PAGE = 25
+"""Nodes on one page."""
+
+_FEW = 60
+"""Nodes that are all asked; of more a page counts, or looks at some."""
+
+_SOME = 10
+_ATTRIBUTES = ("platform", "roles", "chef_environment")
+
+
+class Page(NamedTuple):
+    """What a page is made of.
+
+    template: its file; data: what it is given
+    title:    what it is called
+    api:      where its data are
+    commit:   of the repository, for links
+    moved:    the page that is meant instead
+    """
+
+    template: str
+    data: Mapping[str, Any]
+    title: str = ""
+    api: str = ""
+    error: Mapping[str, Any] | None = None
+    warnings: Sequence[str] = ()
+    commit: str | None = None
+    moved: str = ""
+
+
+Given = Mapping[str, str]
+
+
+def failed(error: Mapping[str, Any], title: str = "") -> Page:
+    """A page that says what is wrong."""
+    return Page("error.html", {}, title or "Not found", error=error)
+
+
+def _made(template: str, title: str, found: Answer, question: str, asked: Mapping[str, Any], **data: Any) -> Page:
+    """The page of one question."""
+    values = {name: value for name, value in asked.items() if value}
+    api = f"/api/{question}" + (f"?{urlencode(values, doseq=True)}" if values else "")
+    return Page(template, {"found": found.data, "given": values, **data}, title, api, found.error, found.warnings)
+
+
+def nodes(site: Site, given: Given) -> Page:
+    """The nodes: all, those that a query finds, those whose last run failed."""
+    query, offset = given.get("q", "").strip() or "*:*", _number(given.get("offset"))
+    status = answer(site, "status")
+    rows = {one["name"]: one for one in (status.data or {}).get("nodes", ())}
+    bad = [name for name, one in rows.items() if one["last"] is not None and not one["last"]["ok"]]
+    only_bad = given.get("failed") == "1"
+    asked: dict[str, Any] = {"query": query, "attribute": list(_ATTRIBUTES), "limit": str(PAGE), "offset": str(offset)}
+    if only_bad:
+        among = set(bad) if query == "*:*" else {one["name"] for one in _all_of(site, query)} & set(bad)
+        names = [name for name in rows if name in among]
+        asked |= {"query": _named(names[offset : offset + PAGE]), "offset": "0"}
+    found = answer(site, "search", **asked) if status.error is None else status
+    total = len(names) if only_bad else (found.data or {}).get("total", 0)
+    return _made(
+        "nodes.html", "Nodes", found, "search", asked, rows=rows, bad=len(bad), only_bad=only_bad, total=total,
+        query="" if query == "*:*" else query, offset=offset, page=PAGE,
+    )  # fmt: skip
+
+
+def _all_of(site: Site, query: str) -> Sequence[Mapping[str, Any]]:
+    found = answer(site, "search", query=query).data or {"nodes": ()}
+    return found["nodes"]  # type: ignore[no-any-return]
+
+
+def _named(names: Sequence[str]) -> str:
+    """The query that finds some nodes by name; nobody, where there are none."""
+    quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
+    return " OR ".join(f'name:"{name}"' for name in quoted) or "NOT *:*"
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+def node(site: Site, given: Given) -> Page:
+    """The attributes of a node."""
+    name, at = given["name"], given.get("at")
+    found = answer(site, "show", node=name, at=at)
+    changed = _changed(site, name, found.data)
+    made = _made("node.html", name, found, "show", {"node": name, "at": at}, changed=changed, at=at)
+    return made._replace(commit=_commit(site, name, found.data))
+
+
+def _revisions(site: Site, name: str) -> list[Mapping[str, Any]]:
+    return (answer(site, "history", node=name).data or {}).get("revisions", [])  # type: ignore[no-any-return]
+
+
+def _commit(site: Site, name: str, shown: Mapping[str, Any] | None) -> str | None:
+    number = (shown or {}).get("revision")
+    return next((one["repository"] for one in _revisions(site, name) if one["number"] == number), None)
+
+
+def _changed(site: Site, name: str, shown: Mapping[str, Any] | None) -> list[str]:
+    """The paths that differ from the revision before."""
+    number = (shown or {}).get("revision")
+    earlier = [one["number"] for one in _revisions(site, name) if number is not None and one["number"] < number]
+    if not earlier:
+        return []
+    found = answer(site, "diff", before=f"{name}@{earlier[0]}", after=f"{name}@{number}").data or {"changes": ()}
+    return [one["path"] for one in found["changes"]]
+
+
+def why(site: Site, given: Given) -> Page:
+    """The fifteen slots of one value; as a part of a page, where that is asked for."""
+    asked = {"node": given["name"], "path": given.get("path"), "at": given.get("at")}
+    found = answer(site, "explain", **asked)
+    template = "picture.html" if given.get("part") else "why.html"
+    made = _made(template, f"{given.get('path', '')} on {given['name']}", found, "explain", asked)
+    return made._replace(commit=_commit(site, given["name"], found.data))
+
+
+def history(site: Site, given: Given) -> Page:
+    """The revisions of a node."""
+    asked = {"node": given["name"]}
+    return _made("history.html", f"History of {given['name']}", answer(site, "history", **asked), "history", asked)
+
+
+def catalog(site: Site, given: Given) -> Page:
+    """The resources of a node and what relates them."""
+    name, first, then = given["name"], given.get("first"), given.get("then")
+    asked = {"node": name}
+    found = answer(site, "catalog-graph", **asked)
+    reason = answer(site, "catalog-why", node=name, first=first, then=then) if first and then else None
+    drawing = drawn(found.data) if found.data else None
+    return _made("catalog.html", f"Catalog of {name}", found, "catalog-graph", asked, drawing=drawing, reason=reason,
+                 first=first or "", then=then or "", name=name)  # fmt: skip
+
+
+def diff(site: Site, given: Given) -> Page:
+    """Two nodes or revisions side by side."""
+    asked = {"before": given.get("before"), "after": given.get("after"), "path": given.get("path")}
+    if given.get("slots") == "1":
+        asked["slots"] = "1"
+    found = answer(site, "diff", **asked) if asked["before"] else Answer(None)
+    return (
+        _made("diff.html", "Compare", found, "diff", asked, sides=asked, names=_some_names(site))
+        if asked["before"]
+        else Page("diff.html", {"found": None, "given": {}, "sides": asked, "names": _some_names(site)}, "Compare")
+    )
+
+
+def _some_names(site: Site) -> list[str]:
+    found = answer(site, "search", query="*:*", limit="300").data or {"nodes": ()}
+    return [one["name"] for one in found["nodes"]]
+
+
+def attribute(site: Site, given: Given) -> Page:
+    """One attribute over all nodes, by value."""
+    path, query = given.get("path", "").strip(), given.get("q", "").strip()
+    if not path:
+        return Page("attribute.html", {"found": None, "given": {}, "path": "", "query": query}, "One attribute")
+    many = (answer(site, "search", query="*:*", limit="1").data or {"total": 0})["total"] > _FEW
+    asked = {"path": path, "query": query, "count": "1" if many and given.get("all") != "1" else None}
+    found = answer(site, "matrix", **asked)
+    return _made("attribute.html", path, found, "matrix", asked, path=path, query=query)
+
+
+def things(kind: str) -> Callable[[Site, Given], Page]:
+    """The roles, or the environments, of the repository."""
+
+    def made(site: Site, given: Given) -> Page:
+        asked = {"kind": f"{kind}s"}
+        return _made("things.html", f"{kind.title()}s", answer(site, "list", **asked), "list", asked, kind=kind)
+
+    return made
+
+
+def thing(kind: str) -> Callable[[Site, Given], Page]:
+    """A role, or an environment: what it sets, and where that is read."""
+
+    def made(site: Site, given: Given) -> Page:
+        name = given["name"]
+        limit = None if given.get("all") == "1" else str(_SOME)
+        shown = answer(site, f"{kind}-show", name=name)
+        found = answer(site, f"{kind}-wins", name=name, limit=limit)
+        made = _made("thing.html", f"{kind} {name}", shown, f"{kind}-wins", {"name": name}, kind=kind, wins=found.data)
+        return made._replace(
+            warnings=[*made.warnings, *([found.error["message"]] if found.error and not shown.error else [])]
+        )
+
+    return made
+
+
+def hiera(site: Site, given: Given) -> Page:
+    """A key over all nodes of whom there are facts."""
+    key = given.get("key", "").strip()
+    if not key:
+        return Page("hiera.html", {"found": None, "given": {}, "key": ""}, "Hiera")
+    return _made("hiera.html", key, answer(site, "hiera-matrix", key=key), "hiera-matrix", {"key": key}, key=key)
+
+
+def sets(site: Site, given: Given) -> Page:
+    """The sets of user-data that the settings name."""
+    return Page("things.html", {"found": {"names": sorted(site.sets)}, "given": {}, "kind": "cloud-init"}, "cloud-init")
+
+
+def user_data(site: Site, given: Given) -> Page:
+    """A set of user-data: its parts, what each changed, and who set a path."""
+    asked = {"set": given["name"], "path": given.get("path") or None}
+    found = answer(site, "cloud-config-explain", set=given["name"])
+    traced = answer(site, "cloud-config-explain", **asked) if asked["path"] else None
+    return _made("cloud.html", given["name"], found, "cloud-config-explain", asked, traced=traced, name=given["name"])
+
+
+def impact(site: Site, given: Given) -> Page:
+    """What a range of commits changes."""
+    change = given.get("range", "").strip()
+    if not change:
+        return Page("impact.html", {"found": None, "given": {}, "range": "", "by": []}, "Impact")
+    found = answer(site, "impact", range=change)
+    rows = sorted((found.data or {}).get("changes", ()), key=lambda one: (one["dialect"], one["subjects"], one["path"]))
+    by = [(key, list(some)) for key, some in groupby(rows, lambda one: (one["dialect"], tuple(one["subjects"])))]
+    return _made("impact.html", change, found, "impact", {"range": change}, range=change, by=by)
+
+
+def start(site: Site, given: Given) -> Page:
+    """The first page is that of the nodes."""
+    return nodes(site, given)
+
+
+PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
+    "/": start,
+    "/nodes": nodes,
+    "/nodes/{name}": node,
+    "/nodes/{name}/why": why,
+    "/nodes/{name}/history": history,
+    "/nodes/{name}/catalog": catalog,
+    "/diff": diff,
+    "/attribute": attribute,
+    "/roles": things("role"),
+    "/roles/{name}": thing("role"),
+    "/environments": things("environment"),
+    "/environments/{name}": thing("environment"),
+    "/hiera": hiera,
+    "/cloud-init": sets,
+    "/cloud-init/{name}": user_data,
+    "/impact": impact,
+}
+
+__all__ = ["PAGES", "Page", "failed", "url"]

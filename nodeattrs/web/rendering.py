@@ -1,0 +1,256 @@
+"""Templates and what they need: values in words, links to sources, the picture of layers.
+
+It knows the data of the commands and no server, so that a report is made without one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from html import escape
+from importlib.resources import files
+from itertools import groupby
+from urllib.parse import quote, urlencode
+
+from nodeattrs.errors import missing_extra
+from nodeattrs.node.slot_names import SLOTS
+from nodeattrs.typed import Any
+
+_HERE = __name__.rpartition(".")[0]
+_WITHHELD = {"$sensitive"}
+_SIGNS = {"\t": "→", "\n": "↵"}
+_SCHEMES = ("https://", "http://", "vscode://", "vscodium://", "idea://", "txmt://", "subl://", "file://")
+
+
+def group_of(rank: int) -> str:
+    """The group of a slot, which has a colour: default, normal, override or automatic; of no slot "other"."""
+    if not 1 <= rank <= len(SLOTS):
+        return "other"
+    return SLOTS[rank - 1].level.removeprefix("force_")
+
+
+def static(name: str) -> str:
+    """The text of a file that pages load."""
+    return (files(_HERE) / "static" / name).read_text(encoding="utf-8")
+
+
+@cache
+def environment() -> Any:
+    """The templates; everything that they print is escaped. raises: MissingExtra"""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise missing_extra("jinja2", "web", "a page") from error
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (files(_HERE) / "templates" / name).read_text(encoding="utf-8")),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters = (bare, breaks, when, words)
+    made.filters |= {"value": value_text, "kind": kind_of, "group": group_of} | {one.__name__: one for one in filters}
+    made.globals |= {"layers": layers, "slots": SLOTS, "url": url, "several": _several_setters, "tree": tree_html}
+    return made
+
+
+def page(template: str, source: Source, **data: Any) -> str:
+    """One page, or a part of one."""
+    text: str = environment().get_template(template).render({**data, "source": source})
+    return text
+
+
+def url(*steps: object, **query: object) -> str:
+    """A path of ours, whatever the names in it hold.
+
+    >>> url("nodes", "a/b", path="x.y")
+    '/nodes/a%2Fb?path=x.y'
+    """
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    return "/" + "/".join(quote(str(step), safe="") for step in steps) + (f"?{urlencode(given)}" if given else "")
+
+
+class Source:
+    """Links to files: `[web] source_url` with {file}, {line}, {root} and {commit}; none, and places are plain texts.
+
+    >>> Source("https://forge.example/shop/blob/{commit}/{file}#L{line}", commit="4f1c").link("roles/web.json", 38)
+    'https://forge.example/shop/blob/4f1c/roles/web.json#L38'
+    """
+
+    def __init__(self, pattern: str = "", root: str = "", commit: str = "") -> None:
+        self._pattern = pattern if pattern.lower().startswith(_SCHEMES) else ""
+        self._known = {"root": root.rstrip("/"), "commit": commit or "HEAD"}
+
+    def at(self, commit: str | None) -> Source:
+        """The same for another commit."""
+        return Source(self._pattern, self._known["root"], commit or "")
+
+    def shown(self, file: str) -> str:
+        """A file as seen from the repository, where it is in it."""
+        return file.removeprefix(f"{self._known['root']}/") if self._known["root"] else file
+
+    def link(self, file: str | None, line: int | None) -> str:
+        """The address of a line; "" where there is none to give."""
+        file = self.shown(file) if file else None
+        if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):
+            return ""
+        known = {**self._known, "file": file, "line": str(line or 1)}
+        return re.sub(r"\{(root|commit|file|line)\}", lambda found: quote(known[found[1]], safe="/"), self._pattern)
+
+    def place(self, who: Mapping[str, Any]) -> Any:
+        """File and line of who set something, as a link where there is one; else who it is."""
+        if not who["file"]:
+            text = " ".join(filter(None, (who.get("kind"), who.get("name"))))
+            return _safe(f'<span class="at">{escape(bare(text))}</span>')
+        text = breaks(self.shown(who["file"]) + (f":{who['line']}" if who["line"] else ""))
+        link = self.link(who["file"], who["line"])
+        begin = f'<a class="at" href="{escape(link)}" rel="noreferrer">' if link else '<span class="at">'
+        return _safe(f"{begin}{text}</{'a' if link else 'span'}>")
+
+
+def _safe(text: str) -> Any:
+    return environment().filters["safe"](text)
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, for its colour."""
+    if isinstance(value, dict) and value.keys() == _WITHHELD:
+        return "secret"
+    names = {bool: "bool", int: "number", float: "number", str: "text", type(None): "null"}
+    return names.get(type(value), "nested")
+
+
+def value_text(value: Any) -> str:
+    """A value on one line, as JSON; a secret as what it is.
+
+    >>> value_text({"$sensitive": "withheld"}), value_text([1, "a"])
+    ('withheld', '[1, "a"]')
+    """
+    if kind_of(value) == "secret":
+        return "withheld"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def bare(text: Any) -> str:
+    """A text without signs that move other signs: what it shows is what it holds."""
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(one if one.isprintable() else _SIGNS.get(one, f"\\u{ord(one):04x}") for one in shown)
+
+
+def breaks(text: str) -> Any:
+    """A place, which may be broken after a slash and nowhere else."""
+    return _safe(escape(bare(text)).replace("/", "/<wbr>"))
+
+
+def when(text: str | None) -> str:
+    """A time, for people: in UTC, to the minute."""
+    return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%d %H:%M") if text else ""
+
+
+def words(name: str) -> str:
+    """A name of data as words: "order_only" is "order only"."""
+    return name.replace("_", " ")
+
+
+def layers(explanation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The fifteen slots of an explanation, strongest first: those that set something one by one, the others in runs.
+
+    Each row has its group and the first and last of its numbers; `claims` are those of one slot, none of a run.
+    """
+    claims: dict[int, list[Any]] = {}
+    for claim in explanation["claims"]:
+        claims.setdefault(claim["rank"], []).append(claim)
+
+    def run_of(slot: Any) -> tuple[str, int]:
+        return group_of(slot.number), slot.number if slot.number in claims else 0
+
+    rows = []
+    for (group, number), run in groupby(reversed(SLOTS), run_of):
+        found = list(run)
+        rows.append(
+            {
+                "group": group,
+                "last": found[-1].number,
+                "first": found[0].number,
+                "count": len(found),
+                "slot": found[0] if number else None,
+                "claims": claims.get(number, []),
+            }
+        )
+    return rows
+
+
+def _several_setters(explanation: Mapping[str, Any]) -> bool:
+    elements = explanation["elements"]
+    return len({tuple(one["ranks"]) for one in elements}) > 1 or any(len(one["ranks"]) > 1 for one in elements)
+
+
+def tree_rows(attributes: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The rows of a tree: a map that is entered, or an attribute (`leaf`), each with its depth and its last key."""
+    above: list[Any] = []
+    for leaf in attributes:
+        steps = leaf["steps"]
+        same = next((at for at, (one, other) in enumerate(zip(above, steps, strict=False)) if one != other), len(above))
+        for depth in range(min(same, len(steps) - 1), len(steps) - 1):
+            yield {"depth": depth, "key": steps[depth], "leaf": None}
+        above = steps[:-1]
+        yield {"depth": len(steps) - 1, "key": steps[-1] if steps else "(root)", "leaf": leaf}
+
+
+_LONGEST = 160
+_DEEPEST = 12
+
+
+def tree_html(
+    attributes: Sequence[Mapping[str, Any]],
+    source: Source,
+    changed: Collection[str] = (),
+    link: str = "",
+    picture: Callable[[Mapping[str, Any]], str] | None = None,
+) -> Any:
+    """The rows of a tree. Here and in no template: a node has thousands, and macros take ten times as long.
+
+    link:    of the page about a path, which is put behind it; "" for none
+    picture: the picture of a row, where one is in the page; "" where a row says it all
+    """
+    rows, known = [], frozenset(changed)
+    for row in tree_rows(attributes):
+        deep, leaf = f"d{min(row['depth'], _DEEPEST)}", row["leaf"]
+        if leaf is None:
+            rows.append(f'<div class="branch {deep}" tabindex="0">{escape(bare(row["key"]))}</div>')
+            continue
+        path = escape(leaf["path"])
+        marks = f"leaf{' over' * bool(leaf['overrides'])}{' chg' * (leaf['path'] in known)} {deep}"
+        inside = picture(leaf) if picture else ""
+        if link:
+            of = escape(bare(leaf["path"]))
+            more = f'<a class="more" href="{escape(link + quote(leaf["path"]))}">the fifteen slots of {of}</a>'
+            inside = f'<p class="note">{more}</p>'
+        shown = _cells(leaf, row["key"], source)
+        rows.append(
+            f'<details class="{marks}" data-p="{path}"><summary>{shown}</summary>{inside}</details>'
+            if inside
+            else f'<div class="{marks}" data-p="{path}" tabindex="0">{shown}</div>'
+        )
+    return _safe("\n".join(rows))
+
+
+def _cells(leaf: Mapping[str, Any], key: Any, source: Source) -> str:
+    rank, joins, lost = leaf["rank"], leaf["joins"], leaf["overrides"]
+    text = bare(value_text(leaf["value"]))
+    marks = [f'<i class="k{one} {group_of(one)} lost"></i>' for one in lost if one != rank and one not in joins]
+    marks += [f'<i class="k{one} {group_of(one)}"></i>' for one in (rank, *joins)]
+    titled = f"set by {', '.join(map(str, (rank, *joins)))}" + (
+        f"; overridden {', '.join(map(str, lost))}" if lost else ""
+    )
+    slot = SLOTS[rank - 1].title if 0 < rank <= len(SLOTS) else leaf["kind"]
+    return (
+        f'<span class="key">{escape(bare(key))}</span>'
+        f'<code class="v {kind_of(leaf["value"])}">{escape(text[:_LONGEST])}{"…" * (len(text) > _LONGEST)}</code>'
+        f'<span class="strip" title="{titled}">{"".join(marks)}</span>'
+        f'<span class="who"><b class="num {group_of(rank)}">{rank}</b> {escape(slot)}</span>{source.place(leaf)}'
+    )

@@ -1,0 +1,60 @@
+"""A report: the pages of some nodes in one file, which loads nothing and runs nothing but the script in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from nodeattrs.typed import Any, NamedTuple
+from nodeattrs.web.rendering import Source, environment, page, static
+
+
+class Page(NamedTuple):
+    """What is known of one node, each as the data of a command.
+
+    shown:   of `show --winners`
+    history: of `history`
+    explain: gives that of `explain` for a row that has more to it than itself, else None
+    changed: the paths that differ from the revision before
+    """
+
+    shown: Mapping[str, Any]
+    history: Mapping[str, Any]
+    run_list: Sequence[str]
+    explain: Callable[[Mapping[str, Any]], Mapping[str, Any] | None]
+    changed: Sequence[str]
+    source: Source
+
+
+def report(nodes: Sequence[Page]) -> str:
+    """The text of the file. raises: MissingExtra"""
+    safe = environment().filters["safe"]
+    style, script = static("style.css"), static("app.js")
+    sections = (
+        page("section.html", number=at, picture=_picture(one), **one._asdict()) for at, one in enumerate(nodes, 1)
+    )
+    return page(
+        "report.html",
+        Source(),
+        nodes=nodes,
+        sections=list(map(safe, sections)),
+        made=datetime.now(UTC).isoformat(),
+        style=safe(style),
+        script=safe(script),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def _picture(one: Page) -> Callable[[Mapping[str, Any]], str]:
+    def picture(row: Mapping[str, Any]) -> str:
+        explanation = one.explain(row)
+        return "" if explanation is None else page("layers.html", one.source, found=explanation)
+
+    return picture
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")

@@ -1,0 +1,88 @@
+"""Nodes whose attribute files are data: what one costs beside the floor, a parser in C and one map over another.
+
+The repository is that of the fleet, with what its cookbooks say in files of data, part of each under a condition;
+the floor knows what they come to. Both read the facts of each node from its file. The floor's parser is orjson, which
+`nodeattrs[fast]` brings; without it there is no figure.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.runs import Repository
+from nodeattrs.runs.facts import load_facts
+from nodeattrs.runs.run import Run
+from tests.benchmarks.clock import once, seconds_each
+from tests.benchmarks.figures import Figure
+from tests.benchmarks.fleet import ENVIRONMENTS, ROLES, example, run_of, write_facts
+
+COOKBOOKS = ("base", "apache2", "postgresql", "app")
+LEVELS = {"default": (1, 2), "force_default": (5, 6), "override": (9, 10), "force_override": (13, 14)}
+NODES = 3 * len(ROLES) * len(ENVIRONMENTS)
+FLEET = 10_000
+
+
+def data_figures(rounds: int) -> Iterator[Figure]:
+    """One node, programs and data."""
+    import orjson
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        programs = Repository(example(folder))
+        facts = [write_facts(folder / "facts", 0, NODES) / f"n{number}.json" for number in range(NODES)]
+        runs = [run_of(programs, number, load_facts(file, settled=True)) for number, file in enumerate(facts)]
+        data = Repository(as_data(programs.root, folder / "data", runs))
+
+        def resolved(repository: Repository, number: int) -> dict[Any, Any]:
+            return run_of(repository, number, load_facts(facts[number], settled=True)).node.merged_shared()
+
+        said = [_said(resolved(data, number), json.loads(file.read_bytes())) for number, file in enumerate(facts)]
+        works = (
+            lambda: [resolved(data, number) for number in range(NODES)],
+            lambda: [{**orjson.loads(file.read_bytes()), **said[number]} for number, file in enumerate(facts)],
+            lambda: [resolved(programs, number) for number in range(NODES)],
+        )
+        ours, floor, other = (spent / NODES for spent in seconds_each(*map(once, works), rounds=rounds))
+    told = f"orjson and one map over another; {FLEET:,} nodes on two processors {ours * FLEET / 2:.1f} s"
+    yield Figure("resolve, attribute files as data", ours / floor, "times", 2.0, told)
+    told = f"the same by programs; {FLEET:,} nodes on two processors {other * FLEET / 2:.1f} s"
+    yield Figure("resolve, data against programs", ours / other, "times", None, told)
+
+
+def _said(resolved: dict[Any, Any], facts: dict[str, Any]) -> dict[Any, Any]:
+    """What a node has besides its facts."""
+    said = {key: value for key, value in resolved.items() if key not in facts}
+    if not {"base", "name", "roles"} <= said.keys() or {**facts, **said} != resolved:
+        raise AssertionError("the floor does not come to the same")
+    return said
+
+
+def as_data(place: Path, folder: Path, runs: list[Run]) -> Path:
+    """A repository with what cookbooks set on some nodes as files of data, and recipes in which nothing stands."""
+    for name in ("roles", "environments", "cookbooks"):
+        shutil.copytree(place / name, folder / name)
+    for file in (folder / "cookbooks").glob("*/recipes/*.py"):
+        file.write_text("", "utf-8")
+    for cookbook in COOKBOOKS:
+        attributes = folder / "cookbooks" / cookbook / "attributes"
+        shutil.rmtree(attributes)
+        attributes.mkdir()
+        (attributes / "default.json").write_text(json.dumps(_file(cookbook, runs)), "utf-8")
+    return folder
+
+
+def _file(cookbook: str, runs: list[Run]) -> dict[str, Any]:
+    levels: dict[str, Any] = {level: {} for level in LEVELS}
+    for run in runs[: len(ROLES)]:
+        for level, slots in LEVELS.items():
+            for slot in slots:
+                tree = run.node.slots[slot].to_dict().get(cookbook, {})
+                levels[level] |= json.loads(json.dumps(tree, default=str))
+    said = {level: {cookbook: tree} for level, tree in levels.items() if tree}
+    block = {"when": {"platform_family": "debian"}, "default": said.pop("default", {})}
+    return {**said, "blocks": [block, {**block, "when": {"platform_family": ["rhel", "fedora"]}}]}

@@ -1,0 +1,231 @@
+"""How commands and operations grow: time and memory at n, twice n and four times n.
+
+n is as large as it takes for 0.3 seconds beyond what the same takes for almost nothing. A doubling may cost 2.5 times
+as much. Each run is a process of its own: `python -m tests.benchmarks.growth ROW FOLDER N` is what it does, and prints
+processor seconds and the memory that it needed. `python -m tests.benchmarks growth --only NAME` measures some rows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.benchmarks import growing as made
+from tests.benchmarks import operations
+from tests.benchmarks.figures import Figure
+
+BASE, BAR = 0.3, 2.5
+LEAST_MEMORY = 24 * 1024
+"""KiB below which memory is not judged: what is bought by the page and kept for later is no growth."""
+TINY = 2
+
+
+class Row(NamedTuple):
+    """What is measured.
+
+    name:   a command as it is typed, or an operation in words; what is in brackets says what grows
+    does:   words of the command line, {} for the folder; or a function of the folder and the size
+    make:   writes what it reads
+    start:  the size to begin with
+    exits:  exit codes that are answers
+    """
+
+    name: str
+    does: str | Callable[[Path, int], object]
+    make: made.Make = made.nothing
+    start: int = 500
+    exits: tuple[int, ...] = (0,)
+
+    @property
+    def command(self) -> str:
+        """The command, without what grows; "" of an operation."""
+        return self.name.partition(" (")[0] if isinstance(self.does, str) else ""
+
+
+_RUN = "run --repo {} --node n1 --facts {}/f --why-run"
+_STORE = "--store {}/s.db"
+_HIERA = "--hiera {}/hiera.yaml --facts {}/facts"
+_ANSIBLE = "-i {}/hosts.ini"
+_SITE = "--site {} --facts {}/facts.yaml"
+
+ROWS = (
+    Row("run (attributes of a role)", f"{_RUN} --environment e", made.wide_role, 5_000),
+    Row("run (roles whose lists unite)", _RUN, made.listed_roles, 100),
+    Row("run (lines of an attribute file)", _RUN, made.program, 1_000),
+    Row("run (leaves and blocks of an attribute file as data)", _RUN, made.data, 1_000),
+    Row("run (resources)", _RUN, made.resources, 100),
+    Row("run (nodes)", "run --repo {} --all --quiet --facts {}/f --store {}/x.db", made.nodes, 20),
+    Row("show (attributes)", f"show n1 {_STORE}", made.kept_wide, 5_000),
+    Row("show (origins)", f"show n1 --origins {_STORE}", made.kept_wide, 5_000),
+    Row("explain (attributes)", f"explain n1 s1.k1.v {_STORE}", made.kept_wide, 5_000),
+    Row("explain (all of a node)", f"explain n1 '(root)' {_STORE}", made.kept_wide, 1_000),
+    Row("list (nodes)", f"list nodes --repo {{}} {_STORE}", made.kept_nodes, 500),
+    Row("role show (attributes)", "role show r --origins --repo {}", made.wide_role, 5_000),
+    Row("environment show (attributes)", "environment show e --origins --repo {}", made.wide_role, 5_000),
+    Row("hiera lookup (keys)", f"hiera lookup w --merge deep {_HIERA}", made.hiera, 1_000),
+    Row("hiera lookup (levels)", "hiera lookup w --merge deep --hiera {}/hiera.yaml", made.hiera_levels, 100),
+    Row("hiera explain (keys)", f"hiera explain w --merge deep {_HIERA}", made.hiera, 500),
+    Row("hiera list (keys)", f"hiera list {_HIERA} --node n1", made.hiera, 500),
+    Row("hiera diff (keys)", f"hiera diff n1 n2 {_HIERA}", made.hiera, 500),
+    Row("hiera who-has (keys)", "hiera who-has key7 --hiera {}/hiera.yaml", made.hiera, 500),
+    Row("hiera unused (nodes)", f"hiera unused {_HIERA}", made.hiera_nodes, 50),
+    Row("hiera matrix (nodes)", f"hiera matrix key1 {_HIERA}", made.hiera_nodes, 50),
+    Row("hiera variables (nodes)", f"hiera variables {_HIERA}", made.hiera_nodes, 50),
+    Row("ansible vars (variables)", f"ansible vars h0 {_ANSIBLE}", made.ansible_wide, 1_000),
+    Row("ansible list (hosts)", f"ansible list {_ANSIBLE}", made.ansible, 500),
+    Row("ansible graph (hosts)", f"ansible graph --vars {_ANSIBLE}", made.ansible, 500),
+    Row("ansible explain (variables)", f"ansible explain h0 v7 {_ANSIBLE}", made.ansible_wide, 1_000),
+    Row("ansible who-has (hosts)", f"ansible who-has x {_ANSIBLE}", made.ansible, 500),
+    Row("ansible matrix (hosts)", f"ansible matrix x {_ANSIBLE}", made.ansible, 500),
+    Row("ansible diff (variables)", f"ansible diff h0 h1 {_ANSIBLE}", made.ansible_wide, 1_000),
+    Row("ansible inventory (nodes)", f"ansible inventory --list {_STORE} --repo {{}}", made.kept_nodes, 200),
+    Row("bindings check (bindings)", f"bindings check {_SITE}", made.bindings, 200),
+    Row("bindings inject (bindings)", f"bindings inject m::k1 {_SITE}", made.bindings, 200),
+    Row("bindings explain (bindings)", f"bindings explain m::k1 {_SITE}", made.bindings, 200),
+    Row("bindings list (bindings)", f"bindings list {_SITE}", made.bindings, 200),
+    Row("bindings graph (bindings)", f"bindings graph {_SITE}", made.bindings, 200),
+    Row("catalog check (resources)", "catalog check --from {}/a.json", made.catalog, 500),
+    Row("catalog check (a ring)", "catalog check --from {}/a.json", made.catalog_ring, 500, (0, 1)),
+    Row("catalog order (resources)", "catalog order --from {}/a.json", made.catalog, 500),
+    Row("catalog graph (resources)", "catalog graph --from {}/a.json", made.catalog, 500),
+    Row("catalog why (resources)", "catalog why File[/etc/f0] File[/etc/f1] --from {}/a.json", made.catalog, 500),
+    Row("catalog explain (resources)", "catalog explain File[/etc/f1] --from {}/a.json", made.catalog, 500),
+    Row("catalog impact (resources)", "catalog impact File[/etc/f0] --from {}/a.json", made.catalog, 500),
+    Row("catalog diff (resources)", "catalog diff {}/a.json {}/b.json", made.catalog, 500, (0, 1)),
+    Row(
+        "catalog apply (resources)",
+        "catalog apply --noop --repo {} --node n1 --facts {}/f --root {}/root",
+        made.resources,
+        100,
+    ),
+    Row("cloud-config merge (parts)", "cloud-config merge {}/a.txt", made.parts, 200),
+    Row("cloud-config merge (a list)", "cloud-config merge {}/a.txt", made.appended, 20),
+    Row("cloud-config merge (keys)", "cloud-config merge {}/a.yaml {}/b.yaml", made.cloud_wide, 500),
+    Row("cloud-config explain (parts)", "cloud-config explain {}/a.txt", made.parts, 200),
+    Row("cloud-config explain (a path)", "cloud-config explain {}/a.txt --path runcmd.7", made.appended, 20),
+    Row("cloud-config check (parts)", "cloud-config check {}/a.txt", made.parts, 200, (0, 1)),
+    Row("cloud-config check (a list)", "cloud-config check {}/a.txt", made.appended, 20, (0, 1)),
+    Row("cloud-config pack (parts)", "cloud-config pack {}/a.txt", made.parts, 200),
+    Row("fold (files)", "fold {}/l", made.layers, 200),
+    Row("fold (keys)", "fold {}/a.json {}/b.json", made.wide_layers, 5_000),
+    Row("fold (origins)", "fold {}/l --origins", made.layers, 100),
+    Row("fold (files that a merge patch lays)", "fold {}/l --policy json-merge-patch", made.layers, 200),
+    Row("fold (dotted keys of TOML)", "fold {}/a.toml", made.dotted, 1_000),
+    Row("history (revisions)", f"history n1 {_STORE}", made.revisions, 200),
+    Row("diff (attributes)", f"diff n1 {_STORE}", made.kept_wide, 1_000),
+    Row("matrix (nodes)", f"matrix a.b {_STORE}", made.kept_nodes, 100),
+    Row("search (nodes)", f"search *:* --attribute b=a.b {_STORE}", made.kept_nodes, 200),
+    Row("status (nodes)", f"status {_STORE}", made.kept_nodes, 200),
+    Row("node (attributes)", f"node set n1 x 1 {_STORE} --repo {{}}", made.kept_wide, 2_000),
+    Row("node (others, of which one is deleted)", f"node delete n1 {_STORE} --repo {{}}", made.kept_nodes, 500),
+    Row("store (check, nodes)", f"store check {_STORE}", made.kept_nodes, 200),
+    Row("store (prune, revisions)", f"store prune --keep 2 {_STORE}", made.revisions, 200),
+    Row("store (export, nodes)", f"store export {_STORE}", made.kept_nodes, 200),
+    Row("store (import, nodes)", "store import {}/n.jsonl --store {}/s.db", made.exported, 100),
+    Row("store (migrate, nodes)", f"store migrate --to {{}}/t.db {_STORE}", made.kept_nodes, 100),
+    Row("impact (nodes)", "impact {}/old {}/new --jobs 1", made.changed, 20, (0, 1)),
+    Row("what-if (nodes)", "what-if --set a.b=3 --repo {} --facts {}/f --jobs 1", made.nodes, 20, (0, 1)),
+    Row("check (roles and nodes)", "check --repo {}", made.many_roles, 50, (0, 1)),
+    Row("check (attributes of a role)", "check --repo {}", made.wide_role, 1_000, (0, 1)),
+    Row("fleet (nodes)", "fleet resolve --repo {} --facts {}/f --jobs 1 --store {}/x.db", made.nodes, 20),
+    *(Row(name, work, start=start) for name, (work, start) in operations.WORKS.items()),
+)
+
+NONE = {
+    "facts": "asks this machine, which does not grow",
+    "shell": "waits for a person",
+    "lsp": "answers an editor, a file at a time; what it asks are rows of their own",
+    "mcp": "answers a program with other commands, which are rows of their own",
+    "codes": "prints what is shipped",
+    "schema": "prints what is shipped",
+    "completion": "prints what is shipped",
+    "config": "prints the settings, of which there are a few",
+}
+"""Commands without a row, and why."""
+
+
+def growth_figures(rounds: int, only: str = "") -> Iterator[Figure]:
+    """The steepest doubling of each row, in time and memory."""
+    for row in ROWS:
+        if only in row.name:
+            yield from figures_of(row)
+
+
+class Spent(NamedTuple):
+    """What one run needed: processor seconds, and KiB of memory."""
+
+    seconds: float
+    memory: float
+
+
+def figures_of(row: Row) -> Iterator[Figure]:
+    """Of one row: the steepest doubling in time and memory, measured again where it is too steep."""
+    least = measured(row, TINY)
+    size, first = row.start, measured(row, row.start)
+    while first.seconds - least.seconds < BASE:
+        size *= 4 if first.seconds - least.seconds < BASE / 5 else 2
+        first = measured(row, size)
+    runs = [first, measured(row, 2 * size), measured(row, 4 * size)]
+    if _steepest([one.seconds - least.seconds for one in runs]) > BAR:  # somebody else was busy, perhaps
+        runs = [Spent(*map(min, one, measured(row, size * by))) for by, one in zip((1, 2, 4), runs, strict=True)]
+    told = f"{size:,} / {2 * size:,} / {4 * size:,}: {' / '.join(f'{one.seconds:.2f}' for one in runs)} s"
+    yield Figure(row.name, _steepest([one.seconds - least.seconds for one in runs]), "times", BAR, told)
+    memory = [one.memory - least.memory for one in runs]
+    judged = [max(one, LEAST_MEMORY) for one in memory]
+    told = f"{' / '.join(f'{max(one, 0) / 1024:.0f}' for one in memory)} MiB"
+    yield Figure(f"{row.name}: memory", _steepest(judged), "times", BAR, told)
+
+
+def _steepest(values: list[float]) -> float:
+    return max(later / before for before, later in pairwise(values))
+
+
+def measured(row: Row, size: int) -> Spent:
+    """One run in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        row.make(Path(folder), size)
+        words = [sys.executable, "-m", __name__, str(ROWS.index(row)), folder, str(size)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, env=_environment())
+    if done.returncode:
+        raise AssertionError(f"{row.name} at {size:,}: {done.stderr[-2000:]}")
+    return Spent(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def _environment() -> dict[str, str]:
+    root = str(Path(__file__).parents[2])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+
+
+def perform(row: Row, folder: Path, size: int) -> Spent:
+    """What one process does."""
+    from nodeattrs.cli import main
+
+    before, began = _most_memory(), time.process_time()
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+        if isinstance(row.does, str):
+            code = main([word.replace("{}", str(folder)) for word in shlex.split(row.does)])
+            if code not in row.exits:
+                raise SystemExit(f"exit code {code}")
+        else:
+            row.does(folder, size)
+    return Spent(time.process_time() - began, _most_memory() - before)
+
+
+def _most_memory() -> int:
+    """KiB that this program has needed at most; what getrusage says is of whoever started it, too."""
+    return int(re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())[1])  # type: ignore[index]
+
+
+if __name__ == "__main__":
+    print(json.dumps(perform(ROWS[int(sys.argv[1])], Path(sys.argv[2]), int(sys.argv[3]))))

@@ -1,0 +1,181 @@
+"""A repository is known by its content, and can be sent: nothing of what was sent leads out of its folder."""
+
+import gzip
+import io
+import os
+import stat
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.errors import FleetError
+from nodeattrs.runs import shipping
+from nodeattrs.runs.shipping import Packed, digest_of, held, hold, packed
+from tests.on_disk import repository
+
+FILES = {"roles/web.json": {"name": "web"}, "cookbooks/app/recipes/default.py": "pass\n", "empty.txt": ""}
+
+
+@pytest.fixture(autouse=True)
+def nothing_held(monkeypatch):
+    monkeypatch.setattr(shipping, "_HELD", {})
+
+
+def tree_of(root):
+    return {str(path.relative_to(root)): path.read_bytes() for path in sorted(Path(root).rglob("*")) if path.is_file()}
+
+
+class TestContent:
+    def test_the_same_files_are_the_same_repository_wherever_they_lie(self, tmp_path):
+        """
+        Version control, caches and the store of a checkout are none of it.
+        """
+        repository(tmp_path / "a", FILES)
+        repository(tmp_path / "b", {**FILES, ".git/HEAD": "x", "cookbooks/__pycache__/a.pyc": "x", ".nodeattrs/n": "x"})
+
+        assert digest_of(tmp_path / "a") == digest_of(tmp_path / "b")
+
+    @pytest.mark.parametrize(
+        "other",
+        [
+            {"roles/web.json": {"name": "wbe"}},
+            {"roles/db.json": {"name": "db"}},
+            {"roles/web.json": None, "roles/wee.json": {"name": "web"}},
+            {"empty.txt": None},
+            {"empty.txt": None, "empty.tx": "", "t": ""},
+        ],
+    )
+    def test_any_other_byte_or_path_is_another_one(self, tmp_path, other):
+        files = {name: content for name, content in {**FILES, **other}.items() if content is not None}
+        repository(tmp_path / "a", FILES)
+        repository(tmp_path / "b", files)
+
+        assert digest_of(tmp_path / "a") != digest_of(tmp_path / "b")
+
+    def test_what_is_left_out_does_not_count(self, tmp_path):
+        repository(tmp_path / "a", FILES)
+        before = digest_of(tmp_path / "a")
+        repository(tmp_path / "a", {"facts/web1.json": {}})
+
+        assert before != digest_of(tmp_path / "a")
+        assert before == digest_of(tmp_path / "a", [str(tmp_path / "a" / "facts")])
+
+    def test_a_link_counts_as_what_it_leads_to_and_one_that_leads_back_as_nothing(self, tmp_path):
+        repository(tmp_path / "a", FILES)
+        before = digest_of(tmp_path / "a")
+        (tmp_path / "a" / "roles" / "back").symlink_to(tmp_path / "a")
+        assert before == digest_of(tmp_path / "a")
+
+        (tmp_path / "a" / "more").symlink_to(tmp_path / "a" / "roles")
+        repository(tmp_path / "b", {**FILES, "more/web.json": FILES["roles/web.json"]})
+        assert digest_of(tmp_path / "b") == digest_of(tmp_path / "a")
+
+
+class TestSending:
+    def test_what_arrives_is_what_was_packed_in_a_folder_of_our_own(self, tmp_path):
+        """
+        With the commit, which revisions note; once a process, however often it is sent.
+        """
+        repository(tmp_path / "a", FILES)
+        sent = packed(tmp_path / "a", "c" * 40)
+        hold(sent)
+        folder = held(sent.digest)
+        hold(Packed(sent.digest, bytes(sent.body)))
+
+        assert {**tree_of(tmp_path / "a"), ".git/HEAD": b"c" * 40} == tree_of(folder.name)
+        assert sent.digest == digest_of(folder.name) == digest_of(tmp_path / "a")
+        assert 0o700 == stat.S_IMODE(os.stat(folder.name).st_mode)
+        assert folder is held(sent.digest)
+        folder.cleanup()
+
+    def test_it_goes_when_others_have_come_and_nobody_works_in_it(self, tmp_path):
+        folders = []
+        for number in range(shipping._MOST + 1):
+            repository(tmp_path / "a", {"number.txt": str(number)})
+            sent = packed(tmp_path / "a")
+            hold(sent)
+            folders.append(held(sent.digest).name)
+
+        assert [False, *[True] * shipping._MOST] == [os.path.isdir(folder) for folder in folders]
+
+    def test_the_same_content_is_packed_into_the_same_bytes(self, tmp_path):
+        for name in "ab":
+            repository(tmp_path / name, FILES)
+
+        assert packed(tmp_path / "a") == packed(tmp_path / "b")
+
+    @pytest.mark.parametrize("target", ["secret.txt", "folder"])
+    def test_a_link_that_leads_out_is_refused(self, tmp_path, target):
+        """
+        Nobody who sends a repository means to send a key that lies elsewhere.
+        """
+        repository(tmp_path, {"secret.txt": "x", "folder/secret.txt": "x", "a/roles/web.json": {"name": "web"}})
+        (tmp_path / "a" / "roles" / "out").symlink_to(tmp_path / target)
+
+        with pytest.raises(FleetError, match=r"roles/out.* leads out of the repository"):
+            packed(tmp_path / "a")
+
+
+def pack(*members):
+    """A pack with these members, whatever they are, and the digest that would fit them."""
+    body = io.BytesIO()
+    with tarfile.open(fileobj=body, mode="w") as tar:
+        for member, content in members:
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+    digest = shipping._digest(sorted((member.name, content) for member, content in members))
+    return Packed(digest, gzip.compress(body.getvalue()))
+
+
+def member(name, type=tarfile.REGTYPE, linkname=""):
+    one = tarfile.TarInfo(name)
+    one.type, one.linkname = type, linkname
+    return one
+
+
+class TestWhatMustNotArrive:
+    @pytest.mark.parametrize(
+        "one",
+        [
+            member("../outside"),
+            member("/tmp/nodeattrs-outside"),
+            member("roles/../../outside"),
+            member("roles//web.json"),
+            member("./roles/web.json"),
+            member("roles", tarfile.SYMTYPE, "/tmp"),
+            member("roles", tarfile.LNKTYPE, "/etc/passwd"),
+            member("roles", tarfile.DIRTYPE),
+            member("pipe", tarfile.FIFOTYPE),
+            member("device", tarfile.CHRTYPE),
+        ],
+        ids=lambda one: f"{one.name} {one.type!r}",
+    )
+    def test_nothing_of_a_pack_with_an_odd_member_is_written(self, one, tmp_path, monkeypatch):
+        monkeypatch.setattr(shipping.tempfile, "tempdir", str(tmp_path))
+
+        with pytest.raises(FleetError, match="no file of a repository"):
+            hold(pack((member("first"), b"x"), (one, b"")))
+        assert [] == list(tmp_path.iterdir())
+
+    def test_a_file_that_is_a_folder_too_is_an_error_and_leaves_nothing(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(shipping.tempfile, "tempdir", str(tmp_path))
+
+        with pytest.raises(FleetError, match="cannot be unpacked"):
+            hold(pack((member("a"), b"x"), (member("a/b"), b"x")))
+        assert [] == list(tmp_path.iterdir())
+
+    def test_other_bytes_than_those_of_the_digest_are_refused(self, tmp_path):
+        good = pack((member("a"), b"x"))
+
+        for bad in (
+            Packed("0" * 64, good.body),
+            Packed(good.digest, good.body[: len(good.body) // 2]),
+            Packed(good.digest, b"no"),
+        ):
+            with pytest.raises(FleetError):
+                hold(bad)
+
+    def test_a_member_twice_is_not_what_was_packed(self):
+        with pytest.raises(FleetError, match="not the one"):
+            hold(pack((member("a"), b"x"), (member("a"), b"y")))

@@ -1,0 +1,472 @@
+"""The explorer as a server: who may ask, what it answers, and that its data are those of the commands."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import random
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from nodeattrs import Node
+from nodeattrs.cli import main
+from nodeattrs.cli.asked import Asked
+from nodeattrs.keep import Saved, open_store, saved_document
+from nodeattrs.runs.settings import Settings
+from nodeattrs.web.asking import QUESTIONS, Site, words_of
+from nodeattrs.web.drawing import drawn
+from nodeattrs.web.rendering import Source
+from tests import schemas
+
+pytest.importorskip("starlette")
+pytest.importorskip("lark")
+httpx = pytest.importorskip("httpx")
+
+EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
+CLOUD = '\n[cloud-init.web]\nfiles = ["cloud-init/base.yaml", "cloud-init/web.yaml"]\n'
+SECRET = "correct-horse-battery-staple"
+CATALOG = {
+    "resources": [{"type": "File", "title": name} for name in ("/a", "/b", "/c")],
+    "chains": ["File['/a'] -> File['/b'] ~> File['/c']"],
+}
+CYCLE = {**CATALOG, "chains": [*CATALOG["chains"], "File['/c'] -> File['/a']"]}
+
+
+def made(place: Path) -> Path:
+    """The example with all that there are pages for, in git, run twice."""
+    shutil.copytree(EXAMPLE, place)
+    with (place / "nodeattrs.toml").open("a") as settings:
+        settings.write(CLOUD)
+    (place / "catalogs").mkdir()
+    for name, content in (("web1", CATALOG), ("web2", CYCLE)):
+        (place / "catalogs" / f"{name}.json").write_text(json.dumps(content))
+    git(place, "init", "-q")
+    commit(place)
+    run(place, "--all")
+    production = place / "environments" / "production.yaml"
+    production.write_text(production.read_text().replace("workers: 30", "workers: 28"))
+    commit(place)
+    run(place, "--node", "web1")
+    return place
+
+
+def git(place: Path, *words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *words], cwd=place, check=True)
+
+
+def commit(place: Path) -> None:
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "a change")
+
+
+def run(place: Path, *words: str) -> None:
+    where = ["--repo", str(place), "--facts", str(place / "facts"), "--store", str(place / "nodes.db")]
+    assert 0 == main(["run", "--quiet", *words, *where])
+
+
+def site_of(place: Path, runs_code: bool = False, pattern: str = "") -> Site:
+    """What `nodeattrs web` makes of its options."""
+    import argparse
+
+    from nodeattrs.cli.web import site
+
+    options = argparse.Namespace(repo=str(place), store=str(place / "nodes.db"), run_code=runs_code)
+    found = site(options, str(place / "reads.json"))
+    return found._replace(source=Source(pattern, str(place))) if pattern else found
+
+
+def client(site: Site, **more: object) -> Client:
+    from nodeattrs.web.site import app
+
+    return Client(app(site, **more))
+
+
+class Client:
+    """Asks an application as a browser asks a server."""
+
+    def __init__(self, app: object) -> None:
+        self._app = app
+
+    def get(self, path: str, host: str = "127.0.0.1:8700", method: str = "GET", **headers: str):
+        import asyncio
+
+        async def asked():
+            transport = httpx.ASGITransport(app=self._app, raise_app_exceptions=False)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8700") as one:
+                return await one.request(method, path, headers={"host": host, **headers})
+
+        return asyncio.run(asked())
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    return made(tmp_path_factory.mktemp("site") / "example")
+
+
+@pytest.fixture(scope="module")
+def web(place) -> Client:
+    return client(site_of(place, runs_code=True))
+
+
+PAGES = [
+    "/", "/nodes?q=role:web", "/nodes?failed=1", "/nodes/web1", "/nodes/web1?at=1", "/nodes/web1/history",
+    "/nodes/web1/why?path=app.workers", "/nodes/web1/why?path=apache2.listen_ports&part=1", "/nodes/web1/catalog",
+    "/nodes/web1/catalog?first=File[/a]&then=File[/c]", "/nodes/db1/catalog", "/diff", "/diff?before=web1",
+    "/diff?before=web1&after=web2&slots=1", "/attribute", "/attribute?path=app.workers", "/roles", "/roles/web",
+    "/environments", "/environments/production", "/hiera", "/hiera?key=ntp::servers", "/cloud-init", "/cloud-init/web",
+    "/cloud-init/web?path=runcmd", "/impact", "/impact?range=HEAD~1..HEAD",
+]  # fmt: skip
+
+
+class TestPages:
+    @pytest.mark.parametrize("path", PAGES)
+    def test_each_is_there_and_loads_nothing_from_elsewhere(self, web, path):
+        answer = web.get(path)
+
+        assert 200 == answer.status_code, answer.text
+        assert [] == re.findall(r"""(?:\son\w+=|\sstyle=|<style|@import|url\(|src="[^/]|href="//)""", answer.text)
+        assert [] == [one for one in re.findall(r'(?:src|action)="([^"]*)"', answer.text) if not one.startswith("/")]
+
+    @pytest.mark.parametrize(
+        ("path", "texts"),
+        [
+            ("/", ["web1", "ubuntu", "production", "web2", "db1"]),
+            ("/nodes/web1", ["workers", ">28<", "production.yaml:29", "chg"]),
+            ("/nodes/web1?at=1", [">30<", "not the latest"]),
+            ("/nodes/web1/history", ["revision 2", "revision 1", "what changed"]),
+            ("/nodes/web1/why?path=app.workers", ["overridden by 12", "inside the level", "roles/<wbr>web.json:38"]),
+            ("/nodes/web1/why?path=apache2.listen_ports", ["Elements", "9443", "production.yaml:15"]),
+            ("/diff?before=web1@1&after=web1", [">30<", ">28<"]),
+            ("/attribute?path=app.workers", [">28<", ">30<", ">8<", "roles/<wbr>web.json:38"]),
+            ("/roles/web", ["apache2.keepalive", "overridden on 2", "default.py:29"]),
+            ("/environments/production", ["app.log_level"]),
+            ("/hiera?key=ntp::servers", ["ntp"]),
+            ("/cloud-init/web?path=runcmd", ["extended", "cloud-init/<wbr>web.yaml:7"]),
+            ("/impact?range=HEAD~1..HEAD", ["app.workers", ">30<", ">28<", "db1"]),
+            ("/nodes/web1/catalog?first=File[/a]&then=File[/c]", ["<svg", "comes before", "refreshes"]),
+            ("/nodes/web2/catalog", ["1 cycle", "cyc"]),
+        ],
+    )
+    def test_each_shows_what_it_is_about(self, web, path, texts):
+        text = web.get(path).text
+
+        assert [] == [one for one in texts if one not in text]
+
+    @pytest.mark.parametrize(
+        ("path", "status", "text"),
+        [
+            ("/nosuch", 404, "no such page"),
+            ("/nodes/nosuch", 404, "no saved node nosuch"),
+            ("/nodes/..%2f..%2fetc%2fpasswd", 404, ""),
+            ("/nodes/%2e%2e", 400, ""),
+            ("/roles/..%5c..%5cx", 400, ""),
+            ("/roles/nosuch", 404, "nosuch"),
+            ("/cloud-init/%2fetc%2fpasswd", 404, ""),
+            ("/cloud-init/etc", 404, "no set"),
+            ("/nodes?q=((", 400, ""),
+            ("/nodes/web1/why", 400, "path is missing"),
+            ("/nodes/web1/why?path=nosuch.x", 404, "is not set"),
+            ("/nodes/web1?at=xx", 400, "neither"),
+            ("/nodes/--help", 404, "--help"),
+            ("/impact?range=--output=x..y", 400, ""),
+            ("/impact?range=/etc", 400, "range of commits"),
+            ("/static/..%2fsite.py", 404, ""),
+            ("/static/site.py", 404, ""),
+            ("/api/nosuch", 404, "no question"),
+            ("/api/run?node=web1", 404, "no question"),
+            ("/api/explain?node=web1&path=app&store=x", 400, "knows no parameter"),
+            ("/api/search?query=role:web&limit=x", 400, ""),
+        ],
+    )
+    def test_what_is_wrong_is_a_page_and_no_path(self, web, path, status, text):
+        answer = web.get(path)
+
+        assert (status, True) == (answer.status_code, text in answer.text), answer.text
+        assert "Traceback" not in answer.text
+
+    def test_names_and_values_are_no_markup(self, tmp_path):
+        node = Node("web1")
+        node.default["<script>x</script>"] = {'"><img src=x>': "<b>\u202e"}
+        node.default["app"]["x'y"] = ["</code><script>"]
+        open_store(str(tmp_path / "nodes.db")).save(Saved("web1", saved_document(node), node.snapshot()))
+        web = client(site_of(tmp_path))
+
+        for path in (
+            "/nodes/web1",
+            "/nodes/web1/why?path=app",
+            "/attribute?path=app",
+            "/nodes?q=<script>",
+            "/diff?before=<script>",
+        ):
+            text = web.get(path).text
+            assert [] == re.findall(r"<script>|<img|<b>\W|\u202e", text), path
+
+
+class TestGuard:
+    @pytest.mark.parametrize(
+        ("host", "is_let_in"),
+        [
+            ("127.0.0.1:8700", True),
+            ("localhost", True),
+            ("LOCALHOST:1", True),
+            ("[::1]:8700", True),
+            ("evil.example", False),
+            ("evil.example:8700", False),
+            ("127.0.0.1.evil.example", False),
+            ("10.0.0.1", False),
+            ("", False),
+        ],
+    )
+    def test_it_is_asked_under_its_own_names_only(self, web, host, is_let_in):
+        assert (200 if is_let_in else 421) == web.get("/static/style.css", host).status_code
+
+    @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+    @pytest.mark.parametrize("path", ["/", "/nodes/web1", "/api/status"])
+    def test_it_is_read_only(self, web, method, path):
+        assert 405 == web.get(path, method=method).status_code
+
+    @pytest.mark.parametrize("path", ["/", "/nosuch", "/api/status", "/static/app.js", "/nodes/nosuch"])
+    def test_every_answer_has_the_policy(self, web, path):
+        headers = web.get(path).headers
+
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert ("nosniff", "no-referrer", "no-store") == tuple(
+            headers[name] for name in ("x-content-type-options", "referrer-policy", "cache-control")
+        )
+        assert "access-control-allow-origin" not in headers
+
+    def test_with_a_token_nothing_is_shown_without_it(self, place):
+        web = client(site_of(place), token="s3cret")
+
+        for path in ("/", "/api/status", "/static/app.js", "/?token=wrong", "/?token=", "/?token=%ff"):
+            assert 401 == web.get(path, "10.0.0.1:8700").status_code, path
+        moved = web.get("http://127.0.0.1//evil.example/?token=s3cret&q=a", "10.0.0.1:8700")
+        assert (303, "/evil.example/?q=a") == (moved.status_code, moved.headers["location"])
+        cookie = moved.headers["set-cookie"]
+        assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
+        assert 200 == web.get("/", "10.0.0.1:8700", cookie=cookie.partition(";")[0]).status_code
+        assert 401 == web.get("/", "10.0.0.1:8700", cookie="nodeattrs-token=wrong; x").status_code
+        assert 421 == web.get("/?token=s3cret", "evil.example").status_code
+
+    def test_code_is_run_for_who_asked_at_the_start_only(self, place, tmp_path):
+        copy = tmp_path / "copy"
+        shutil.copytree(place, copy)
+        (copy / "roles" / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\nname('evil')\n")
+        web = client(site_of(copy))
+
+        for path in ("/roles/evil", "/nodes/db1/catalog", "/impact?range=HEAD~1..HEAD", "/roles", "/nodes/web1"):
+            web.get(path)
+        assert not (tmp_path / "ran").exists()
+        assert "is code" in web.get("/nodes/db1/catalog").text
+
+    def test_nothing_is_written(self, place):
+        """Neither by a page nor by the data behind one: but for what an impact keeps, in a folder of ours."""
+        before = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
+        web = client(site_of(place))
+        for path in PAGES:
+            web.get(path)
+
+        after = {path: path.stat().st_mtime_ns for path in place.rglob("*") if path.is_file()}
+        assert {"reads.json"} >= {path.name for path in after if before.get(path) != after[path]}
+
+
+_NTP = "Recipe[base::default]", "Recipe[base::ntp]"
+_DB1 = "--node db1 --repo . --facts facts"
+_TREE = "--hiera {0}/hiera --facts facts"
+_PARTS = "{0}/cloud-init/base.yaml {0}/cloud-init/web.yaml"
+
+ASKED = {
+    "status": ("", "status"),
+    "show": ("node=web1", "show web1 --winners"),
+    "explain": ("node=web1&path=app.workers", "explain web1 app.workers"),
+    "history": ("node=web1", "history web1"),
+    "search": ("query=role:web&attribute=roles&limit=1", "search role:web -a roles --limit 1"),
+    "diff": ("before=web1&after=web2&slots=1", "diff web1 web2 --slots"),
+    "matrix": ("path=app.workers&count=1", "matrix app.workers --count"),
+    "list": ("kind=fields", "list fields"),
+    "role-show": ("name=web", "role show web --origins --repo ."),
+    "environment-show": ("name=production", "environment show production --origins --repo ."),
+    "role-wins": ("name=web", "role wins web --repo ."),
+    "environment-wins": ("name=production", "environment wins production --repo ."),
+    "catalog-graph": ("node=db1", f"catalog graph {_DB1}"),
+    "catalog-why": ("node=db1&first={}&then={}".format(*_NTP), f"catalog why {' '.join(_NTP)} {_DB1}"),
+    "hiera-matrix": ("key=ntp::servers", f"hiera matrix ntp::servers {_TREE}"),
+    "hiera-explain": ("key=ntp::servers&node=web1", f"hiera explain ntp::servers --node web1 {_TREE}"),
+    "cloud-config-explain": ("set=web&path=runcmd", f"cloud-config explain {_PARTS} --path runcmd"),
+    "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1 --reads {0}/reads.json"),
+}
+
+
+class TestData:
+    def test_every_question_is_here(self):
+        assert set(QUESTIONS) == set(ASKED)
+
+    @pytest.mark.parametrize("name", QUESTIONS)
+    def test_it_is_exactly_what_the_command_gives(self, place, web, monkeypatch, name):
+        """Byte for byte, and it conforms to the schema that the answer names."""
+        query, line = ASKED[name]
+        monkeypatch.chdir(place)
+        monkeypatch.setenv("NODEATTRS_STORE", "nodes.db")
+        web.get(f"/api/{name}?{query}")  # an impact counts what it has looked at before
+        answer = web.get(f"/api/{name}?{query}")
+
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+            main([*line.format(place).split(), "--format", "json"])
+
+        assert out.getvalue() == answer.text
+        assert f"</api/schema?name={name}>" in answer.headers["link"]
+        jsonschema = pytest.importorskip("jsonschema")
+        schema = web.get(f"/api/schema?name={name}").json()
+        assert [] == list(jsonschema.Draft202012Validator(schema).iter_errors(answer.json()))
+        assert schemas.OUTPUTS[name]
+
+    def test_a_name_is_never_another_word(self):
+        site = Site(None, Source(), "")  # type: ignore[arg-type]
+
+        words = words_of(site, "diff", {"before": ["--store=x"], "after": ["--"], "path": ["--slots"]})
+
+        assert ["diff", "--path=--slots", "--", "--store=x", "--"] == words
+
+    def test_what_was_run_since_is_seen(self, place, tmp_path):
+        copy = tmp_path / "copy"
+        shutil.copytree(place, copy)
+        web = client(site_of(copy))
+        assert 2 == web.get("/api/show?node=web1").json()["revision"]
+
+        run(copy, "--node", "web1")
+
+        assert 3 == web.get("/api/show?node=web1").json()["revision"]
+
+
+def rows_of(text: str) -> Iterator[tuple[str, int, str]]:
+    """Path, slot and place of each row of a node's page."""
+    for row in re.findall(r'<(?:details|div) class="leaf.*', text):
+        path = re.search(r'data-p="([^"]*)"', row)[1]
+        rank = re.search(r'<b class="num \w+">(\d+)</b>', row)[1]
+        place = re.search(r'<(?:a|span) class="at"[^>]*>(.*?)</(?:a|span)>', row)[1].replace("<wbr>", "")
+        yield path, int(rank), place
+
+
+def test_the_winner_and_the_line_are_those_of_explain(place, web):
+    """Of fifty random attributes of the example; the browser's tests read them from the screen."""
+    import html
+
+    rows = [(name, *row) for name in ("web1", "web2", "db1") for row in rows_of(web.get(f"/nodes/{name}").text)]
+
+    for name, path, rank, shown in random.Random(1).sample(rows, 50):
+        asked = quote(html.unescape(path))
+        winner = web.get(f"/api/explain?node={name}&path={asked}").json()["claims"][0]
+        assert rank == winner["rank"], path
+        assert html.unescape(shown) == (
+            f"{winner['file']}:{winner['line']}" if winner["line"] else winner["file"] or shown
+        )
+
+
+def test_no_secret_is_in_any_byte(tmp_path):
+    """Not of nodes, not of roles and environments, not of Hiera, not of user-data, nor of a change."""
+    place = tmp_path / "example"
+    shutil.copytree(EXAMPLE, place)
+    settings = (place / "nodeattrs.toml").read_text()
+    (place / "nodeattrs.toml").write_text(
+        settings.replace("sensitive = [", 'sensitive = ["vault", ["users", "*", "token"],')
+        + '\n[cloud-init.web]\nfiles = ["c.yaml"]\n'
+    )
+    (place / "c.yaml").write_text(f"#cloud-config\npassword: {SECRET}-cloud\nchpasswd: {{list: 'a:{SECRET}-list'}}\n")
+    role = json.loads((place / "roles" / "web.json").read_text())
+    role["override_attributes"]["vault"] = {"key": f"{SECRET}-role"}
+    (place / "roles" / "web.json").write_text(json.dumps(role))
+    with (place / "environments" / "production.yaml").open("a") as file:
+        file.write(f"  users: {{bob: {{token: {SECRET}-env}}}}\n")
+    git(place, "init", "-q")
+    commit(place)
+    run(place, "--all")
+    role["override_attributes"]["vault"] = {"key": f"{SECRET}-later"}
+    (place / "roles" / "web.json").write_text(json.dumps(role))
+    commit(place)
+    run(place, "--node", "web1")
+    web = client(site_of(place, runs_code=True))
+
+    whys = [f"/nodes/web1/why?path={path}" for path in ("vault", "vault.key", "users", "users.bob.token")]
+    more = ["/attribute?path=vault.key", "/attribute?path=vault", "/nodes?q=vault:*", "/cloud-init/web?path=password"]
+    data = ["/api/show?node=web1", "/api/explain?node=web1&path=vault", "/api/list?kind=fields"]
+    seen = 0
+    for path in [*PAGES, *whys, *more, *data]:
+        answer = web.get(path)
+        assert SECRET not in answer.text, path
+        seen += "withheld" in answer.text
+    assert seen > 5
+
+
+class TestDrawing:
+    def test_what_comes_before_stands_to_the_left(self):
+        edges = [{"before": "a", "after": "b"}, {"before": "b", "after": "c"}, {"before": "a", "after": "c"}]
+        graph = {"resources": [{"resource": one, "is_container": False} for one in "cba"], "edges": edges, "cycles": []}
+
+        boxes = {one["resource"]: one["x"] for one in drawn(graph)["boxes"]}
+
+        assert boxes["a"] < boxes["b"] < boxes["c"]
+
+    def test_a_cycle_is_drawn_and_marked(self):
+        edges = [{"before": "a", "after": "b"}, {"before": "b", "after": "a"}]
+        graph = {
+            "resources": [{"resource": one, "is_container": False} for one in "ab"],
+            "edges": edges,
+            "cycles": [["a", "b", "a"]],
+        }
+
+        assert [True, True] == [one["on_cycle"] for one in drawn(graph)["lines"]]
+
+    def test_nothing_is_a_small_drawing(self):
+        assert [] == drawn({"resources": [], "edges": [], "cycles": []})["boxes"]
+
+
+class TestAsked:
+    def test_a_fault_is_in_the_answer_and_ends_nothing(self, place):
+        ask = Asked(Settings({"store": str(place / "nodes.db"), "repo": str(place)}, {}), False)
+
+        assert "NodeNotFound" == ask("explain", "nosuch", "a").error["name"]
+        assert ask("status", "--nosuch").error is not None
+        assert ask("show", "web1", "--slot", "99").error is not None
+        assert ask("status").error is None
+
+
+@pytest.mark.parametrize("size", [3, 30])
+def test_counting_by_the_index_gives_the_values_of_asking_each(tmp_path, monkeypatch, capsys, size):
+    """Groups and their nodes are the same, whatever kinds of values there are."""
+    monkeypatch.chdir(tmp_path)
+    drawn_from = random.Random(size)
+    values = [1, "1", 1.0, True, None, "", [1], ["1"], [], {}, {"b": 1}, [[1]], "a\x00b", "x", [{"a": 1}]]
+    store = open_store("nodes.db")
+    for number in range(size):
+        node = Node(f"n{number}")
+        if value := drawn_from.choice([*values, "absent"]) != "absent":
+            node.default["k"]["v"] = drawn_from.choice(values)
+        if drawn_from.random() < 0.3:
+            node.default["other"]["v"] = 1
+        if drawn_from.random() < 0.1:
+            node.override["k"] = [{"v": "x"}]
+        assert value is not None
+        store.save(Saved(node.name, saved_document(node), node.snapshot()))
+
+    def groups(*words: str) -> list:
+        main(["matrix", "k.v", "--store", "nodes.db", "--format", "json", *words])
+        found = json.loads(capsys.readouterr().out)["groups"]
+        rows = [
+            (
+                json.dumps(one.get("value", one.get("code"))),
+                sorted(name for at in one["places"] for name in at["nodes"]),
+            )
+            for one in found
+        ]
+        return sorted(rows)
+
+    assert groups() == groups("--count")
