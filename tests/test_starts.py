@@ -17,7 +17,7 @@ _STORED = "catalog runs.repository runs.run runs.fleet runs.injection adapters k
 _HELP = "adapters catalog changes core.fold keep node.node runs"
 ROWS: dict[str, tuple[str, int, int, str]] = {
     # command        line                                             ours  others  without
-    "run": (LINES["run"], 170, 150, "reports.catalog reports.failure adapters.bindings"),
+    "run": (LINES["run"], 170, 150, "adapters.bindings catalog.plan keep.maintenance"),
     "show": (LINES["show"], 82, 90, f"{_STORED} reports.explain"),
     "explain": (LINES["explain"], 82, 92, _STORED),
     "facts": ("facts --help", 18, 58, _HELP),
@@ -31,22 +31,24 @@ ROWS: dict[str, tuple[str, int, int, str]] = {
     "catalog": ("catalog --help", 20, 58, _HELP),
     "cloud-config": (LINES["cloud-config"], 55, 108, "keep node runs adapters.hiera"),
     "fold": ("fold 0.yaml 1.yaml", 52, 100, "keep node.node adapters.hiera runs.repository"),
-    "history": (LINES["history"], 36, 88, f"{_STORED} core.fold node.node"),
-    "diff": (LINES["diff"], 82, 92, _STORED),
+    "history": (LINES["history"], 38, 88, f"{_STORED} core.fold node.node"),
+    "diff": (LINES["diff"], 84, 92, _STORED),
     "matrix": ("matrix --help", 18, 58, _HELP),
     "search": (LINES["search"], 55, 88, "catalog runs.repository adapters node.node keep.search.memory"),
-    "status": ("status --store nodes.db", 66, 88, "catalog runs.repository adapters keep.search"),
+    "status": ("status --store nodes.db", 38, 88, "catalog runs.repository adapters keep.search"),
     "node": ("node --help", 18, 58, _HELP),
     "store": ("store --help", 18, 58, _HELP),
     "impact": ("impact --help", 18, 58, _HELP),
     "what-if": ("what-if --help", 18, 58, _HELP),
     "check": ("check --help", 18, 58, _HELP),
     "codes": ("codes NA0001", 45, 80, "adapters catalog keep node.node"),
-    "config": ("config --repo repository", 80, 110, "catalog runs.run keep.search"),
+    "config": ("config --repo repository", 88, 110, "catalog runs.run keep.search"),
     "fleet": ("fleet --help", 18, 58, _HELP),
     "schema": ("schema --help", 18, 58, _HELP),
     "lsp": ("lsp --help", 20, 58, _HELP),
     "mcp": ("mcp --help", 18, 58, _HELP),
+    "report": ("report --help", 18, 58, _HELP),
+    "web": ("web --help", 18, 58, _HELP),
     "completion": ("completion bash", 62, 60, _HELP),
 }
 """Command -> a line of it, the most modules of ours and of others that it may load, and what of ours it does without.

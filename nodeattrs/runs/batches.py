@@ -10,11 +10,9 @@ import gc
 import math
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
@@ -26,7 +24,10 @@ from nodeattrs.lazily import dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.session import version
 from nodeattrs.runs.shipping import Packed, hold
-from nodeattrs.typed import Any, NamedTuple, TypeVar
+from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 BATCH = 8
 """Nodes that a worker is given at once, until it is known how long they take."""
@@ -96,6 +97,8 @@ def _sent(
     in_order: bool,
     stopping: Callable[[], bool],
 ) -> Iterator[Any]:
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     waiting = iter(names)
     under_way: dict[Future[_Done], tuple[Any, ...]] = {}
     began, most, idle = time.time(), max(BATCHES, 2 * workers.width()), time.monotonic()
@@ -120,7 +123,7 @@ def _sent(
                 _require_same_time(came, began, workers)
                 yield from came.given
             idle = _require_workers(workers, time.monotonic() if done else idle)
-    except (*_LOSSES, *workers.losses) as error:
+    except (*_losses(), *workers.losses) as error:
         raise _loss(error, workers) from error
     finally:
         for future in under_way:
@@ -147,11 +150,18 @@ def _require_same_time(came: _Done, began: float, workers: Workers) -> None:
 
 
 _KEPT = "what was saved is kept"
-_LOSSES: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, ImportError)
+
+
+def _losses() -> tuple[type[Exception], ...]:
+    from concurrent.futures import BrokenExecutor, CancelledError
+
+    return BrokenExecutor, CancelledError, ImportError
 
 
 def _loss(error: Exception, workers: Workers) -> FleetError:
     """What it means that an executor gave up."""
+    from concurrent.futures import BrokenExecutor
+
     if isinstance(error, workers.losses):
         message, kind, hint = "workers have died over the same nodes", "worker-died", "have they enough memory?"
     elif isinstance(error, ImportError):
@@ -294,7 +304,9 @@ class _Quiet:
 
 def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Done:
     """What a worker does. raises: FleetError, where it cannot do it for any node"""
-    began, host = time.perf_counter(), socket.gethostname()
+    from socket import gethostname
+
+    began, host = time.perf_counter(), gethostname()
     if task.version != version():
         message = f"{host} has nodeattrs {version()}, and here it is {task.version}"
         raise FleetError(message, kind="other-version", hint="install the same one there")

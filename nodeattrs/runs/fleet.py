@@ -10,25 +10,20 @@ hands in who makes it. Who the workers are is known to `executors`, how a reposi
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
-import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
-from nodeattrs.catalog import Catalog, Report
 from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
-from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.lazily import dataclass, field, replace
 from nodeattrs.runs.batches import BATCH, each
 from nodeattrs.runs.executors import Workers
@@ -40,7 +35,12 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
 from nodeattrs.runs.shipping import Packed, digest_of, held, packed
 from nodeattrs.texts.documents import Document, read
-from nodeattrs.typed import Any, NamedTuple
+from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from nodeattrs.catalog import Catalog, Report
 
 GIVEN_UP = 2 * BATCH
 """So many nodes in a row that could not be loaded or saved are the end of a fleet."""
@@ -52,7 +52,7 @@ Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
 """What somebody wants to know of a node: of its session, or of what went wrong and what had been logged by then.
 It is called where the node ran; it and what it gives must be fit to be sent between processes."""
 
-Apply = Callable[[str, Catalog], Report]
+Apply = Callable[[str, "Catalog"], "Report"]
 """Brings the resources of a node into their state; see `perform`."""
 
 
@@ -152,6 +152,8 @@ def _packing(fleet: Fleet) -> Callable[[str], _Item]:
 
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
     """Those of the nodes whose last run was before *since*, or did not go well."""
+    from nodeattrs.keep.revisions import last_runs
+
     done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
     return [name for name in names if name not in done]
 
@@ -221,7 +223,7 @@ class _Work:
     apply: Apply | None = field(default=None, compare=False)
     is_given_twice: bool = field(default=False, compare=False)
     """Whether somebody else may be given what a worker that is thought dead has begun."""
-    call: str = field(default_factory=lambda: uuid.uuid4().hex)
+    call: str = field(default_factory=lambda: os.urandom(16).hex())
 
 
 class _Sent(NamedTuple):
@@ -328,7 +330,9 @@ class _Worker:
 
 def _require_same(fleet: Fleet) -> None:
     """raises: FleetError, where this machine has another repository than the fleet is of"""
-    host = socket.gethostname()
+    from socket import gethostname
+
+    host = gethostname()
     if not os.path.isdir(fleet.repository):
         missing = f"there is no repository at {fleet.repository} on {host}"
         raise FleetError(missing, kind="other-repository", hint=_SHIP)

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import update_wrapper
-from inspect import Parameter, signature
 
 from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, RefreshComesLater, Refs, Resource, refs
 from nodeattrs.catalog.types import OURS, subject_of
@@ -320,6 +319,8 @@ class Defined:
         self._body = body
         self._resources = resources
         self._kind = capitalised(body.__name__)
+        from inspect import Parameter, signature
+
         named = list(signature(body).parameters.values())[1:]  # the first one is the title
         variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         self._defaults = {one.name: one.default for one in named if one.kind not in variadic}
