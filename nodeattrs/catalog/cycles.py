@@ -11,13 +11,13 @@ forward wherever a completion of exactly that length is left.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.resources import RELATIONS
 from nodeattrs.core.claim import Origin
-from nodeattrs.lazily import dataclass
 
 Neighbours = Mapping[int, Sequence[int]]
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nodeattrs.catalog.resources import RELATIONS
 from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf, lines_of
@@ -28,7 +29,6 @@ from nodeattrs.lazily import regexp
 from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
-from nodeattrs.typed import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store

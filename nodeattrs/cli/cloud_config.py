@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.cli.checks import words_of
 from nodeattrs.cli.cloud_config_check import add_cloud_check, check
@@ -17,7 +18,6 @@ from nodeattrs.cli.options import (
     path_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any, get_args
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged
@@ -403,8 +403,7 @@ def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
     """The parts; one that is a whole file is called like the file."""
     import os
     import re
-
-    from nodeattrs.lazily import replace
+    from dataclasses import replace
 
     named = []
     for part in parts:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.lazily import replace
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Given, Merged, Schema

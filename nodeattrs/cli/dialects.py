@@ -10,9 +10,10 @@ import os
 import pathlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from nodeattrs.lazily import regexp, replace
-from nodeattrs.typed import TYPE_CHECKING
+from nodeattrs.lazily import regexp
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
@@ -17,7 +18,6 @@ from nodeattrs.cli.options import (
     repository_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -84,7 +84,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
-            from nodeattrs.lazily import replace
+            from dataclasses import replace
 
             terminal.report(replace(explanation, elsewhere=tuple(found)))
         details = map(str, found)

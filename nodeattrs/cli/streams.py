@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from nodeattrs.typed import BinaryIO
+from typing import BinaryIO
 
 
 @contextmanager

@@ -12,10 +12,9 @@ from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from types import FunctionType, NoneType, UnionType
+from typing import Any, TypeVar
 
 from nodeattrs.errors import BadArgument, wrong_argument
-from nodeattrs.lazily import guarded_init
-from nodeattrs.typed import Any, TypeVar
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 
@@ -63,7 +62,7 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
 
     def guarded(call: Any) -> Any:
         if isinstance(call, type):
-            guarded_init(call, guarded)
+            call.__init__ = guarded(call.__init__)  # type: ignore[misc]
             return call
         code = call.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -7,11 +7,11 @@ Origins stay out of equality: the same thing set elsewhere is the same thing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Any, Protocol
 
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.lazily import dataclass, field, replace
-from nodeattrs.typed import Any, Protocol
 
 
 class Verb(Enum):

@@ -7,12 +7,12 @@ origin itself, so that none can be forgotten.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
-from nodeattrs.lazily import dataclass
-from nodeattrs.typed import Any
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -10,15 +10,15 @@ It knows no file: who reads the rules says where each of them stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.folding import concat, meet
 from nodeattrs.core.part import Part, by_field, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
-from nodeattrs.lazily import dataclass, replace
-from nodeattrs.typed import Any
 
 _FIELDS = {"policy", "merge_by", "at"}
 _AT = ("both", "inside")

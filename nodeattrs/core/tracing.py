@@ -8,7 +8,9 @@ stood before (`core.made`). So it guesses nothing. It knows sources as numbers, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again
 from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
@@ -19,8 +21,6 @@ from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import Later, Loss, Overridden, Rule, Setting, Waiting, Walk
-from nodeattrs.lazily import replace
-from nodeattrs.typed import Any
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:

@@ -6,12 +6,13 @@ changes no value; a trace names it where it might have decided one.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Protocol
+
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.policy import Meet, Policy
 from nodeattrs.core.tree import Absent
 from nodeattrs.errors import UnknownLayer
-from nodeattrs.lazily import dataclass
-from nodeattrs.typed import Protocol
 
 
 @dataclass(frozen=True, slots=True)

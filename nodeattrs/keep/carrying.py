@@ -13,8 +13,10 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
+from typing import Any
 
 from nodeattrs.core.tree import Path, checked_name
 from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
@@ -22,9 +24,7 @@ from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, taken
 from nodeattrs.keep.stores.pieces import written
-from nodeattrs.lazily import replace
 from nodeattrs.node.node import Node
-from nodeattrs.typed import Any
 
 _MOST = 2**31
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import DocumentError, NodeNotFound, StoreError
-from nodeattrs.lazily import dataclass, field
-from nodeattrs.typed import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query

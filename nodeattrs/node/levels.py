@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
@@ -11,7 +12,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.values import steps_of
 from nodeattrs.node.view import MapView, joined
-from nodeattrs.typed import Any
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:

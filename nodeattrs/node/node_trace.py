@@ -7,7 +7,9 @@ lists, who went on with a list, and what is in no tree any more.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
@@ -19,7 +21,6 @@ from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, t
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting, Walk
-from nodeattrs.lazily import replace
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
@@ -34,7 +35,6 @@ from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.view import plain
 from nodeattrs.node.worked_lists import READY, Continued, Work, shown, work_at
-from nodeattrs.typed import Any
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW, _DEEPEST = 10, 6

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from nodeattrs.errors import InvalidRunListItem
-from nodeattrs.lazily import dataclass, regexp
+from nodeattrs.lazily import regexp
 
 _PINNED = r"(?:@([0-9]+(?:\.[0-9]+){1,2}))"
 _RECIPE = regexp(rf"recipe\[([^\]@\n]+){_PINNED}?\]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
 from nodeattrs.node.history import HISTORY_BOUND
@@ -10,7 +11,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
 from nodeattrs.node.slots import PLAN, SLOTS
 from nodeattrs.node.view import MapView, plain
-from nodeattrs.typed import Any
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.part import Part
@@ -22,7 +23,6 @@ from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
 from nodeattrs.node.maps import Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed, refuse_spelled, steps_of
-from nodeattrs.typed import Any, NoReturn, overload
 
 _READY = HELD - {Deferred, Withheld}
 

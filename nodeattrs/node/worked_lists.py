@@ -7,18 +7,18 @@ something beside it, or set a part of it anew. It knows no other slots than the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
-from nodeattrs.lazily import dataclass
 from nodeattrs.node.history import Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Whose, Worked, begun, each, last_word, setters, setters_in, steps, whose_at
 from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.view import plain
-from nodeattrs.typed import Any, NamedTuple
 
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
 READY = SCALARS | {Absent}

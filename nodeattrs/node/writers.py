@@ -11,6 +11,7 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
@@ -19,7 +20,6 @@ from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_a
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_of, stored
-from nodeattrs.typed import Any
 
 
 class _Handle:

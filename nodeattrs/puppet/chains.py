@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
@@ -26,7 +27,6 @@ from nodeattrs.puppet.references import (
     made,
     ref_of,
 )
-from nodeattrs.typed import Any, NamedTuple, NoReturn
 
 _MARKS = regexp(
     r"""(?P<space>\s+|\#[^\n]*)

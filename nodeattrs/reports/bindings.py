@@ -6,18 +6,18 @@ The adapter finds all of it; here it becomes data and lines.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
-from nodeattrs.lazily import dataclass
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
-from nodeattrs.typed import Any
 
 
 def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:

@@ -11,15 +11,16 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any, Literal, get_args
 
 from nodeattrs.codes import codes
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import dataclass, field, regexp, replace
+from nodeattrs.lazily import regexp
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.typed import Any, Literal, get_args
 
 Severity = Literal["error", "warning", "note"]
 """How bad it is: what cannot be right; what is probably not meant; what is only worth knowing."""

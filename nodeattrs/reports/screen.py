@@ -7,8 +7,7 @@ value can move the cursor or colour anything itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from nodeattrs.lazily import dataclass
+from dataclasses import dataclass
 
 _STYLES = {
     "wins": "1;32",

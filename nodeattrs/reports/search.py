@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.lazily import dataclass, field
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
-from nodeattrs.typed import Any
 
 _WIDEST = 60
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}

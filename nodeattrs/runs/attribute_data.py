@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError, TooDeep
-from nodeattrs.lazily import dataclass
 from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import stored
 from nodeattrs.runs.conditions import Facts, When, read_when
 from nodeattrs.runs.fields import Fields
 from nodeattrs.texts import documents
-from nodeattrs.typed import Any, NamedTuple
 
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 

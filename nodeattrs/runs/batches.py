@@ -14,17 +14,17 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
-from nodeattrs.lazily import dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.session import version
 from nodeattrs.runs.shipping import Packed, hold
-from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future

@@ -15,6 +15,7 @@ from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
 from nodeattrs.adapters.bindings.model.items import Bind
@@ -26,7 +27,6 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.runs.defaults import FILE
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.runs.repository import Repository

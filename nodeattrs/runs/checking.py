@@ -8,13 +8,15 @@ from __future__ import annotations
 import itertools
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
-from nodeattrs.lazily import dataclass, regexp
+from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
@@ -31,7 +33,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
 from nodeattrs.runs.unread import NOT_RUN
 from nodeattrs.texts.documents import text_of
-from nodeattrs.typed import Any, TypeVar
 
 _Thing = TypeVar("_Thing")
 

@@ -59,20 +59,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 from nodeattrs.codes import codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import dataclass, field, field_names, regexp, replace
+from nodeattrs.lazily import regexp
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import SYNTAXES, Document
-from nodeattrs.typed import Any
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
@@ -301,7 +302,7 @@ def _limits(fields: Fields) -> dict[str, float]:
 
 
 def _chef(fields: Fields) -> ChefConfig:
-    fields.only(field_names(ChefConfig), "chef", above=_KNOWN)
+    fields.only(tuple(ChefConfig.__dataclass_fields__), "chef", above=_KNOWN)
     paths = [
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from nodeattrs.core.borders import NAMED, Listed, taking
@@ -21,7 +22,6 @@ from nodeattrs.errors import (
     DocumentError,
     RecipeNotFound,
 )
-from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import AttributeData, read_data

@@ -9,11 +9,12 @@ files that are data and load first: once for each set of their conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import EnvironmentNotFound
-from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
@@ -22,7 +23,6 @@ from nodeattrs.runs.attribute_data import AttributeData, is_early, set_data
 from nodeattrs.runs.conditions import Facts
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

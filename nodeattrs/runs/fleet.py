@@ -15,16 +15,17 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
-from nodeattrs.lazily import dataclass, field, replace
 from nodeattrs.runs.batches import BATCH, each
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts
@@ -35,7 +36,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
 from nodeattrs.runs.shipping import Packed, digest_of, held, packed
 from nodeattrs.texts.documents import Document, read
-from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

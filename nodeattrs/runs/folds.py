@@ -17,7 +17,9 @@ import glob
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from nodeattrs.adapters.plain import POLICIES, NamedPolicy
 from nodeattrs.core.fold import Folded, Layer, fold
@@ -25,10 +27,9 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Me
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
-from nodeattrs.lazily import regexp, replace
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.runs.config import PlainFold

@@ -11,7 +11,9 @@ import contextlib
 import pathlib
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import (
@@ -23,7 +25,6 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
-from nodeattrs.lazily import dataclass
 from nodeattrs.node.attributes import noted_here, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
@@ -36,7 +37,6 @@ from nodeattrs.runs.resources import RESOURCE_WORDS
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
 from nodeattrs.texts.documents import content_of
-from nodeattrs.typed import Any, NoReturn
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 

@@ -6,6 +6,7 @@ It runs nothing and knows no repository, so that a look at what was saved starts
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
@@ -15,7 +16,6 @@ from nodeattrs.keep import Saved, Store
 from nodeattrs.keep.filters import LEVELS
 from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.keep.snapshots import filtered_snapshot
-from nodeattrs.lazily import dataclass, replace
 from nodeattrs.node.node import Node
 
 

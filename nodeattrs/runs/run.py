@@ -7,12 +7,13 @@ store and prints nothing; what it gives back is data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any, NoReturn, cast
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
-from nodeattrs.lazily import dataclass, field, replace
 from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
@@ -32,7 +33,6 @@ from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any, NoReturn, cast
 
 
 @dataclass

@@ -11,9 +11,9 @@ import os
 import pathlib
 import threading
 from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.errors import FleetError
-from nodeattrs.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory

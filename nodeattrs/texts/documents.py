@@ -21,15 +21,15 @@ import os
 import pathlib
 import stat
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import dataclass
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
-from nodeattrs.typed import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""

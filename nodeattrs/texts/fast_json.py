@@ -9,9 +9,9 @@ library says why. It is imported by processes that read or write a lot: to start
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 WORTH = 1_000_000
 """So many characters later orjson is worth its start."""

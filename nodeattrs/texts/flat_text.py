@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
-from nodeattrs.typed import Any, NamedTuple
 
 
 class _Entry(NamedTuple):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.texts.python import PythonText
@@ -20,7 +21,6 @@ from nodeattrs.texts.scopes import (
     fits,
     step_of,
 )
-from nodeattrs.typed import Any, NamedTuple
 
 MOST_FRAMES, MOST_DEPTH = 30, 2
 _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24

@@ -8,16 +8,16 @@ from __future__ import annotations
 import pathlib
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import dataclass, field
 from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_of
 from nodeattrs.texts.encrypted import encrypted_whole, marked
-from nodeattrs.typed import Any
 
 _HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
 _HOW |= {"tags": Mapping | None, "document": int | None}

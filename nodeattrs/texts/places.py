@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import add
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import MAX_DEPTH, spell
 from nodeattrs.errors import DocumentError, Path
-from nodeattrs.lazily import dataclass, field, regexp
-from nodeattrs.typed import Any, NamedTuple
+from nodeattrs.lazily import regexp
 
 HALF_PAIR = regexp("[\ud800-\udfff]")
 """What can be escaped into a text, but never written to a file: half of a surrogate pair."""

@@ -12,6 +12,7 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import copied
@@ -19,7 +20,6 @@ from nodeattrs.errors import DocumentError, missing_extra
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-
-from nodeattrs.typed import Any, NamedTuple
+from typing import Any, NamedTuple
 
 
 class _Any:

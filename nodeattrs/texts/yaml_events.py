@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import yaml
 from yaml.constructor import SafeConstructor
@@ -30,7 +31,6 @@ from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
-from nodeattrs.typed import Any, NamedTuple
 
 YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import yaml
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
 from nodeattrs.texts.tags import Tagged
-from nodeattrs.typed import Any
 
 
 class _Spread(yaml.SafeDumper):

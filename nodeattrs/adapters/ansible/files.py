@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
@@ -20,7 +21,6 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Document, text_of
 from nodeattrs.texts.places import Text
-from nodeattrs.typed import Any
 
 Warn = Callable[[str, str, str | None, int | None], None]
 Plan = Layer | Fold

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
-from nodeattrs.lazily import dataclass, field, regexp
-from nodeattrs.typed import Any
+from nodeattrs.lazily import regexp
 
 PRIORITY = "ansible_group_priority"
 _ODD = regexp(r"^[\d\W]|[^\w]", re.ASCII)

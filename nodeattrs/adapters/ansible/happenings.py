@@ -7,7 +7,9 @@ a task without conditions, is read. It knows no order of tasks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.extra import words
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -25,8 +27,6 @@ from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.lazily import dataclass, field, replace
-from nodeattrs.typed import Any
 
 _NAMES = {
     "package_facts": frozenset(("packages",)),

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible import extra, patterns
 from nodeattrs.adapters.ansible.answers import Variables
@@ -25,7 +26,6 @@ from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import near
-from nodeattrs.typed import Any
 
 LOCALHOST = "localhost"
 

@@ -6,11 +6,11 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any, NamedTuple
 
 
 class Known(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.filters import FILTERS, PLAIN, TESTS
@@ -20,7 +21,6 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import TooMuch
 from nodeattrs.texts.jinja import module, sandboxed
-from nodeattrs.typed import Any, NamedTuple
 
 MOST_NESTED = 40
 """How many variables may need one another in a row."""

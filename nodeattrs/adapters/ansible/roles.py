@@ -6,7 +6,9 @@ It knows no tasks and no levels but the two at which a role's files stand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested, said
@@ -15,9 +17,7 @@ from nodeattrs.adapters.ansible.words import ROLE
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.lazily import dataclass, field, replace
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 _SUFFIXES = (".yml", ".yaml", ".json", "")
 MOST_INSIDE = 20

@@ -7,7 +7,9 @@ weighed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.happenings import Happened
@@ -19,9 +21,7 @@ from nodeattrs.adapters.ansible.words import module_of, never_runs
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.lazily import replace
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 MOST_INCLUDES = 50
 """Files and roles may include each other so deep."""

@@ -6,6 +6,8 @@ A value that is encrypted stays closed here; `vault` opens it.
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
@@ -13,12 +15,10 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.lazily import dataclass
 from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import Frame, Safe
-from nodeattrs.typed import Any
 
 VAULT_HEADER = "$ANSIBLE_VAULT"
 """What the first line of an encrypted file begins with."""

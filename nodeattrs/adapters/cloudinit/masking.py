@@ -6,7 +6,9 @@ The text of what each part says is left as it is: nothing of it is printed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
@@ -15,8 +17,6 @@ from nodeattrs.core.claim import Claim
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting
-from nodeattrs.lazily import replace
-from nodeattrs.typed import Any
 
 
 class _Masked(Merged):

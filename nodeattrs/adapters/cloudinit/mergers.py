@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sized
+from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
@@ -39,8 +41,7 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
-from nodeattrs.lazily import dataclass, regexp
-from nodeattrs.typed import Any, Literal
+from nodeattrs.lazily import regexp
 
 Mode = Literal["current", "documented"]
 

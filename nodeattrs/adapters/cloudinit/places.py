@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.parts import marked
 from nodeattrs.core.claim import Locator, Origin
@@ -18,7 +19,6 @@ from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, 
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.typed import Any, NamedTuple
 
 
 class Earlier(NamedTuple):

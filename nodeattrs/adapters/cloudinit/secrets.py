@@ -9,11 +9,11 @@ from __future__ import annotations
 import operator
 import re
 from datetime import date
+from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 _NAMED = regexp(
     r"(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"

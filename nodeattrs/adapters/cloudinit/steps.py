@@ -7,7 +7,9 @@ are made anew when somebody asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from itertools import islice
+from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
@@ -20,8 +22,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import dataclass, field_names, regexp, replace
-from nodeattrs.typed import Any, Literal
+from nodeattrs.lazily import regexp
 
 _NUMBERED = regexp(r"part-\d{3,}")
 
@@ -157,7 +158,7 @@ def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
 
 
 def _fields(joining: Joining) -> dict[str, Any]:
-    return {name: getattr(joining, name) for name in field_names(joining)}
+    return {name: getattr(joining, name) for name in tuple(one.name for one in fields(joining))}
 
 
 def moved(rows: Iterable[Row], offset: int) -> list[Row]:

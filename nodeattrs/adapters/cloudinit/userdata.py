@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
@@ -51,8 +53,7 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
-from nodeattrs.lazily import regexp, replace
-from nodeattrs.typed import TYPE_CHECKING, Any, NamedTuple, get_args
+from nodeattrs.lazily import regexp
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned

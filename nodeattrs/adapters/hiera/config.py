@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, bad_data
 from nodeattrs.core.tree import Path, meant
-from nodeattrs.lazily import dataclass, field, regexp
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 NOT_INSTALLED = "module"
 """The kind of the one level of a module that is named and not there."""

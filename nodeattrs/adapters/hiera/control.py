@@ -10,14 +10,15 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import dataclass, regexp
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Text
-from nodeattrs.typed import NamedTuple
 
 Warn = Callable[[DocumentError], None]
 

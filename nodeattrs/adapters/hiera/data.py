@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
@@ -15,10 +17,8 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.lazily import dataclass
 from nodeattrs.texts.documents import Document, content_of, decoded
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
-from nodeattrs.typed import Any, Literal, NamedTuple, Protocol
 
 
 class ReadDocument(NamedTuple):

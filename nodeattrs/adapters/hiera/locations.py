@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.config import URIS, Config, Entry
 from nodeattrs.adapters.hiera.data import Source
@@ -18,7 +19,6 @@ from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any, NamedTuple
 
 
 class Location(NamedTuple):

@@ -11,13 +11,13 @@ from __future__ import annotations
 import binascii
 import re
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
-from nodeattrs.typed import Any, NamedTuple
 
 
 class Symbol(str):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.config import FILE_FUNCTIONS, Config, Entry
 from nodeattrs.adapters.hiera.data import DataFile
@@ -25,7 +26,6 @@ from nodeattrs.lazily import regexp
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
 from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import fits
-from nodeattrs.typed import Any, NamedTuple
 
 _OPTIONS = "lookup_options"
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
-from nodeattrs.lazily import dataclass, regexp
+from nodeattrs.lazily import regexp
 from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern, Expression
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from nodeattrs.adapters.plain.policies import NamedPolicy
 from nodeattrs.core.folding import concat, meet, note
@@ -35,7 +36,6 @@ from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.tags import Tagged
-from nodeattrs.typed import Any
 
 # --- tags
 

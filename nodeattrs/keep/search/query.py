@@ -18,14 +18,15 @@ import json
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
-from nodeattrs.lazily import dataclass, regexp
-from nodeattrs.typed import Any
+from nodeattrs.lazily import regexp
 
 LONGEST_QUERY = 10_000
 """Characters of a query."""

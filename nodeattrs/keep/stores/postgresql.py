@@ -15,6 +15,7 @@ import secrets
 import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
@@ -23,7 +24,6 @@ from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk, only
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any, NamedTuple
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.stores.tables import VERSION
-from nodeattrs.typed import Any
 
 Question = tuple[Any, ...]
 """A query, and its values."""

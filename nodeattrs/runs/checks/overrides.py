@@ -7,11 +7,11 @@ not judged at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 from nodeattrs.errors import DocumentError
 from nodeattrs.runs.checks.stacks import Layer, Stack
-from nodeattrs.typed import Any, NamedTuple
 
 
 class _Left(NamedTuple):

@@ -9,12 +9,14 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.lazily import dataclass, field, regexp
+from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import Cookbook
@@ -22,7 +24,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
 from nodeattrs.texts.documents import content_of
-from nodeattrs.typed import Any
 
 _RANKS = {
     "environment override": 12,

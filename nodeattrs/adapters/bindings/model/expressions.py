@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
 from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
-from nodeattrs.lazily import dataclass, field, field_names, regexp
-from nodeattrs.typed import Any
+from nodeattrs.lazily import regexp
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
@@ -325,7 +326,7 @@ def injected_by(node: Node) -> Iterator[str]:
 def _every(value: Any) -> Iterator[Node]:
     if isinstance(value, Node):
         yield value
-        value = tuple(getattr(value, name) for name in field_names(value))
+        value = tuple(getattr(value, name) for name in tuple(one.name for one in fields(value)))
     for entry in value if isinstance(value, tuple) else ():
         yield from _every(entry)
 

@@ -10,6 +10,8 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.state import Objects, State
@@ -18,9 +20,7 @@ from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import dataclass, field, replace
 from nodeattrs.puppet.references import Reference
-from nodeattrs.typed import Any, Protocol
 
 
 class Producer(ABC):

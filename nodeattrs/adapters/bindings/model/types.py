@@ -11,13 +11,14 @@ import inspect
 import re
 import types as python_types
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
-from nodeattrs.lazily import dataclass, regexp
+from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}

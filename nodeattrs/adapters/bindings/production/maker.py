@@ -12,6 +12,7 @@ import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Self
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
@@ -40,7 +41,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import meant
 from nodeattrs.puppet.references import Reference
-from nodeattrs.typed import Any, Self
 
 _MISSING: Any = object()
 _MADE_ONCE: Any = object()

@@ -11,8 +11,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-
-from nodeattrs.typed import Any, TypeVar
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 Steps = tuple[int, ...]

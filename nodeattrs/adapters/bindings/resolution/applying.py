@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
@@ -52,7 +53,6 @@ from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 _MANY = 20_000
 """Among more keys than these nobody looks for near misses."""

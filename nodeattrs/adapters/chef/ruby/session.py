@@ -10,6 +10,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.chef.ruby.helper import Helper, Message
 from nodeattrs.adapters.chef.ruby.places import RubyPlace, Statement, statements
@@ -18,13 +20,11 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
 from nodeattrs.errors import BadArgument, BadValue, NodeattrsError, RecipeFailed
-from nodeattrs.lazily import dataclass, field
 from nodeattrs.node.node import Node
 from nodeattrs.node.setters import ATTRIBUTE_FILE
 from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.writers import ListWriter, Writer
-from nodeattrs.typed import Any, NamedTuple
 
 __all__ = ["Asked", "RubySession"]
 

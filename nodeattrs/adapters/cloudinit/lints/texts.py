@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
@@ -16,7 +17,6 @@ from nodeattrs.adapters.cloudinit.templates import MISSING
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import NamedTuple
 
 PART_HANDLER = "text/part-handler"
 

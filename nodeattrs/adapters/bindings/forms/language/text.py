@@ -10,6 +10,7 @@ import functools
 import importlib.resources
 import re
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
@@ -19,7 +20,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 from nodeattrs.errors import missing_extra
 from nodeattrs.texts.patterns import BadPattern, expression
-from nodeattrs.typed import Any, TypeVar
 
 _KEYWORDS = (
     "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",
