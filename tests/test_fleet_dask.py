@@ -1,6 +1,5 @@
 """A fleet on a cluster of Dask, with PostgreSQL: whatever goes away meanwhile, each node is saved once."""
 
-import contextlib
 import json
 import os
 import socket
@@ -17,11 +16,10 @@ from nodeattrs.errors import FleetError
 from nodeattrs.keep import open_store
 from nodeattrs.runs.executors import opened
 from nodeattrs.runs.fleet import Fleet, resolve, sent_elsewhere, still_to_do
-from tests import postgresql_server
+from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
 pytestmark = pytest.mark.xdist_group("postgresql")  # one server is enough
-pytest.importorskip("distributed")
 
 NAMES = [f"web{number:02}" for number in range(40)]
 FILES = {
@@ -41,6 +39,11 @@ if node.name == "web05":
         os.kill(os.getpid(), signal.SIGKILL)
 """
 SLOW = "import time\ntime.sleep(0.05)\n"
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    monkeypatch.setattr("nodeattrs.runs.executors.PATIENCE_SECONDS", 120.0)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -129,7 +132,7 @@ class TestAWorkerThatDies:
         recipe(fleet, "")
         left = still_to_do(open_store(fleet.store), NAMES, datetime.fromtimestamp(0, UTC))
         assert "web05" in left
-        list(on_cluster(fleet, doomed, left))
+        list(resolve(fleet, left, jobs=1))
         assert ONCE == revisions(fleet)
 
 
@@ -187,42 +190,6 @@ class TestAStoreThatGoesAway:
             assert ONCE == revisions(fleet)
 
 
-@contextlib.contextmanager
-def programs(folder):
-    """A scheduler and two workers as people start them."""
-    port = free_port()
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(__file__).parents[1]),
-        "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
-    }
-    started = []
-
-    def start(what, *words):
-        command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words, "--no-dashboard"]
-        started.append(subprocess.Popen(command, env=environment, cwd=folder, stderr=subprocess.DEVNULL))
-        return started[-1]
-
-    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", str(port))
-    for _ in range(2):
-        start("worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--local-directory", str(folder))
-    try:
-        yield f"tcp://127.0.0.1:{port}", scheduler
-    finally:
-        for program in reversed(started):
-            program.terminate()
-        for program in started:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                program.wait(10)
-            program.kill()
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
 class TestASchedulerThatGoesAway:
     def test_the_command_says_so_and_how_to_go_on(self, fleet, tmp_path, capsys):
         """
@@ -230,7 +197,7 @@ class TestASchedulerThatGoesAway:
         """
         words = ["fleet", "resolve", "--repo", fleet.repository, "--facts", fleet.facts, "--store", fleet.store]
         recipe(fleet, SLOW + f"if node.name == 'web20':\n    open({str(tmp_path / 'go')!r}, 'w').close()\n")
-        with programs(tmp_path) as (address, scheduler):
+        with dask_programs.running(tmp_path) as (address, scheduler):
             killer = subprocess.Popen(
                 [sys.executable, "-c", KILLER, str(tmp_path / "go"), str(scheduler.pid)], stdout=subprocess.DEVNULL
             )
@@ -242,7 +209,7 @@ class TestASchedulerThatGoesAway:
         saved = revisions(fleet)
         assert 0 < len(saved) < len(NAMES)
 
-        with programs(tmp_path) as (address, _):
+        with dask_programs.running(tmp_path) as (address, _):
             assert 0 == main([*words, "--executor", f"dask:{address}", "--since", since, "--format", "json"])
         report = json.loads(capsys.readouterr().out)
         assert ONCE == revisions(fleet)
@@ -252,7 +219,7 @@ class TestASchedulerThatGoesAway:
         monkeypatch.setattr("nodeattrs.runs.executors.PATIENCE_SECONDS", 0.5)
 
         with pytest.raises(FleetError, match="no Dask scheduler answers at tcp://"):
-            list(on_cluster(fleet, f"tcp://127.0.0.1:{free_port()}"))
+            list(on_cluster(fleet, f"tcp://127.0.0.1:{dask_programs.free_port()}"))
 
 
 KILLER = """\

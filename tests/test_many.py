@@ -122,7 +122,7 @@ class TestWhatCommandsATerminal:
         A node of a fleet is called as somebody called it, and a commit is what a store says.
         """
         noted = Noted(repository="\x1b[31m", error="\x1b[32m", ok=False)
-        reports = [FleetReport([Outcome("\x1b[33m", "no")], 1.0), History("a", [Revision(1, now(), noted)])]
+        reports = [FleetReport([Outcome("\x1b[33m", "no")], 1, 1.0), History("a", [Revision(1, now(), noted)])]
         lines = "".join(line for report in reports for line in report.lines(Laid()))
 
         assert "\x1b" not in lines

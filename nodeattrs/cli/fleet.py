@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
@@ -19,6 +21,11 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import FleetError, NotFound
+
+if TYPE_CHECKING:
+    from nodeattrs.keep import Store
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.fleet import Fleet, Outcome
 
 SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
@@ -69,34 +76,65 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run them."""
-    import os
     import time
 
     from nodeattrs.keep import open_store
-    from nodeattrs.keep.search import parse_query
     from nodeattrs.reports.fleet import FleetReport
     from nodeattrs.runs.executors import opened
-    from nodeattrs.runs.fleet import Fleet, Outcome, resolve, sent_elsewhere, still_to_do
+    from nodeattrs.runs.fleet import resolve, sent_elsewhere, still_to_do
 
     since = since_of(options)
     if options.facts is not None:
         check_facts(options.facts)
     repository = repository_of(options)
-    place = settings_of(options).store
-    store = open_store(place)
-    if options.query is not None:
-        names = store.search(parse_query(options.query))
-    else:
-        names = options.node or sorted({*repository.nodes(), *store.names()})
-    if not names:
-        raise NotFound("there is no such node", hint="describe one in nodes/, or name one: --node NAME")
+    fleet = _fleet(options, repository)
+    store = open_store(fleet.store)
+    names = _names(options, repository, store)
     all_of_them = len(names)
     if since is not None:
         names = still_to_do(store, names, since)
     store.close()
-    fleet = Fleet(
+    began, start = began_now(), time.perf_counter()
+    outcomes: list[Outcome] = []
+    gone: list[FleetError] = []
+
+    def take(outcome: Outcome) -> None:
+        if outcome.error or options.format != "text":  # a line of text needs no memory of what went well
+            outcomes.append(outcome)
+
+    with opened(options.executor, options.jobs) as workers:
+        sent = None
+        if workers.elsewhere:
+            fleet, sent = sent_elsewhere(fleet, options.ship)
+        elif options.ship:
+            options.refuse("--ship is about workers on other machines: --executor dask:...")
+
+        def came(stopping: Callable[[], bool]) -> Iterator[Outcome]:
+            try:
+                yield from resolve(fleet, names, executor=workers, repository=sent, stopping=stopping)
+            except FleetError as error:
+                gone.append(error)
+
+        done = go_through(terminal, len(names), came, take)
+    outcomes.sort(key=lambda outcome: outcome.name)
+    left = len(names) - done
+    report = FleetReport(outcomes, done, time.perf_counter() - start, all_of_them - len(names), left)
+    terminal.report(report)
+    if left or report.failed:
+        hint_to_resume(options, terminal, began, interrupted=left > 0)
+    for error in gone:
+        raise error
+    return INTERRUPTED if left else 1 if report.failed else 0
+
+
+def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
+    import os
+
+    from nodeattrs.runs.fleet import Fleet
+
+    return Fleet(
         os.path.abspath(options.repo),
-        place,
+        settings_of(options).store,
         facts_place(options, repository),
         options.environment,
         not options.why_run,
@@ -104,28 +142,16 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         new=options.new,
         asked=repository.asked,
     )
-    began, start = began_now(), time.perf_counter()
-    outcomes: list[Outcome] = []
-    gone: FleetError | None = None
-    with opened(options.executor, options.jobs) as workers:
-        fleet, sent = sent_elsewhere(fleet, options.ship) if workers.elsewhere else (fleet, None)
-        if options.ship and sent is None:
-            options.refuse("--ship is about workers on other machines: --executor dask:...")
-        try:
-            go_through(
-                terminal,
-                len(names),
-                lambda stopping: resolve(fleet, names, executor=workers, repository=sent, stopping=stopping),
-                outcomes.append,
-            )
-        except FleetError as error:
-            gone = error
-    outcomes.sort(key=lambda outcome: outcome.name)
-    left = len(names) - len(outcomes)
-    report = FleetReport(outcomes, time.perf_counter() - start, all_of_them - len(names), left)
-    terminal.report(report)
-    if left or report.failed:
-        hint_to_resume(options, terminal, began, interrupted=left > 0)
-    if gone is not None:
-        raise gone
-    return INTERRUPTED if left else 1 if report.failed else 0
+
+
+def _names(options: argparse.Namespace, repository: Repository, store: Store) -> list[str]:
+    """Which nodes are meant. raises: NotFound, where there is none"""
+    if options.query is not None:
+        from nodeattrs.keep.search import parse_query
+
+        names = store.search(parse_query(options.query))
+    else:
+        names = options.node or sorted({*repository.nodes(), *store.names()})
+    if not names:
+        raise NotFound("there is no such node", hint="describe one in nodes/, or name one: --node NAME")
+    return names

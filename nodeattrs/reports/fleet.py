@@ -12,14 +12,16 @@ from nodeattrs.runs.fleet import Outcome
 
 @dataclass(frozen=True, slots=True)
 class FleetReport:
-    """The outcomes, by name.
+    """The outcomes, by name; for text those that failed are enough.
 
+    done:    how many there were
     seconds: how long all of it took
     skipped: how many nodes had been done before
     left:    how many were not begun, since somebody interrupted
     """
 
     outcomes: Sequence[Outcome]
+    done: int
     seconds: float
     skipped: int = 0
     left: int = 0
@@ -49,7 +51,7 @@ class FleetReport:
             first, *rest = [printable(line) for line in one.error.splitlines()]
             yield f"{screen.paint(f'{printable(one.name)}:', 'error')} {first} {screen.paint(f'[{one.code}]', 'faint')}"
             yield from (f"  {line.strip()}" for line in rest)
-        done = len(self.outcomes)
+        done = self.done
         rate = f", {done / self.seconds:.0f} a second" if done and self.seconds >= 1 else ""
         skipped = f", {self.skipped} skipped" if self.skipped else ""
         left = f", {self.left} left" if self.left else ""

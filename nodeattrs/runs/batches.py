@@ -24,7 +24,9 @@ from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.session import version
-from nodeattrs.runs.shipping import Packed, hold
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.shipping import Packed
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -69,7 +71,8 @@ def each(
     if workers.executor is not None:
         submit: _Submit = workers.executor.submit
         shared = None if repository is None else workers.share(repository)
-        yield from _sent(partial(submit, _resolved, task, shared), names, workers, Sizes(BATCH), in_order, stopping)
+        sizes = Sizes(BATCH, workers.width())
+        yield from _sent(partial(submit, _resolved, task, shared), names, workers, sizes, in_order, stopping)
         return
     waiting = iter(names)
     first = tuple(islice(waiting, 2 * BATCH))
@@ -123,7 +126,7 @@ def _sent(
                 _require_same_time(came, began, workers)
                 yield from came.given
             idle = _require_workers(workers, time.monotonic() if done else idle)
-    except (*_losses(), *workers.losses) as error:
+    except (*_losses(), *workers.deaths, *workers.ends) as error:
         raise _loss(error, workers) from error
     finally:
         for future in under_way:
@@ -162,7 +165,7 @@ def _loss(error: Exception, workers: Workers) -> FleetError:
     """What it means that an executor gave up."""
     from concurrent.futures import BrokenExecutor
 
-    if isinstance(error, workers.losses):
+    if isinstance(error, workers.deaths):
         message, kind, hint = "workers have died over the same nodes", "worker-died", "have they enough memory?"
     elif isinstance(error, ImportError):
         message, kind, hint = f"a worker cannot do it: {error}", "other-version", "install the same nodeattrs there"
@@ -278,11 +281,18 @@ def _interrupted(_number: int, _frame: FrameType | None) -> None:
     _Stop.by_hand = True
 
 
+_ALL = 64
+"""One of so many batches after which the collector looks at everything."""
+
+
 class _Quiet:
     """While it lasts the collector does not run: between batches is the time to look for circles, and not whenever a
-    file of facts is read. Several threads may be in it."""
+    file of facts is read. Several threads may be in it.
 
-    _lock, _inside, _was = threading.Lock(), 0, False
+    It looks at what the batch has left: at all, which takes as long as some nodes, once in a while.
+    """
+
+    _lock, _inside, _was, _batches = threading.Lock(), 0, False, 0
 
     @classmethod
     @contextmanager
@@ -295,9 +305,10 @@ class _Quiet:
         try:
             yield
         finally:
-            gc.collect()
             with cls._lock:
                 cls._inside -= 1
+                cls._batches += 1
+                gc.collect(1 if cls._batches % _ALL else 2)
                 if not cls._inside and cls._was:
                     gc.enable()
 
@@ -311,6 +322,8 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
         message = f"{host} has nodeattrs {version()}, and here it is {task.version}"
         raise FleetError(message, kind="other-version", hint="install the same one there")
     if shared is not None:
+        from nodeattrs.runs.shipping import hold
+
         hold(shared)
     outcomes: list[Any] = []
     _Stop.at_work = True

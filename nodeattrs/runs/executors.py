@@ -24,6 +24,9 @@ BATCHES = 64
 SECONDS = 0.25
 """How long a batch should take: long beside its way to a worker, short beside the fleet."""
 
+_A_SECOND = 200
+"""Batches that whoever hands them out can hand out in a second; many workers are given longer ones."""
+
 _LARGEST = 512
 """Nodes of a batch."""
 
@@ -47,7 +50,8 @@ class Workers:
     share:     makes of what all batches need something that may be an argument of each, and is sent to a worker once
     width:     how many batches can run at once, as far as that is known; 0 where nobody is there
     elsewhere: on other machines, or nobody knows where: their files need not be those of this one
-    losses:    errors of its futures by which it says that workers have died
+    deaths:    errors by which it says that workers have died
+    ends:      errors by which it says that it is gone itself
     """
 
     executor: Executor | None = None
@@ -55,7 +59,8 @@ class Workers:
     share: Callable[[Any], Any] = lambda thing: thing
     width: Callable[[], int] = lambda: 1
     elsewhere: bool = False
-    losses: tuple[type[Exception], ...] = ()
+    deaths: tuple[type[Exception], ...] = ()
+    ends: tuple[type[Exception], ...] = ()
 
 
 @contextmanager
@@ -132,19 +137,25 @@ def _dask(address: str) -> Iterator[Workers]:
             share=lambda thing: client.scatter([thing], broadcast=True)[0],
             width=threads,
             elsewhere=True,
-            losses=(dask.scheduler.KilledWorker,),
+            deaths=(dask.scheduler.KilledWorker,),
+            ends=(dask.comm.CommClosedError, getattr(dask.client, "ClosedClientError", RuntimeError)),
         )
 
 
 class Sizes:
-    """How many nodes make a batch: as many as take SECONDS, going by those that are done."""
+    """How many nodes make a batch: as many as take SECONDS, going by those that are done.
 
-    def __init__(self, first: int) -> None:
+    first: before anything is known
+    width: how many batches run at once
+    """
+
+    def __init__(self, first: int, width: int = 1) -> None:
         self.next = first
+        self._seconds = max(SECONDS, width / _A_SECOND)
 
     def learn(self, count: int, seconds: float) -> None:
         """So many have taken so long."""
         if count:
-            fitting = int(count * SECONDS / max(seconds, 1e-6))
+            fitting = int(count * self._seconds / max(seconds, 1e-6))
             # Step by step: the first nodes of a worker wait for its repository, others may be small.
             self.next = max(1, min(fitting, 2 * self.next, _LARGEST))

@@ -34,13 +34,13 @@ from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
-from nodeattrs.runs.shipping import Packed, digest_of, held, packed
 from nodeattrs.texts.documents import Document, read
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from nodeattrs.catalog import Catalog, Report
+    from nodeattrs.runs.shipping import Packed
 
 GIVEN_UP = 2 * BATCH
 """So many nodes in a row that could not be loaded or saved are the end of a fleet."""
@@ -117,17 +117,21 @@ def sent_elsewhere(fleet: Fleet, ship: bool = False) -> tuple[Fleet, Packed | No
     ship:   send it, with the facts; else each worker looks whether it has the same one at the same place
     raises: BadArgument, where the store is a file of this machine; FleetError, see `shipping`
     """
+    from nodeattrs.runs.shipping import digest_of, packed
+
     if "://" not in fleet.store or fleet.store.startswith("sqlite"):
         hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
         raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
     if not ship:
+        facts = os.path.abspath(fleet.facts) if isinstance(fleet.facts, str) else fleet.facts
+        fleet = replace(fleet, facts=facts)
         return replace(fleet, content=digest_of(fleet.repository, _no_content(fleet))), None
     commit = commit_of(Path(fleet.repository))
     sent = packed(fleet.repository, commit, _no_content(fleet))
-    facts = fleet.facts
-    if isinstance(facts, str) and not os.path.isdir(facts):
-        facts = load_facts(Path(facts), Repository(fleet.repository).shown(Path(facts)), settled=True)
-    return replace(fleet, content=sent.digest, shipped=True, facts=facts), sent
+    if isinstance(fleet.facts, str) and not os.path.isdir(fleet.facts):
+        file = Path(fleet.facts)
+        fleet = replace(fleet, facts=load_facts(file, Repository(fleet.repository).shown(file), settled=True))
+    return replace(fleet, content=sent.digest, shipped=True), sent
 
 
 def _no_content(fleet: Fleet) -> list[str]:
@@ -185,7 +189,7 @@ def resolve(
     is_given_twice = executor.elsewhere if isinstance(executor, Workers) else executor is not None
     work = _Work(fleet, collect, apply, is_given_twice)
     items: Iterable[_Item] = map(_packing(fleet), names) if fleet.shipped else names
-    refused = 0
+    refused, of_the_store = 0, code_of(StoreError)
     try:
         for outcome in each(
             partial(_one, work),
@@ -197,7 +201,7 @@ def resolve(
             repository=repository,
         ):
             yield outcome
-            refused = refused + 1 if outcome.code == _STORE else 0
+            refused = refused + 1 if outcome.code == of_the_store else 0
             if refused >= GIVEN_UP:
                 raise FleetError(
                     f"{refused} nodes in a row could not be loaded or saved: {outcome.error.partition(chr(10))[0]}",
@@ -208,8 +212,6 @@ def resolve(
         with suppress(NodeattrsError):  # reported for each node
             _close(work)
 
-
-_STORE = code_of(StoreError)
 
 # --- in a worker --------------------------------------------------------------------
 
@@ -284,9 +286,13 @@ class _Worker:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self._folder = held(fleet.content) if fleet.shipped else None  # it is there as long as we are
-        place = self._folder.name if self._folder else fleet.repository
-        if fleet.content and not fleet.shipped:
+        place = fleet.repository
+        if fleet.shipped:
+            from nodeattrs.runs.shipping import held
+
+            self._folder = held(fleet.content)  # it is there as long as we are
+            place = self._folder.name
+        elif fleet.content:
             _require_same(fleet)
         self.repository = Repository(place, asked=fleet.asked)
         self.store = open_store(fleet.store)
@@ -304,7 +310,7 @@ class _Worker:
         given, name = self._fleet.facts, item
         if isinstance(given, Facts):
             return given
-        if given is not None:
+        if given is not None and not self._fleet.shipped:
             file = Path(given)
             if not file.is_dir():
                 return self._shared
@@ -331,6 +337,8 @@ class _Worker:
 def _require_same(fleet: Fleet) -> None:
     """raises: FleetError, where this machine has another repository than the fleet is of"""
     from socket import gethostname
+
+    from nodeattrs.runs.shipping import digest_of
 
     host = gethostname()
     if not os.path.isdir(fleet.repository):

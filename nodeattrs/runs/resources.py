@@ -65,6 +65,7 @@ class Resources:
         self._root = os.fspath(root) if root is not None else os.getcwd()
         self._instances: list[Ref] = []
         self._waiting: list[tuple[Ref, Origin, Callable[[], None]]] = []
+        self._ran: tuple[list[str], str] = [], ""
 
     # Words
 
@@ -295,7 +296,9 @@ class Resources:
         from nodeattrs.runs.reads import reads_of
 
         lines = linecache.getlines(os.path.join(self._root, origin.file))
-        return reads_of("".join(lines), origin.line) if lines else ()
+        if lines is not self._ran[0]:
+            self._ran = lines, "".join(lines)
+        return reads_of(self._ran[1], origin.line) if lines else ()
 
     def _on_link(self, link: Link) -> None:
         self.catalog.relate(link, self._node.origin_here())

@@ -6,6 +6,7 @@ first     first saves at once in places where nothing is     --count rounds (100
 flips     single bits flipped, files cut                     --count copies (2000); sqlite, directory
 disk      a disk of 600 KiB that gets full                   --count disks (20); sqlite, directory, as root
 apply     folders swapped for links under a catalog          --count catalogs (1000); no store
+fleet     fleets on Dask, and a worker, scheduler or server that is killed  --count fleets (30); PostgreSQL
 carry     histories of 53 nodes from SQLite round all stores --count revisions of each (10); all stores
 
 Prints the figures as JSON. Exit code 0 if nothing bad happened, else 1.
@@ -27,7 +28,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests import postgresql_server, store_exam
-from tests.strain import apply, carry, disk, flips, kill, pgbench, writers
+from tests.strain import apply, carry, disk, fleet, flips, kill, pgbench, writers
 
 ENGINES = {"sqlite": "nodes.db", "directory": "nodes", "postgresql": None}
 WRITERS = 8
@@ -70,6 +71,7 @@ def strained(kind: str, engine: str, count: int, seed: int, folder: pathlib.Path
         "flips": lambda: flips.strain(folder, file, count, chance),
         "disk": lambda: disk.strain(folder, file, count, chance),
         "apply": lambda: apply.strain(folder, count),
+        "fleet": lambda: fleet.strain(folder, count, chance),
         "carry": lambda: carry.strain(_round(folder), count, chance),
     }
     return ways[kind]()
@@ -105,7 +107,16 @@ def _first(engine: str, folder: pathlib.Path, count: int) -> dict[str, Any]:
     return {"rounds": count, "bad": bad}
 
 
-COUNTS = {"kill": 1_000, "writers": 2_000, "first": 100, "flips": 2_000, "disk": 20, "apply": 1_000, "carry": 10}
+COUNTS = {
+    "kill": 1_000,
+    "writers": 2_000,
+    "first": 100,
+    "flips": 2_000,
+    "disk": 20,
+    "apply": 1_000,
+    "fleet": 30,
+    "carry": 10,
+}
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a server that was started is stopped then, too
