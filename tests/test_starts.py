@@ -17,9 +17,9 @@ _STORED = "catalog runs.repository runs.run runs.fleet runs.injection adapters k
 _HELP = "adapters catalog changes core.fold keep node.node runs"
 ROWS: dict[str, tuple[str, int, int, str]] = {
     # command        line                                             ours  others  without
-    "run": (LINES["run"], 176, 150, "adapters.bindings catalog.plan catalog.transaction keep.maintenance"),
+    "run": (LINES["run"], 230, 160, "catalog.plan catalog.transaction keep.maintenance"),
     "show": (LINES["show"], 82, 90, f"{_STORED} reports.explain"),
-    "explain": (LINES["explain"], 82, 92, _STORED),
+    "explain": (LINES["explain"], 84, 92, _STORED),
     "facts": ("facts --help", 18, 58, _HELP),
     "shell": ("shell --help", 18, 58, _HELP),
     "list": ("list roles --repo repository", 80, 110, "catalog runs.run keep.search"),
@@ -27,7 +27,7 @@ ROWS: dict[str, tuple[str, int, int, str]] = {
     "environment": ("environment show production --repo repository", 90, 120, "catalog runs.run keep"),
     "hiera": (LINES["lookup"], 52, 105, "keep node runs adapters.hiera.census adapters.hiera.recorder"),
     "ansible": ("ansible --help", 18, 58, _HELP),
-    "bindings": ("bindings --help", 18, 58, _HELP),
+    "bindings": ("bindings --help", 20, 58, _HELP),
     "catalog": ("catalog --help", 20, 58, _HELP),
     "cloud-config": (LINES["cloud-config"], 55, 108, "keep node runs adapters.hiera"),
     "fold": ("fold 0.yaml 1.yaml", 52, 100, "keep node.node adapters.hiera runs.repository"),

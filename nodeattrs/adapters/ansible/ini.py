@@ -30,7 +30,7 @@ _NO_LITERAL = regexp(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){
 _NUMBER = regexp(r"0|[1-9]\d{0,17}", re.ASCII)
 _NAME = regexp(r"(?!---$)[\w.-]+", re.ASCII)
 """A line with the name of a host, and nothing else: most lines of a large inventory."""
-_TO_SPLIT = re.compile(r"""['"\\#]""")
+_TO_SPLIT = regexp(r"""['"\\#]""")
 MOST_NAMES = 100_000
 """A range makes so many names at most."""
 
