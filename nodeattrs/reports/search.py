@@ -96,12 +96,13 @@ class Findings:
             yield "no node was found" if not self.total else f"there are {self.total} nodes, none on this page"
             return
         titles = list(self.page[0].values)
-        rows = [["node", *map(printable, titles)]] if titles else []
-        for one in self.page:
+        rows = [["node", *map(printable, titles)]]
+        for one in self.page if titles else ():
             shown = ["" if value is ABSENT else cut(on_one_line(value), _WIDEST) for value in one.values.values()]
             rows.append([one.name, *shown])
-        for number, row in enumerate(in_columns(rows)):
+        for number, row in enumerate(in_columns(rows)) if titles else ():
             line = "  ".join(row).rstrip()
-            yield screen.paint(line, "strong") if titles and not number else line
+            yield line if number else screen.paint(line, "strong")
+        yield from (one.name for one in self.page if not titles)
         if len(self.page) < self.total:
             yield f"({self.offset + 1} to {self.offset + len(self.page)} of {self.total})"

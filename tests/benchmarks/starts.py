@@ -6,6 +6,8 @@ Each runs as an installed program does: in an environment of its own, with bytec
 
 from __future__ import annotations
 
+import contextlib
+import io
 import shutil
 import subprocess
 import sys
@@ -44,7 +46,8 @@ def desk(folder: Path) -> Path:
     names = {"repo": "repository", "facts": "repository/facts/web1.json", "store": "nodes.db"}
     words = [word for name, place in names.items() for word in (f"--{name}", str(folder / place))]
     for environment in ("production", "staging"):
-        assert 0 == main(["run", "--node", "web1", "--quiet", "--environment", environment, *words])
+        with contextlib.redirect_stdout(io.StringIO()):
+            assert 0 == main(["run", "--node", "web1", "--quiet", "--environment", environment, *words])
     data = folder / "hiera" / "data"
     data.mkdir(parents=True)
     levels = "".join(f"  - {{name: l{level}, path: l{level}.yaml}}\n" for level in range(5))
