@@ -7,7 +7,6 @@ arrow to itself. It orders nothing and applies nothing.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
@@ -197,7 +196,9 @@ class Plan:
         graph, order = self.graph, self.visit_order()
         if shuffle is not None:
             ranks = list(range(2 * len(graph.refs)))
-            random.Random(shuffle).shuffle(ranks)
+            from random import Random
+
+            Random(shuffle).shuffle(ranks)
             order = in_order(graph, ranks)
         return [graph.refs[vertex >> 1] for vertex in order if not graph.is_container[vertex >> 1]]
 

@@ -89,7 +89,7 @@ class Asked:
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:
-            self._parsers[command] = program.parser(command, _Refusing)
+            self._parsers[command] = program.parser(command, kind=_Refusing)
         return self._parsers[command]
 
 

@@ -20,14 +20,12 @@ from nodeattrs.node.joined import plain, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.setters import Mark
+from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""
-
-CHEF_RULES = "nodeattrs_rules"
-"""In Chef's JSON: the rules for paths that the node reads its levels by. Chef does not know them, and ignores it."""
 
 FORMAT = "nodeattrs-snapshot"
 VERSION = 3

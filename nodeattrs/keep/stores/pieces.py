@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import marshal
-import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import encoded, quoted
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ HASH = hashlib.sha256().digest_size
 _SMALLEST, _LARGEST = 256, 16_384
 """Bytes of a piece, but for the last one, and for texts that cannot be cut."""
 
-_ENDS = re.compile(rb"[\]}],")
+_ENDS = regexp(rb"[\]}],")
 """Where a map or list has ended."""
-_EACH = re.compile(rb"\],"), re.compile(rb"\},")
+_EACH = regexp(rb"\],"), regexp(rb"\},")
 """The same, each by itself: so they are found twice as fast."""
 _SELDOM = 64
 """One of so many places where a map or list has ended is the end of a piece, by a checksum of what follows."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
 import sqlite3
 import stat
 import threading
@@ -25,7 +24,7 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.keep.stores.turns import folder_turn
+from nodeattrs.keep.stores.turns import folder_turn, pause
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
@@ -318,13 +317,11 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
-        time.sleep(random.uniform(0.001, 0.02))
+        pause(0.001, 0.02)
 
 
 def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path)
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _close(connections: dict[tuple[int, int], sqlite3.Connection]) -> None:

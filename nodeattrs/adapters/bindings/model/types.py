@@ -18,12 +18,13 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.protocols import follows, is_abstract, is_protocol
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
+from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
-_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
-_WORD = re.compile(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
+_NAME = regexp(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
+_WORD = regexp(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
 
 _NARROWER: dict[str, frozenset[str]] = {
     "Number": frozenset({"Integer", "Float"}),
@@ -312,7 +313,7 @@ def _parsed(text: str, whole: str) -> tuple[Type, str]:
     return _checked(name, (), whole), rest
 
 
-_QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
+_QUOTED = regexp(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
 
 
 def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
