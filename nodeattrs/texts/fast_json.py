@@ -128,17 +128,19 @@ def decoded(text: bytes | str) -> Any:
 
 
 def read_back(text: str) -> tuple[Any, str] | None:
-    """What a text says, and that as a text without spaces; None where it takes the library to know.
+    """What a text says, and that as a text once more; None where it takes the library to know.
 
-    Of a key that is written twice the last value stands there.
+    Of a key that is written twice the last value stands there. A text that programs wrote, in lines or without
+    spaces, comes back as it was: it is that object then, and nothing in it is odd.
     """
     library = _library(len(text))
     if not library:
         return None
     try:
-        if _LONG in text.encode().translate(_DIGITS):
-            return None
         tree = library.loads(text)
-        return tree, library.dumps(tree).decode()
+        again = library.dumps(tree, None, library.OPT_INDENT_2 if text[1:2] == "\n" else 0).decode()
+        if again == text.rstrip("\n"):
+            return tree, text
+        return None if _LONG in text.encode().translate(_DIGITS) else (tree, again)
     except (TypeError, ValueError):
         return None

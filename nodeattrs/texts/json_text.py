@@ -61,6 +61,8 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
     raises: DocumentError; TooMuch
     """
     fast = read_back(text.text) if number is finite and budget.limits.depth >= DEEPEST else None
+    if fast and fast[1] is text.text:
+        return Reading(fast[0], lambda: _root(text.text, 0), (), DEEPEST, 0)
     tree, levels, quotes = (fast[0], DEEPEST, _quotes(fast[1])) if fast else _parsed(text, budget, number)
     # The libraries keep quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > quotes else ()
