@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[1]
 SCREENS = ROOT / ".run" / "screens"
 LOOKS = {"light": (1280, 900), "dark": (1280, 900), "small": (390, 844)}
 KEYS = {"down": "\ue015", "up": "\ue013", "left": "\ue012", "right": "\ue014", "enter": "\ue007", "escape": "\ue00c"}
-PATHS = 50
+PATHS, NODES = 50, 12
 _SEEN = "[...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility())"
 _WINNER = """
     const row = arguments[0], layer = row.querySelector('.layer.wins, .layer.joins') || row;
@@ -172,14 +172,14 @@ def site(place) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory) -> Path:
-    """A fleet of eighteen nodes in six roles and three environments, with all facts."""
+    """A fleet of twelve nodes in six roles and two environments, with all facts."""
     place = fleet.example(tmp_path_factory.mktemp("fleet"))
-    facts = fleet.write_facts(place / "facts", 0, 18)
+    facts = fleet.write_facts(place / "facts", 0, NODES)
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import load_facts
 
     repository, store = Repository(place), open_store(str(place / "nodes.db"))
-    for number in range(18):
+    for number in range(NODES):
         saved = fleet.resolved(repository, number, load_facts(facts / f"n{number}.json", f"facts/n{number}.json"))
         store.save(
             Saved(
@@ -362,7 +362,7 @@ class TestAsking:
             browser.keep("attribute-of-a-fleet")
             counts = [int(one) for one in browser.texts(".amount b")]
 
-            assert 18 == sum(counts)
+            assert NODES == sum(counts)
             assert counts == sorted(counts, reverse=True)
             browser.open(f"{address}/nodes?failed=1")
             browser.keep("failed")
