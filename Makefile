@@ -32,6 +32,9 @@ run: $(RUNS) ## run the example repository for its three nodes, then explain the
 	@echo; echo "30 on web1, 8 on web2. Why?"
 	@$(call do,explain web1 $(PUZZLE))
 	@$(call do,explain web2 $(PUZZLE))
+	@echo; echo "Where is the shop, and who watches it? The bindings say so; staging has a host of its own."
+	@$(call do,search 'role:*' --attribute url=shop.url --attribute databases=shop.databases)
+	@$(call do,bindings explain shop::host --site $(EXAMPLE)/bindings --environment staging)
 	@echo; echo "What to type next:"
 	@printf '  %s\n' '. $(BIN)/activate' 'nodeattrs explain web1 apache2.listen_ports' \
 		'nodeattrs diff web1 web2 --path apache2' \
@@ -100,7 +103,7 @@ install = @python="$(PYTHON)"; \
 	if wait $$pip; then echo ' done'; rm -f "$$log"; else echo; cat "$$log" >&2; rm -f "$$log"; exit 1; fi
 
 $(RUNS): pyproject.toml
-	$(call install,search$(comma)templates,what the example needs)
+	$(call install,search$(comma)templates$(comma)bindings,what the example needs)
 	@touch $@
 
 $(STAMP): pyproject.toml

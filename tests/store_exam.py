@@ -24,12 +24,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
-from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, StoreError
+from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, StoreError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
 from nodeattrs.keep.carrying import exported, import_nodes
 from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import turns
+from nodeattrs.keep.stores import pieces, turns
 from nodeattrs.keep.stores.tables import VERSION
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -614,6 +614,46 @@ class DatabaseExam:
         assert found == [store.search(query) for query in asked]
         assert [2, 1] == [revision.number for revision in store.history("web1")]
         assert (1, ["web1"], []) == (mark_of(store.load("web1", 1)), store.names(), store.check())
+
+    def test_pieces_can_be_packed_with_zstd_from_the_start_and_later(self, store, place, monkeypatch):
+        """
+        Whoever lacks the library is told the extra, and reads what is packed otherwise.
+        """
+        pytest.importorskip("zstandard")
+        store.save(pair(1))
+        assert "packed 2 pieces with zstd" == store.migrate(compression="zstd")
+        store.save(pair(2))
+        assert [2, 1] == [mark_of(store.load("web1", at)) for at in (None, 1)]
+        assert [] == store.check()
+        assert {b"\x28\xb5\x2f\xfd"} == {body[:4] for body in self.bodies(store)}
+        with monkeypatch.context() as then:
+            then.setitem(sys.modules, "zstandard", None)
+            pieces._zstd.cache_clear()
+            for task in (
+                lambda: store.load("web1"),
+                lambda: store.save(pair(3)),
+                lambda: store.migrate(compression="zlib"),
+            ):
+                with pytest.raises(MissingExtra, match=r"pip install 'nodeattrs\[fast\]'"):
+                    task()
+        assert "packed 4 pieces with zlib" == store.migrate(compression="zlib")
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+        assert 3 == store.save(pair(3)).number
+        assert 3 == mark_of(store.load("web1"))
+        with pytest.raises(BadArgument, match="nothing is packed with gzip"):
+            store.migrate(compression="gzip")
+
+    def bodies(self, store):
+        with store._reading("look") as talk:
+            return [bytes(body) for (body,) in talk.all("SELECT body FROM piece")]
+
+    def test_a_store_can_be_made_with_zstd(self, place):
+        pytest.importorskip("zstandard")
+        assert "made a store whose pieces are packed with zstd" == open_store(place).migrate(compression="zstd")
+        store = open_store(place)
+        assert [] == store.names()
+        store.save(pair(1))
+        assert {b"\x28\xb5\x2f\xfd"} == {body[:4] for body in self.bodies(store)}
 
     def test_what_another_node_needs_stays_when_a_node_is_forgotten(self, store):
         """

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.benchmarks import __main__ as program
-from tests.benchmarks import workloads
+from tests.benchmarks import containers, workloads
+from tests.benchmarks.bindings import graph_of, our_graph
 from tests.benchmarks.figures import Figure
 from tests.laws import laid
 
@@ -133,3 +134,28 @@ class TestJudging:
         (figure,) = json.loads(capsys.readouterr().out)["figures"]
 
         assert ("one thing", 2.0, 1.5, True) == (figure["name"], figure["value"], figure["bar"], figure["missed"])
+
+
+class TestContainers:
+    def test_all_twelve_tasks_work_in_no_more_lines_than_any_other_takes(self):
+        """
+        Beside each of the four that is installed.
+        """
+        for task, lines in containers.compared().items():
+            assert lines["nodeattrs"] is not None, task
+            assert lines["nodeattrs"] <= containers.least_of(lines), task
+
+    def test_the_graph_is_made_whole(self):
+        """
+        Two hundred classes, each once, and anew for each request.
+        """
+        ask = our_graph(graph_of(200))
+        first, second, third = ask(), ask(), ask()
+        seen, waiting = set(), [third]
+        while waiting:
+            one = waiting.pop()
+            seen.add(type(one).__name__)
+            waiting.extend(vars(one).values())
+
+        assert 200 == len(seen)
+        assert len({id(first), id(second), id(third)}) == 3

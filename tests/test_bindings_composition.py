@@ -46,7 +46,7 @@ class TestTheExample:
         assert injector.inject("ntp::drift") == "/srv/ntp/drift"
         assert injector.inject("shop::workers") == 8
         assert injector.parameters("ntp")["enable"] is True
-        assert injector.classes() == ["ntp", "ssh"]
+        assert injector.classes() == ["ntp", "shop", "ssh"]
         assert injector.check() == []
 
     def test_it_differs_for_another_node(self):
@@ -341,10 +341,10 @@ class TestTheCommand:
 
     def test_check_inject_explain_list_graph(self, capsys):
         """Each says its thing."""
-        assert self.ask(capsys, "check") == (0, "11 keys, 3 fragments, 0 errors, 0 warnings\n", "")
+        assert self.ask(capsys, "check") == (0, "13 keys, 5 fragments, 0 errors, 0 warnings\n", "")
         assert self.ask(capsys, "inject", "shop::url")[1] == "https://shop.example.com/\n"
         assert "a higher layer hides what lies below" in " ".join(self.ask(capsys, "explain", "ssh::port")[1].split())
-        assert "classes: ntp, ssh" in self.ask(capsys, "list")[1]
+        assert "classes: ntp, shop, ssh" in self.ask(capsys, "list")[1]
         assert self.ask(capsys, "graph")[1].startswith("digraph bindings {")
 
     def test_explain_follows_a_path_into_the_value(self, capsys):

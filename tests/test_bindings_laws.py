@@ -248,7 +248,7 @@ def by_the_page(composed: list[list[list[dict[str, Any]]]]) -> Any:
             kinds.add("conflict")
         elif not concrete:
             kinds.add("abstract-not-overridden")
-        elif concrete[0].get("override") and all(position == best for position, _ in mine):
+        elif concrete[0].get("override") and len(top) == 1 and all(position == best for position, _ in mine):
             kinds.add("override-without-base")
         else:
             values[name] = concrete[0]["to"]["value"]

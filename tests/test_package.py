@@ -6,6 +6,7 @@ Nothing is fetched: the two plain dependencies are copied from this environment.
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
 import pytest
+
+from tests.tutorials import followed
 
 pytestmark = pytest.mark.xdist_group("package")  # one worker, so that it is built once
 
@@ -108,7 +111,7 @@ class TestWheel:
         """
         What is in the package folder is in the wheel: no module forgotten, no test taken along.
         """
-        kinds = (".py", ".rb", ".lark", ".json", ".txt", ".html", ".css", ".js")
+        kinds = (".py", ".rb", ".lark", ".json", ".txt", ".html", ".css", ".js", ".svg")
         ours = {file.relative_to(ROOT).as_posix() for file in (ROOT / "nodeattrs").rglob("*") if file.suffix in kinds}
 
         assert ours | {"nodeattrs/py.typed"} == {name for name in built.in_wheel() if ".dist-info/" not in name}
@@ -143,6 +146,28 @@ class TestSdist:
         """
         assert {"LICENSE", "README.md", "pyproject.toml", "nodeattrs/py.typed"} <= set(built.in_sdist())
 
+    def test_it_holds_what_packagers_ask_for(self, built: Built):
+        """
+        Pages, example, tests with their vectors, and the changelog.
+        """
+        needed = {"CHANGELOG.md", "docs/cli.md", "mkdocs.yml", "tests/test_tree.py"}
+        needed |= {"tests/vectors/chef-attributes.jsonl"}
+        assert needed <= set(built.in_sdist())
+        assert any(name.startswith("cookbooks_example/roles/") for name in built.in_sdist())
+
+    def test_its_own_tests_run_from_it(self, built: Built, tmp_path: Path):
+        """
+        A few that need files of every kind: modules, vectors, pages, the example.
+        """
+        with tarfile.open(built.sdist) as sdist:
+            sdist.extractall(tmp_path, filter="data")
+        (root,) = tmp_path.iterdir()
+        files = [f"tests/test_{name}.py" for name in ("tree", "codes", "plain_policies")]
+        environment = {**os.environ, "PYTHONPATH": str(root)}
+        line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+        done = subprocess.run(line, cwd=root, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-2000:]
+
 
 class TestInstalled:
     def test_a_first_session(self, empty: Path, tmp_path: Path):
@@ -171,6 +196,15 @@ class TestInstalled:
             printed = run(empty / "nodeattrs", "fold", ".", "--policy", policy, "--blame", cwd=tmp_path)
             assert "c.toml:1" in printed
             assert "d.env:1" in printed
+
+    @pytest.mark.parametrize("name", ["python", "cloud-init", "puppet"])
+    def test_a_tutorial_is_followed_without_an_extra(self, empty: Path, tmp_path: Path, name: str):
+        """
+        Whoever installed nothing else gets what the page shows.
+        """
+        text = (ROOT / f"docs/tutorials/{name}.md").read_text("utf-8")
+        (tmp_path / "desk").mkdir()
+        assert text == followed(text, tmp_path / "desk", empty)
 
     def test_an_absent_extra_is_named(self, empty: Path, tmp_path: Path):
         """

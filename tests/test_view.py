@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from nodeattrs import Node, Sensitive, Symbol, json_default, lazy
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, ValueWithheld
-from nodeattrs.node import view as view_module
+from nodeattrs.node import joined
 from nodeattrs.runs import apply_expansion, reset_defaults_and_overrides
 from nodeattrs.testing import values
 
@@ -446,7 +446,7 @@ class TestCopies:
     @pytest.fixture(params=["as the collector tells", "as if it told nothing"], autouse=True)
     def _what_is_told(self, request, monkeypatch):
         if request.param == "as if it told nothing":
-            monkeypatch.setattr(view_module, "_may_hold", lambda _: True)
+            monkeypatch.setattr(joined, "_may_hold", lambda _: True)
 
     @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])  # one patch is for all examples
     @given(values(("a", "b", 1), (None, 1, "x", 1.5)))

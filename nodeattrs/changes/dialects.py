@@ -31,6 +31,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings import Composition
     from nodeattrs.keep import Store
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.run import Run
@@ -205,7 +206,7 @@ class Nodes(_Who):
             environment=self.environment_of(name),
             json_attributes=self._given(),
             saved=None if last is None else last.normal,
-            words={"search": self._search},
+            words=None if self.store is None else {"search": self._search},
         )
 
     def _given(self) -> Any:
@@ -232,8 +233,7 @@ class Nodes(_Who):
         from nodeattrs.runs.session import search_word
 
         note_everything()  # other nodes decide, too
-        if self.store is None:
-            raise NotFound("there is no store to search in", hint="name one: --store PLACE")
+        assert self.store is not None
         return search_word(self.store)(*words, **named)
 
     def _facts(self, name: str, last: Any) -> Facts:
@@ -382,23 +382,38 @@ class BindingKeys(_Who):
 
     def subjects(self) -> Iterable[str]:
         """The nodes that are known; else one without a name."""
-        return self.known() or {""}
+        return {*self.known(), *self.repository.nodes()} or {""}
+
+    def site(self, name: str, mode: str = "tuple") -> Composition:
+        """The site as a node has it: by its facts, else by those of its last run. raises: NodeattrsError"""
+        from nodeattrs.runs.binding_sites import site_of
+        from nodeattrs.runs.remembered import remembered
+        from nodeattrs.runs.session import search_word
+
+        facts = self.plain_facts(name)
+        if not facts and name and self.store is not None and self.facts_file(name) is None:
+            last = remembered(self.store, name, self.repository.config.sensitive)
+            facts = {} if last is None else last.node.automatic.to_dict()
+        return site_of(
+            self.repository,
+            self.place,
+            node=name,
+            facts=facts,
+            environment=self.environment_of(name),
+            search=None if self.store is None else search_word(self.store),
+            classifier=self.enc.get(name) or None,
+            shown_from=self.side.root,
+            without=self.what_if.levels,
+            mode=mode,
+        )
 
     def answer(self, name: str) -> Answered:
         """Its keys."""
-        from nodeattrs.adapters.bindings import BindingError, Composition
+        from nodeattrs.adapters.bindings import BindingError
         from nodeattrs.adapters.bindings.tracing import plain
 
-        site = Composition(
-            self.place,
-            node=name,
-            facts=self.plain_facts(name),
-            environment=self.environment_of(name),
-            classifier=self.enc.get(name) or None,
-            shown_from=self.side.root,
-        )
-        injector = site.injector()
-        values: dict[str, Any] = {}
+        injector = self.site(name).injector(lenient=bool(self.what_if.levels))
+        values: dict[str, Any] = {error.key[1]: error for error in injector.faults if error.key is not None}
         for key in (name for kind, name in sorted(injector.resolution.winners) if kind == "Data"):
             try:
                 values[key] = plain(injector.inject(key))
@@ -537,7 +552,17 @@ DIALECTS: Mapping[str, Callable[..., Dialect]] = {
 
 
 def levels_of(side: Side, ask: Ask) -> list[str]:
-    """The names of the levels of Hiera that a side has."""
+    """The names of the levels of Hiera that a side has, and of the layers of its site of bindings."""
+    return [*_levels_of_hiera(side, ask), *layers_of(side, ask)]
+
+
+def layers_of(side: Side, ask: Ask) -> list[str]:
+    """The layers of bindings of a side, the highest first."""
+    opened = BindingKeys(side, ask)
+    return [layer.name for layer in opened.site("").layers] if opened.is_there else []
+
+
+def _levels_of_hiera(side: Side, ask: Ask) -> list[str]:
     opened = HieraKeys(side, ask)
     if not opened.is_there:
         return []

@@ -152,9 +152,10 @@ def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | Non
 
     raises: NoRevision; BadName, for a name that leads out
     """
-    entries = [one for one in git.files(commit) if not _PASSED_OVER.intersection(one.path.split("/")[:-1])]
+    entries = git.files(commit)
     for one in entries:
         _check(one.path)
+    entries = [one for one in entries if not _PASSED_OVER.intersection(one.path.split("/"))]
     place.mkdir(parents=True)
     laying = _Laying(git, place)
     laying.files(_again([one for one in entries if one.kind == "blob" and one.mode != _LINK], like, place))

@@ -71,18 +71,13 @@ def _bindings(root: pathlib.Path, config: Config) -> Iterator[Looked]:
     named = config.bindings
     if named is None and not [*(root / "bindings").glob("*.pp"), *(root / "bindings").glob("*.bindings")]:
         return
-    from nodeattrs.adapters.bindings import BindingError, Composition, Injector
     from nodeattrs.reports.bindings import findings_of
+    from nodeattrs.runs import Repository
+    from nodeattrs.runs.binding_sites import site_of
 
-    outcome: Injector | BindingError
     site = root / (named or ".")
-    count = 0
-    try:
-        outcome = Composition(site).injector()
-        count = len(outcome.keys())
-    except BindingError as error:
-        outcome = error
-    yield "binding", count, [_seen_from(root, site, one) for one in findings_of(outcome)]
+    injector = site_of(Repository(root), site, node="", facts={}).injector(lenient=True)
+    yield "binding", len(injector.keys()), [_seen_from(root, site, one) for one in findings_of([("", injector)])]
 
 
 def _ansible(root: pathlib.Path, config: Config) -> Iterator[Looked]:

@@ -24,7 +24,8 @@ export:   write nodes to stdout as JSON Lines: Chef's node JSON, or with --snaps
 import:   save the nodes of a FILE: JSON Lines from export, or one node as Chef writes it; - is stdin.
           A revision of an export keeps its number, its time and who made it
 migrate:  bring the store of an older nodeattrs up to date, and make the index for search again;
-          or with --to PLACE keep all of it, every revision, in another store as well"""
+          or with --to PLACE keep all of it, every revision, in another store as well;
+          with --compression zstd what is kept is packed with it, there and from now on"""
 EXAMPLES = """\
 examples:
   nodeattrs store check
@@ -49,6 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--snapshots", action="store_true", help="for export: every revision, with slots and origins")
     parser.add_argument("--latest", action="store_true", help="for export --snapshots: only the latest revisions")
     parser.add_argument("--to", metavar="PLACE", help="for migrate: another store, which is to have it all as well")
+    parser.add_argument("--compression", choices=("zlib", "zstd"), help="for migrate: how a database packs")
     add_at(parser)
     add_settings_from(parser)
     add_store(parser)
@@ -63,6 +65,7 @@ _BELONG = {
     "snapshots": "export",
     "latest": "export",
     "to": "migrate",
+    "compression": "migrate",
     "select": "check",
     "ignore": "check",
     "baseline": "check",
@@ -84,7 +87,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("store import needs a FILE, or - for stdin")
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
-    store, sensitive = kept_in(options) if options.task == "import" else saved_in(options)
+    store, sensitive = kept_in(options) if options.task == "import" or options.compression else saved_in(options)
     if options.task == "export":
         _export(store, options, terminal)
         return 0
@@ -113,14 +116,14 @@ def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal:
     if options.task == "prune":
         return TendedStore.pruned(place, store.prune(options.keep))
     if options.task == "migrate" and options.to is not None:
-        return _moved(store, options.to, terminal)
+        return _moved(store, options.to, options.compression, terminal)
     if options.task == "migrate":
         with terminal.counting() as tick:
-            return TendedStore.migrated(place, store.migrate(tick))
+            return TendedStore.migrated(place, store.migrate(tick, options.compression))
     return TendedStore.imported(place, *_import(store, options.file, sensitive, terminal))
 
 
-def _moved(store: Store, place: str, terminal: Terminal) -> TendedStore:
+def _moved(store: Store, place: str, compression: str | None, terminal: Terminal) -> TendedStore:
     from nodeattrs.errors import BadArgument
     from nodeattrs.keep import open_store
     from nodeattrs.keep.carrying import move
@@ -131,6 +134,8 @@ def _moved(store: Store, place: str, terminal: Terminal) -> TendedStore:
         raise BadArgument(f"{place} is the store itself", hint="name another place: --to PLACE")
     names = store.names()
     terminal.warn((fault for name in names for fault in store.unreadable(name)), *_UNREADABLE)
+    if compression is not None:
+        target.migrate(compression=compression)
     with terminal.counting(len(names)) as tick:
         return TendedStore.moved(store.describe(), target.describe(), *move(store, target, tick))
 

@@ -326,7 +326,7 @@ def _exact(value: Any, path: Path) -> Any:
 
 
 def _folded(plan: Fold, numbers: Iterator[int], layers: list[Layer]) -> Folding:
-    folding = Folding(from_top=plan.from_top, opening=plan.opening)
+    folding = Folding(from_top=plan.from_top, opening=plan.opening, growing=not plan.from_top)
     for child in plan.children:
         policy = plan.policy
         part: Part | Folding

@@ -18,8 +18,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from nodeattrs.core.growing import GROWN, Grown
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import Part, each
+from nodeattrs.core.part import Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -88,10 +89,9 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
         return lower.copy(), lo  # a met map is never one that was put in: who asks by identity can rely on it
     by_key = policy.by_key
     always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
-    out = lower.copy()
-    # Written out for the two that are common: this is done for every map.
-    known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
-    origins = None if up is None else spread(known, lower) if type(known) is not dict and lo is not None else known
+    grown = GROWN.get()
+    own = grown is not None and len(lower) > len(upper) and grown.has(lower, lo, up)
+    out, origins = (lower, lo) if own else _copied(lower, lo, up)
     up = up if origins is None or type(up) is int or type(up) is dict else spread(up, upper)
     apart = type(up) is dict
     try:
@@ -110,8 +110,10 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
                     else:
                         above, who = _handled(verdict, below, below_who, above, who)
                     if above is ABSENT:
-                        _drop(key, out, origins)
+                        _drop(key, out, origins, grown if own else None)
                         continue
+            if own:
+                grown.note(key, out, origins)  # type: ignore[union-attr]
             out[key] = above
             if origins is not None:
                 origins[key] = who
@@ -120,7 +122,14 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
         raise
     if origins is not None and not out:
         return out, gathered(lo, up)  # nothing is left to carry what was set
-    return out, origins
+    return (out, origins) if grown is None else grown.keep(out, origins)
+
+
+def _copied(lower: dict[Any, Any], lo: Origins, up: Origins) -> tuple[dict[Any, Any], Origins]:
+    # Written out for the two that are common: this is done for every map.
+    known = lo.copy() if type(lo) is dict else dict.fromkeys(lower, lo) if type(lo) is int else lo
+    spread_out = type(known) is dict or lo is None
+    return lower.copy(), None if up is None else known if spread_out else spread(known, lower)
 
 
 def _handled(verdict: Verdict, below: Any, below_who: Origins, above: Any, above_who: Origins) -> tuple[Any, Origins]:
@@ -130,7 +139,9 @@ def _handled(verdict: Verdict, below: Any, below_who: Origins, above: Any, above
     return part.value, part.origins
 
 
-def _drop(key: Any, out: dict[Any, Any], origins: Origins) -> None:
+def _drop(key: Any, out: dict[Any, Any], origins: Origins, grown: Grown | None) -> None:
+    if grown is not None:
+        grown.note_all(out, origins)
     out.pop(key, None)
     if origins is not None:
         origins.pop(key, None)
@@ -170,84 +181,6 @@ def noting() -> Iterator[list[Encounter]]:
         yield notes
     finally:
         _notes.reset(token)
-
-
-# --- lists that follow each other
-
-
-def concat(first: Part, second: Part) -> Part:
-    """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
-    grown = _grown.get()
-    return _concat(first, second) if grown is None else grown.concat(first, second)
-
-
-def _concat(first: Part, second: Part) -> Part:
-    value = first.value + second.value
-    if first.origins is None or not value:
-        return Part(value, first.origins)
-    return Part(value, _each(first) + _each(second))
-
-
-def _each(part: Part) -> list[Origins]:
-    # Written out for the two that are common.
-    origins = part.origins
-    kind = type(origins)
-    if kind is list or kind is int:
-        return origins if kind is list else [origins] * len(part.value)
-    return each(origins, len(part.value))
-
-
-concat.total = concat.regroups = True  # type: ignore[attr-defined]
-
-
-class Grown:
-    """Lists that `concat` has made for one result that nobody else has yet: the next one goes on with them in place."""
-
-    __slots__ = ("_lengths", "_own")
-
-    def __init__(self) -> None:
-        self._own: dict[int, Part] = {}
-        self._lengths: list[tuple[Part, int]] = []
-
-    def concat(self, first: Part, second: Part) -> Part:
-        own = self._own.pop(id(first.value), None)
-        self._own.pop(id(second.value), None)
-        if own is None or own.origins is not first.origins or type(own.origins) is int:
-            own = _concat(first, second)
-        else:
-            self._lengths.append((own, len(own.value)))
-            if own.origins is not None:
-                own.origins.extend(_each(second))
-            own.value.extend(second.value)
-        self._own[id(own.value)] = own
-        if len(self._own) > _MOST_GROWN:
-            del self._own[next(iter(self._own))]
-        return own
-
-    def forget(self) -> None:
-        """Somebody else has the result, too."""
-        self._own.clear()
-
-    @contextmanager
-    def growing(self) -> Iterator[None]:
-        """Within the block lists grow; where it fails, they are as they were before."""
-        token = _grown.set(self)
-        try:
-            yield
-        except BaseException:
-            for part, length in reversed(self._lengths):
-                del part.value[length:]
-                if type(part.origins) is list:
-                    del part.origins[length:]
-            raise
-        finally:
-            self._lengths.clear()
-            _grown.reset(token)
-
-
-_grown: ContextVar[Grown | None] = ContextVar("grown", default=None)
-_MOST_GROWN = 16
-"""Of so many lists it is known whose they are, since it is not known when one is lost."""
 
 
 # --- parts laid one by one

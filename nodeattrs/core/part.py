@@ -113,44 +113,6 @@ def sliced(part: Part, start: int, stop: int | None) -> Part:
     return Part(value, each(origins, len(part.value))[start:stop])
 
 
-def unite(lower: Part, upper: Part) -> Part:
-    """The set union of two lists: first seen first, duplicates of both dropped, type-strict.
-
-    The first of several equal elements stands, and everyone who set an equal one has set it.
-    cost: linear; one hash an element
-    source: Ruby's `Array#|`, semantics of Chef's merge inside a level
-    """
-    value = lower.value + upper.value
-    texts = True
-    for entry in value:
-        if type(entry) is not str:
-            texts = False
-            break
-    if lower.origins is None or upper.origins is None:
-        if texts:
-            return Part(list(dict.fromkeys(value)), None)
-        first: dict[Any, Any] = {}
-        for entry in value:
-            first.setdefault(strict_key(entry), entry)
-        return Part(list(first.values()), None)
-    found: dict[Any, int] = {}
-    values: list[Any] = []
-    origins: list[Origins] = []
-    whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
-    for entry, who in zip(value, whole, strict=False):
-        key = entry if texts else strict_key(entry)
-        place = found.setdefault(key, len(values))
-        if place == len(values):
-            values.append(entry)
-            origins.append(who)
-        elif origins[place] != who:
-            origins[place] = united(origins[place], who)
-    return Part(values, origins if values else lower.origins)
-
-
-unite.total = unite.regroups = True  # type: ignore[attr-defined]
-
-
 def by_position(lower: Part, upper: Part, join: Callable[[Part, Part], Part]) -> Part:
     """The lists laid over each other index by index; what one side lacks is ABSENT to *join*.
 

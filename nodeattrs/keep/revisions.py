@@ -204,10 +204,13 @@ class Store(Protocol):
         """
         ...
 
-    def migrate(self, on_node: OnNode | None = None) -> str:
+    def migrate(self, on_node: OnNode | None = None, compression: str | None = None) -> str:
         """Bring an older store to what this program writes; what was done, in words.
 
-        on_node: called with the name of each node that is brought along
+        on_node:     called with the name of each node that is brought along
+        compression: how pieces are packed from now on, and those that are there, too: zlib or zstd. A store that is not
+                     there yet is made
+        raises:      BadArgument, where a store packs in one way only; MissingExtra
         """
         ...
 

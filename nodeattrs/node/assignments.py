@@ -12,7 +12,7 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.component_tree import ComponentTree, thing_of
-from nodeattrs.node.values import Sensitive, Withheld, key_of, steps_of, stored
+from nodeattrs.node.values import Sensitive, Withheld, steps_in, steps_of, stored
 
 
 class UnlessWriter:
@@ -29,10 +29,10 @@ class UnlessWriter:
         self._path = path
 
     def __getitem__(self, step: Any) -> UnlessWriter:
-        return UnlessWriter(self._tree, (*self._path, key_of(step, self._path)))
+        return UnlessWriter(self._tree, (*self._path, *steps_of(steps_in(step), self._path)))
 
     def __setitem__(self, step: Any, value: Any) -> None:
-        self(step, value)
+        self(*steps_in(step), value)
 
     def __call__(self, *path_and_value: Any) -> Any:
         if len(path_and_value) < 2:
@@ -69,10 +69,10 @@ class FullWriter:
         self._before = before
 
     def __getitem__(self, step: Any) -> FullWriter:
-        return FullWriter(self._tree, (*self._path, key_of(step, self._path)), self._before)
+        return FullWriter(self._tree, (*self._path, *steps_of(steps_in(step), self._path)), self._before)
 
     def __setitem__(self, step: Any, value: Any) -> None:
-        self(step, value)
+        self(*steps_in(step), value)
 
     def __call__(self, *path_and_value: Any) -> Any:
         if len(path_and_value) < 2:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
-from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near, spell
-from nodeattrs.errors import BadArgument, BadValue, NullInTheWay, TypeConflict, UnknownName
+from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
+from nodeattrs.errors import BadArgument, BadValue, UnknownName
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
 from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import meet_yaml
@@ -36,7 +36,7 @@ from nodeattrs.node.slots import (
     component,
 )
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
-from nodeattrs.node.view import ListView, MapView
+from nodeattrs.node.view import ListView, MapView, no_step
 from nodeattrs.node.writers import Level, ListWriter, Writer
 
 if TYPE_CHECKING:
@@ -267,17 +267,14 @@ class Attributes(Mapping[Any, Any]):
         here: Any = self._ledger.view()
         steps = steps_of(path)
         for depth, step in enumerate(steps):
-            at = spell(steps[:depth])
             if isinstance(here, Mapping):
                 here = here.get(step)
             elif isinstance(here, ListView) and type(step) is int:
                 here = here[step] if -len(here) <= step < len(here) else None
             elif isinstance(here, str):
                 here = None
-            elif here is None:
-                raise NullInTheWay(f"cannot step to {spell((step,))}: there is null or nothing at {at}", path=steps)
             else:
-                raise TypeConflict(f"cannot step to {spell((step,))}: {at} has no such place", path=steps)
+                raise no_step(here, steps[:depth], step)
         return here
 
     def to_dict(self, evaluate: bool = True) -> dict[Any, Any]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.policy import Meet
-from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
 
 from nodeattrs.node.maps import Joined
+
+_NO_CONTAINER = SCALARS | {Absent}
 
 Place = tuple[Any, Any]
 """What stands at a path of a component: the attribute file's part and the recipe's.
@@ -149,7 +151,8 @@ class ComponentTree:
             return ABSENT, trees[self._recipe]
         if self.ledger.early:
             return trees[self._file], ABSENT
-        return of_pair(trees[self._file], trees[self._recipe])
+        file, recipe = trees[self._file], trees[self._recipe]
+        return (file, recipe) if type(recipe) is OwnedMap else of_pair(file, recipe)
 
     def place(self, path: Path) -> Place:
         """What stands at *path*; nothing is created. Negative indexes count from the end of a list."""
@@ -169,15 +172,16 @@ class ComponentTree:
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
-    def created(self, path: Path, step: Any) -> Place:
+    def created(self, path: Path, step: Any, on_the_way: bool = False) -> Place:
         """Where a level step from *path* leads that found nothing: to a new empty map, or to nothing in a list.
 
+        on_the_way: as of `Marks.here`
         raises: NullInTheWay, TypeConflict
         """
         with self.ledger.lock:
-            return self._created(self.place(path), path, step)
+            return self._created(self.place(path), path, step, on_the_way)
 
-    def _created(self, place: Place, path: Path, step: Any) -> Place:
+    def _created(self, place: Place, path: Path, step: Any, on_the_way: bool) -> Place:
         found = below(place, step)  # another thread may have come first
         if thing_of(found) is not ABSENT:
             return found
@@ -186,15 +190,16 @@ class ComponentTree:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
         if isinstance(thing, dict):
             made = OwnedMap()
-            self._store((*path, step), made, Verb.SET, parent=place)
+            self._store((*path, step), made, place, on_the_way=on_the_way)
             if not isinstance(thing, OwnedMap):  # it may lie in a list, which has taken a copy
                 return self.place((*path, step))
             return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
         if isinstance(thing, list) and type(step) is int:
             return ABSENT, None
-        raise self._conflict(thing, path, step)
+        raise self.conflict(thing, path, step)
 
-    def _conflict(self, thing: Any, path: Path, step: Any) -> TypeConflict:
+    def conflict(self, thing: Any, path: Path, step: Any) -> TypeConflict:
+        """The error for a step from *path*, where something stands that it cannot be taken from."""
         details = []
         where = f"{self.component.name}.{spell(path)}" if path else self.component.name
         if path and thing is not ABSENT:
@@ -238,44 +243,49 @@ class ComponentTree:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=path)
         if parent is None:
             parent = self.place(path[:-1])
-        above = thing_of(parent)
+        file, recipe = parent
+        above = file if recipe is ABSENT else recipe
         if not (isinstance(above, dict) or (isinstance(above, list) and type(path[-1]) is int)):
-            raise self._conflict(above, path[:-1], path[-1])
+            raise self.conflict(above, path[:-1], path[-1])
         with self.ledger.lock:
-            self._store(path, value, Verb.SET, full, parent, depth)
+            self._store(path, value, parent, full, depth)
 
     def _store(
         self,
         path: Path,
         value: Any,
-        verb: Verb,
+        parent: Place,
         full: bool = False,
-        parent: Place | None = None,
         depth: int | None = None,
+        on_the_way: bool = False,
     ) -> None:
+        """As `store`, by who holds the lock. Each write comes through here, so it calls nothing that it need not."""
         depth = len(path) if depth is None else depth
-        if parent is None:
-            parent = self.place(path[:-1])
-        if not isinstance(thing_of(parent), OwnedMap):  # what lies in a list is nobody's own
+        file, recipe = parent
+        if not isinstance(file if recipe is ABSENT else recipe, OwnedMap):  # what lies in a list is nobody's own
             top = self._list_above(path)
             if top is not None:
-                mark = self._here(depth, Verb.APPEND)
+                mark = self._here(depth, Verb.APPEND, on_the_way)
                 self._work(top, lambda own: own.put(path[len(top) :], value, At(mark, path)), mark)
                 return
-        self._note_cut(path, below(parent, path[-1]))
-        early = self.ledger.early
+        gone = below(parent, path[-1])
+        file, recipe = gone
+        if type(file if recipe is ABSENT else recipe) not in _NO_CONTAINER:
+            self._note_cut(path, gone)
+        ledger, early, mark = self.ledger, self.ledger.early, 0
         assigned = self._is_pair and not early and type(value) is dict
-        mark = self._here(depth, Verb.FULL if full else Verb.REPLACE if assigned else verb, above=5)
+        if ledger.provenance:
+            verb = Verb.FULL if full else Verb.REPLACE if assigned else Verb.SET
+            mark = ledger.marks.here(depth, verb, 4, on_the_way)  # its frame, this one, and those of two callers
         if assigned:
             value = AssignedMap(value, mark)
         elif isinstance(value, OwnedMap):
             value.origin = mark
-        self.ledger.store(self._file if early else self._recipe, path, value, mark)
+        ledger.put(self._file if early else self._recipe, path, value, mark)
 
-    def _here(self, depth: int, verb: Verb, above: int = 4) -> int:
-        # Ours are the frames of `here`, of this method, of another one of this class and of its caller; where
-        # something is stored, those of two methods.
-        return self.ledger.marks.here(depth, verb, above) if self.ledger.provenance else 0
+    def _here(self, depth: int, verb: Verb, on_the_way: bool = False) -> int:
+        # Ours are the frames of `here`, of this method, of another one of this class and of its caller.
+        return self.ledger.marks.here(depth, verb, 4, on_the_way) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         if int not in map(type, path):  # lists are entered by whole numbers only
@@ -329,7 +339,7 @@ class ComponentTree:
         if isinstance(thing, list):
             return self.work(path[:-1], lambda own, mark: own.remove(step))
         if not isinstance(thing, dict):
-            raise self._conflict(thing, path[:-1], step)
+            raise self.conflict(thing, path[:-1], step)
         gone = below(parent, step)
         value = self.plain_of(gone, path=path)
         if value is ABSENT:
@@ -385,7 +395,8 @@ class ComponentTree:
                     hint="write(...) replaces what is in the way",
                 )
             ours = parent[1] is not ABSENT and self._by_recipe
-            self._store(at, AssignedMap() if ours else OwnedMap(), Verb.SET, full)
+            with self.ledger.lock:
+                self._store(at, AssignedMap() if ours else OwnedMap(), self.place(at[:-1]), full)
             parent = self.place(at)
         self.store(path, value, full, parent)
 

@@ -16,12 +16,12 @@ from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import ABSENT, Path, copied, is_json
 from nodeattrs.errors import DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
+from nodeattrs.node.joined import plain, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.node.view import plain, rooted
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""

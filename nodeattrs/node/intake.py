@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
 from nodeattrs.core.folding import placed
+from nodeattrs.core.growing import Grown
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -80,8 +81,9 @@ class Intake:
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             load(self._trees[name], {}, ROLES)
-            for tree, locator in layers:
-                _lay_over(self._trees[name], tree, locator)
+            with Grown(kept=True).growing():  # the history has each of the lists that unite
+                for tree, locator in layers:
+                    _lay_over(self._trees[name], tree, locator)
 
     def layers(self) -> Prepared:
         """What environment, roles and attribute files say here, for other nodes to begin with (`begin_with`).
@@ -99,7 +101,7 @@ class Intake:
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
-                for one in COMPONENTS if self._ledger.serial else ():  # nobody has written, and nothing is left
+                for one in COMPONENTS:
                     if one.file in layers.trees:
                         self._trees[one.name].leave()
                 self._ledger.begin_with(layers)

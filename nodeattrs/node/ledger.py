@@ -23,12 +23,13 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
+from nodeattrs.node.joined import entry, evaluated, own, rooted, share
 from nodeattrs.node.maps import OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import MapView, entry, evaluated, own, rooted, share
+from nodeattrs.node.view import MapView
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
@@ -70,6 +71,9 @@ def _references() -> tuple[int, int]:
 _counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
 _ROOT_ALONE, _CHILD_ALONE = _references() if _counted else (-1, -1)
 """On interpreters without such counts every view counts as held: right, but slower."""
+
+
+_new: Any = tuple.__new__  # of an event, without a frame of its own
 
 
 class Ledger:
@@ -201,18 +205,22 @@ class Ledger:
         if not path:
             self.replace(slot, value, mark)
             return
+        with self.lock:
+            self.put(slot, path, value, mark, whose)
+
+    def put(self, slot: int, path: Path, value: Any, mark: int = 0, whose: list[Origins] | None = None) -> None:
+        """As `store`, below the root, by who holds the lock."""
         if self.secrets is not None:
             value = self.secrets.guarded(path, value)
         key = path[-1]
-        with self.lock:
-            parent = self._enter(slot, path[:-1], key, mark)
-            if self.provenance:
-                if key in parent:
-                    before = parent.origins.get(key, parent.origin)
-                    self._remember(slot, path, Event("overwritten", parent[key], before, mark))
-                parent.origins[key] = mark if whose is None else whose
-            parent[key] = value
-            self._leave()
+        parent = self._enter(slot, path[:-1], key, mark)
+        if self.provenance:
+            if key in parent:
+                before = parent.origins.get(key, parent.origin)
+                self._remember(slot, path, _new(Event, ("overwritten", parent[key], before, mark)))
+            parent.origins[key] = mark if whose is None else whose
+        parent[key] = value
+        self._leave(path)
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Take away what stands at *path* in one slot; nothing happens where nothing does."""
@@ -225,7 +233,7 @@ class Ledger:
                 whose = parent.origins.pop(key, parent.origin)
                 self._remember(slot, path, Event("erased", parent[key], whose, mark))
             del parent[key]
-            self._leave()
+            self._leave(path)
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
         """Make *tree* the whole content of a slot.
@@ -335,13 +343,13 @@ class Ledger:
                 seen = view._cache.get(step)
                 if type(seen) is not MapView:
                     if not owned:
-                        _forget(view, step)
+                        self._drop(view, step)
                     view = None
                 elif owned and not below.shared and sys.getrefcount(seen) <= _CHILD_ALONE:
                     view = seen
                 else:
                     del seen
-                    _forget(view, step)
+                    self._drop(view, step)
                     view = None
             if not owned:
                 below = self._owned(here, step, below, depth + 1, mark)
@@ -349,8 +357,12 @@ class Ledger:
                 below = here[step] = replica(below)
             here = below
         if view is not None:
-            _forget(view, key)
+            self._drop(view, key)
         return here
+
+    def _drop(self, view: MapView, key: Any) -> None:
+        if type(_forget(view, key)) is MapView and self._view is not None:
+            self._view.forget_leaves()
 
     def _owned(self, parent: OwnedMap, step: Any, below: Any, depth: int, mark: int) -> OwnedMap:
         whose = parent.origins.get(step, parent.origin)
@@ -365,15 +377,20 @@ class Ledger:
         parent[step] = new
         return new
 
-    def _leave(self) -> None:
-        if self._view is not None:
-            self.cache = self._view._cache
+    def _leave(self, path: Path) -> None:
+        view = self._view
+        if view is not None:
+            if view._leaves:
+                view._cache.pop(path, None)
+            self.cache = view._cache
         self.serial += 1
 
     def _remember(self, slot: int, path: Path, event: Event) -> None:
         if isinstance(event.value, OwnedMap):
             event.value.shared = True  # cut off: whoever still looks at it sees it as it was
-        chronicles = self.chronicles(path)
+        chronicles: Any = self.history.get(path)
+        if type(chronicles) is not dict:
+            chronicles = self.chronicles(path)
         # Those that stayed silent apart: an `unless` in a loop must not push out what was really overwritten.
         key = (slot, event.what == "silent")
         chronicle = chronicles.get(key)
@@ -428,8 +445,9 @@ class Ledger:
         return (mine.file, mine.line) == (its.file, its.line) or self.marks.is_part(above, whose)
 
 
-def _forget(view: MapView, key: Any) -> None:
+def _forget(view: MapView, key: Any) -> Any:
     view._keys = None
     gone = view._cache.pop(key, None)
     if type(gone) is MapView:
         share(gone._part)  # held or not: somebody may hold a view further down
+    return gone

@@ -8,10 +8,11 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
+from nodeattrs.node.joined import joined
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.values import steps_of
-from nodeattrs.node.view import MapView, joined
+from nodeattrs.node.view import MapView
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:

@@ -22,6 +22,7 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.node.history import Event
+from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import (
     AssignedMap,
@@ -33,7 +34,6 @@ from nodeattrs.node.moment import as_of, plainly_set
 from nodeattrs.node.setters import CodeLocator, Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import plain
 from nodeattrs.node.worked_lists import READY, Continued, Work, shown, work_at
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}

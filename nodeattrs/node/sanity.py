@@ -7,10 +7,12 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
 from nodeattrs.node.history import HISTORY_BOUND
+from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
 from nodeattrs.node.slots import PLAN, SLOTS
-from nodeattrs.node.view import MapView, plain
+from nodeattrs.node.values import steps_in
+from nodeattrs.node.view import MapView
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:
@@ -90,18 +92,19 @@ def _in_view(ledger: Ledger) -> Iterator[str]:
 
 def _stale(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
     for key, cached in view._cache.items():
-        fresh = ledger.standing(PLAN, (*path, key))
+        at = (*path, *steps_in(key))
+        fresh = ledger.standing(PLAN, at)
         if fresh is ABSENT:
-            yield f"a cached answer for nothing at {(*path, key)}"
+            yield f"a cached answer for nothing at {at}"
             continue
         kept = cached.to_plain() if hasattr(cached, "to_plain") else cached
         now = plain(fresh, False)
         if strict_key(kept) != strict_key(now):
-            yield f"a stale answer at {(*path, key)}: {kept!r}, now {now!r}"
+            yield f"a stale answer at {at}: {kept!r}, now {now!r}"
         if isinstance(cached, MapView):
             if not _same_maps(cached._part, fresh):
-                yield f"a cached view looks at other maps than the trees have at {(*path, key)}"
-            yield from _stale(ledger, cached, (*path, key))
+                yield f"a cached view looks at other maps than the trees have at {at}"
+            yield from _stale(ledger, cached, at)
     if view._keys is not None and view._keys != tuple(plain(ledger.standing(PLAN, path), False)):
         yield f"stale keys at {path}"
 

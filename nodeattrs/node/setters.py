@@ -90,6 +90,8 @@ class Spot:
 
     One for all nodes of a process (`spot_of`), so that a source is looked at once, however many run it. The text
     is the one that Python keeps for tracebacks, so it is what really ran.
+
+    offset: of the instruction, an even number; one more is a step that it takes on the way to what it sets
     """
 
     __slots__ = ("_places", "_ran", "_setting", "_text", "code", "offset")
@@ -119,7 +121,7 @@ class Spot:
         """The expression that runs there and sets something, and what it sets; None where nobody knows."""
         if self._setting is self:
             span = self.span
-            self._setting = None if span is None else self.text.setting(span[0], span)
+            self._setting = None if span is None or self.offset % 2 else self.text.setting(span[0], span)
         return self._setting
 
     def place(self, path: Path) -> tuple[int | None, int | None]:
@@ -127,15 +129,20 @@ class Spot:
         known = self._places.get(path)
         if known is None:
             span = self.span
-            known = (None, None) if span is None else self.text.place(span[0], path, span)
+            known = self._start(span) if span is None or self.offset % 2 else self.text.place(span[0], path, span)
             if len(self._places) < _MOST_PLACES:
                 self._places[path] = known
         return known
 
+    def _start(self, span: Span | None) -> tuple[int | None, int | None]:
+        if span is None or span[2] is None:
+            return (None if span is None else span[0]), None
+        return span[0], self.text.column(span[0], span[2])
+
     def says_below(self, path: Path) -> bool:
         """Whether something below *path* may have another place than *path* has."""
         span = self.span
-        return span is not None and self.text.says_below(span[0], path, span)
+        return span is not None and not self.offset % 2 and self.text.says_below(span[0], path, span)
 
 
 class CodeLocator:
@@ -322,10 +329,11 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
-    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2) -> int:
+    def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
         """The number of the mark for what the caller of this library says now.
 
         above: at least so many frames, this one counted, are of this package for certain
+        on_the_way: it is a step to what the line sets, and not that
         cost:  one walk out of this package's frames; the same line, depth and verb keep their number. From inside a
                function one more, out of that: who calls it from elsewhere sets something else
         """
@@ -342,7 +350,8 @@ class Marks:
                 break
             frame = frame.f_back
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
-        key = (id(code), frame.f_lasti, id(setter), depth, verb)
+        offset = frame.f_lasti + on_the_way
+        key = (id(code), offset, id(setter), depth, verb)
         entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
@@ -356,7 +365,7 @@ class Marks:
             # The text is held, since the file may have run again with another one by the time somebody asks.
             known = linecache.cache.get(code.co_filename)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, frame.f_lasti, setter, verb, depth, known, _calls_to(frame, code, entered)))
+            self.table.append((code, offset, setter, verb, depth, known, _calls_to(frame, code, entered)))
         else:
             self.until[number] = len(self.table)
         return number

@@ -221,6 +221,11 @@ def key_of(step: Any, path: Path = ()) -> Any:
     raise BadKey(text, path=(*path, step), hint="write text, or a whole number")
 
 
+def steps_in(key: Any) -> tuple[Any, ...]:
+    """The steps that one subscript takes: `x["a", "b"]` has two, as `x["a"]["b"]`."""
+    return key if type(key) is tuple and key else (key,)
+
+
 def steps_of(path: Iterable[Any], above: Path = ()) -> Path:
     """A path as trees have it. raises: BadKey"""
     steps: Path = ()

@@ -11,195 +11,30 @@ methods that fill them (docs/decisions/0004).
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
-from nodeattrs.core.part import Part
-from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, near, spell
-from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, TypeConflict
-from nodeattrs.node.maps import Branch, Joined, OwnedMap
-from nodeattrs.node.values import HELD, Deferred, Withheld, computed, refuse_spelled, steps_of
+from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
+from nodeattrs.node.joined import entry, has, keys_of, plain
+from nodeattrs.node.maps import Joined
+from nodeattrs.node.values import HELD, Deferred, Withheld, refuse_spelled, steps_in, steps_of
 
 _READY = HELD - {Deferred, Withheld}
 
 
-def entry(part: Any, key: Any) -> Any:
-    """What stands at *key* in a map or in joined ones: a value, further joined maps, or ABSENT.
-
-    cost: the number of maps joined
-    """
-    if type(part) is not Joined:
-        return part.get(key, ABSENT)
-    policy = part.policy if part.policy.by_key is None else part.policy.at(key)
-    always = policy.always
-    result = ABSENT
-    for member in part.members:
-        value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
-        if value is ABSENT:
-            continue
-        result = value if result is ABSENT or type(value) in always else _met(policy, result, value)
-    return result
+_NONE: set[Any] = set()
+"""Of views below the root, which remember nothing for several steps; never added to."""
 
 
-def _met(policy: Policy, lower: Any, upper: Any) -> Any:
-    kinds = type(lower), type(upper)
-    verdict = policy.cells.get(kinds) or policy.verdict(*kinds)
-    if verdict is TAKE:
-        return upper
-    if type(verdict) is Meet:
-        below = verdict.policy
-        waiting = lower.members if type(lower) is Joined and lower.policy is below else [lower]
-        return Joined(below, [*waiting, upper])  # type: ignore[arg-type]
-    if verdict is KEEP:
-        return lower
-    return verdict(Part(lower, None), Part(upper, None)).value  # type: ignore[operator]
-
-
-def joined(policy: Policy, parts: Iterable[Any]) -> Any:
-    """What several parts come to under a policy; those that are ABSENT say nothing."""
-    result = ABSENT
-    for part in parts:
-        if part is not ABSENT:
-            result = part if result is ABSENT else _met(policy, result, part)
-    return result
-
-
-def rooted(trees: Sequence[Any], branch: Branch) -> Any:
-    """The roots of some trees, joined as a plan says and not merged yet."""
-    parts = [trees[child] if isinstance(child, int) else rooted(trees, child) for child in branch.children]
-    return joined(branch.policy, parts)
-
-
-def keys_of(part: Any) -> dict[Any, None]:
-    """The keys of a map or of joined ones, in the order of the fold: weaker maps first, new keys after."""
-    if type(part) is not Joined:
-        return dict.fromkeys(part)
-    keys: dict[Any, None] = {}
-    for member in part.members:
-        keys.update(keys_of(member) if type(member) is Joined else dict.fromkeys(member))
-    return keys
-
-
-def share(part: Any) -> None:
-    """Note that somebody looks at these maps: whoever writes copies them first."""
-    if type(part) is Joined:
-        for member in part.members:
-            share(member)
-    elif isinstance(part, OwnedMap):
-        part.shared = True
-
-
-def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
-    """An independent copy of a value or of joined maps, as dicts, lists and scalars.
-
-    evaluate: compute deferred values; otherwise they stay as they are
-    path:     where it stands, for messages
-    cost:     one eager pairwise fold, copying as it goes
-    raises:   ValueWithheld, DeferredCycle
-    """
-    odd: dict[Any, None] = {}
-    data = own(part, odd)
-    return evaluated(data, odd, path) if evaluate else data
-
-
-def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
-    """What `own` made, with its deferred values computed; it stands at *path*.
-
-    cost:   one visit of the entries named in *odd*
-    raises: ValueWithheld, DeferredCycle
-    """
-    if type(data) is not dict:
-        return computed(data, path)
-    for key in odd:
-        if key in data:
-            data[key] = computed(data[key], (*path, key))
-    return data
-
-
-# The eager fold of views: the core's meeting (core/folding.py) without origins, laying maps over a copy that is ours
-# already instead of copying each step. Two passes of a node's size are what it may cost; tests hold the two equal.
-
-
-def own(part: Any, odd: dict[Any, None]) -> Any:
-    """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
-    if type(part) is not Joined:
-        if not isinstance(part, dict):
-            return _copy(part, odd, None)
-        result = part.copy()
-        for key, inner in part.items():
-            if type(inner) not in _READY:
-                result[key] = _copy(inner, odd, key)
-        return result
-    result = own(part.members[0], odd)
-    for member in part.members[1:]:
-        if type(member) is Joined:
-            _lay(part.policy, result, own(member, odd), odd, ours=True)
-        else:
-            _lay(part.policy, result, member, odd, ours=False)
-    return result
-
-
-def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None], ours: bool, at: Any = ABSENT) -> None:
-    wins, table = _scalars_that_win(policy), policy
-    for key, above in upper.items():
-        kind = type(above)
-        if kind in wins:
-            lower[key] = above
-            continue
-        top = key if at is ABSENT else at
-        below = lower.get(key, ABSENT)
-        if policy.by_key is not None:
-            table = policy.at(key)
-        verdict = table.cells.get((type(below), kind)) or table.verdict(type(below), kind)
-        if verdict is TAKE:
-            lower[key] = above if ours else _copy(above, odd, top)
-        elif type(verdict) is Meet:
-            _lay(verdict.policy, below, above, odd, ours, top)  # type: ignore[arg-type]
-        elif verdict is not KEEP:
-            made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]
-            lower[key] = made if ours else _copy(made, odd, top)
-
-
-@cache
-def _scalars_that_win(policy: Policy) -> frozenset[type]:
-    return policy.always & _READY if policy.by_key is None else frozenset()
-
-
-def _watched() -> Callable[[Any], bool]:
-    asked: Callable[[Any], bool] | None = getattr(gc, "is_tracked", None)
-    unready: tuple[Any, ...] = ({}, [], Deferred(dict), Withheld())
-    return asked if asked is not None and all(asked({"k": one}) for one in unready) else lambda _: True
-
-
-_may_hold = _watched()
-"""Whether a map may hold a map, a list or a value that is not ready. Most maps of facts do not, and the garbage
-collector knows: it does not watch those of mere scalars. That is a fifth of a copy; where it watches all maps, or
-cannot be asked, a copy is right but slower."""
-
-
-def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
-    kind = type(value)
-    if kind in _READY:
-        return value
-    if kind is list:
-        items = value.copy()
-        for index, inner in enumerate(value):
-            if type(inner) not in _READY:
-                items[index] = _copy(inner, odd, at)
-        return items
-    if isinstance(value, dict):
-        out = value.copy()
-        if _may_hold(value):
-            for key, inner in value.items():
-                if type(inner) not in _READY:
-                    out[key] = _copy(inner, odd, at)
-        return out
-    odd[at] = None
-    return value
+def no_step(here: Any, path: Path, step: Any) -> TypeConflict:
+    """The error for a step from what stands at *path*, and is no map and no list."""
+    if here is None:
+        return NullInTheWay(
+            f"cannot step to {spell((step,))}: there is null or nothing at {spell(path)}", path=(*path, step)
+        )
+    return TypeConflict(f"cannot step to {spell((step,))}: {spell(path)} has no such place", path=(*path, step))
 
 
 class _View:
@@ -210,7 +45,7 @@ class _View:
     _path: Path
 
     def _refuse(self, *steps: Any) -> NoReturn:
-        path = (*self._path, *steps)
+        path = (*self._path, *(one for step in steps for one in steps_in(step)))
         chain = "".join(f"[{step!r}]" for step in path)
         raise AttributeIsReadOnly(
             f"merged attributes are read-only: {spell(path)} belongs to no level here",
@@ -254,6 +89,20 @@ class _View:
         if isinstance(parent, ListView):
             return type(last) is int and -len(parent) <= last < len(parent)
         return isinstance(parent, Mapping) and last in parent
+
+    def _along(self, steps: tuple[Any, ...]) -> tuple[Any, bool]:
+        """What the same steps give one by one, and whether it stands there and nobody computes it anew.
+
+        raises: as each step; NullInTheWay, TypeConflict, where one leads through a scalar
+        """
+        here: Any = self
+        stands = True
+        for depth, step in enumerate(steps):
+            if not isinstance(here, (MapView, ListView)):
+                raise no_step(here, (*self._path, *steps[:depth]), step)
+            holder, here = here, here[step]
+            stands = stands and type(holder) is MapView and step in holder._cache
+        return here, stands
 
     def _at(self, path: Path) -> Any:
         here: Any = self
@@ -304,16 +153,18 @@ class _View:
 class MapView(_View, Mapping[Any, Any]):
     """A merged map. It never changes; deferred values in it are computed when they are read.
 
-    A key that is absent raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead.
+    A key that is absent raises NoSuchAttribute (a KeyError); `.get(key)` gives None instead. Several steps may be
+    taken in one subscript: `node["a", "b"]` is `node["a"]["b"]`.
     cost: the first read of a key folds that key, the next ones are one look-up
     """
 
     # No __weakref__: a view must not be held weakly, since writers count its references.
     # No pointer to the parent view: it would count as a holder.
-    __slots__ = ("_cache", "_keys", "_part", "_path")
+    __slots__ = ("_cache", "_keys", "_leaves", "_part", "_path")
 
     def __init__(self, part: Any, path: Path = ()) -> None:
         self._part = part
+        self._leaves: set[tuple[Any, ...]] = _NONE if path else set()
         self._path = path
         self._cache: dict[Any, Any] = {}
         self._keys: tuple[Any, ...] | None = None
@@ -325,6 +176,12 @@ class MapView(_View, Mapping[Any, Any]):
             return self._miss(key)
 
     def _miss(self, key: Any) -> Any:
+        if type(key) is tuple and key:
+            value, stands = self._along(key)
+            if stands and type(value) in _READY and not self._path:
+                self._leaves.add(key)
+                self._cache[key] = value
+            return value
         value = entry(self._part, key)
         kind = type(value)
         if kind in _READY:
@@ -337,6 +194,12 @@ class MapView(_View, Mapping[Any, Any]):
         if value is ABSENT:
             raise self._absent(key)
         return _read(value, (*self._path, key))
+
+    def forget_leaves(self) -> None:
+        """Forget what was read with several steps at once: a map on the way to it is another one now."""
+        for steps in self._leaves:
+            self._cache.pop(steps, None)
+        self._leaves.clear()
 
     def _absent(self, key: Any) -> NoSuchAttribute:
         path = (*self._path, key)
@@ -359,7 +222,7 @@ class MapView(_View, Mapping[Any, Any]):
         return len(self._ordered())
 
     def __contains__(self, key: object) -> bool:
-        return key in self._cache or _has(self._part, key)
+        return key in self._cache or (self._there(key) if type(key) is tuple and key else has(self._part, key))
 
     def __eq__(self, other: object) -> bool:
         # Compared in C: view by view would take several frames a level.
@@ -416,9 +279,13 @@ class ListView(_View, Sequence[Any]):
     def __getitem__(self, index: int) -> Any: ...
     @overload
     def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
+    @overload
+    def __getitem__(self, index: tuple[Any, ...]) -> Any: ...
+    def __getitem__(self, index: int | slice | tuple[Any, ...]) -> Any:
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
+        if type(index) is tuple and index:
+            return self._along(index)[0]
         path = (*self._path, index)
         if type(index) is not int:
             raise TypeConflict(f"a list has no key {spell((index,))}: {spell(self._path)} is a list", path=path)
@@ -474,9 +341,3 @@ def _read(value: Any, path: Path) -> Any:
         data = value.evaluate(path)
         return _read(data, path) if type(data) is dict or type(data) is list else data
     return value.read(path)
-
-
-def _has(part: Any, key: Any) -> bool:
-    if type(part) is Joined:
-        return any(_has(member, key) for member in part.members)
-    return key in part

@@ -15,10 +15,10 @@ from nodeattrs.core.claim import Claim
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig
 from nodeattrs.node.history import Event
+from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Whose, Worked, begun, each, last_word, setters, setters_in, steps, whose_at
 from nodeattrs.node.slots import COMPONENTS
-from nodeattrs.node.view import plain
 
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
 READY = SCALARS | {Absent}

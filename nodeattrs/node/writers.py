@@ -19,7 +19,7 @@ from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Elements, in_order
-from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_of, stored
+from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
 
 
 class _Handle:
@@ -73,18 +73,62 @@ class _Handle:
         Chef's level step: through what exists; an absent key of a map becomes an empty map.
         raises: NullInTheWay, TypeConflict
         """
+        if type(step) is tuple and step:
+            return self._given(*self._stepped(place, step))
+        step = key_of(step, self._path)
         found = below(place, step)
-        thing = thing_of(found)
-        if thing is ABSENT:
+        if thing_of(found) is ABSENT:
             found = self._tree.created(self._path, step)
-            thing = thing_of(found)
+        return self._given((*self._path, step), found)
+
+    def _given(self, path: Path, found: Place) -> Any:
+        thing = thing_of(found)
         if isinstance(thing, dict):
-            return Writer(self._tree, (*self._path, step), found)
-        return ListWriter(self._tree, (*self._path, step), found) if isinstance(thing, list) else thing
+            return Writer(self._tree, path, found)
+        return ListWriter(self._tree, path, found) if isinstance(thing, list) else thing
+
+    def _stepped(self, place: Place, steps: Iterable[Any]) -> tuple[Path, Place]:
+        """Where several level steps lead, and what stands there."""
+        path = self._path
+        for step in steps:
+            if type(step) is not str:
+                step = key_of(step, path)
+            place = below(place, step)
+            if place[0] is ABSENT and place[1] is ABSENT:
+                place = self._tree.created(path, step, on_the_way=True)
+            path = (*path, step)
+        return path, place
+
+    def _holder(self, steps: tuple[Any, ...]) -> Any:
+        """The writer that the last of several steps counts from."""
+        path, place = self._stepped(self._place(), steps[:-1])
+        holder = self._given(path, place)
+        if not isinstance(holder, _Handle):
+            raise self._tree.conflict(holder, path, steps[-1])
+        return holder
+
+    def __setitem__(self, step: Any, value: Any) -> None:
+        place, above = self._place(), self._path
+        if type(step) is tuple and step:
+            above, place = self._stepped(place, step[:-1])
+            step = step[-1]
+        path = (*above, key_of(step, above))
+        if isinstance(value, _Handle) and value.stands_at(self._tree, path):
+            return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
+        self._tree.store(path, stored(value, path), parent=place)
 
 
 class Writer(_Handle):
     """A map of one component. Stepping to an absent key creates an empty map there, as Chef does.
+
+    Several steps may be taken in one subscript: `default["a", "b"] = 1` is `default["a"]["b"] = 1`, in one call.
+
+    >>> from nodeattrs import Node
+    >>> node = Node("web1")
+    >>> node.default["apache", "ports"] = [80]
+    >>> node.default["apache", "ports"] += [443]
+    >>> node["apache", "ports", 1], ("apache", "user") in node.default
+    (443, False)
 
     cost: a step or a store takes time with the depth of the path, not with the size of the tree
     """
@@ -92,22 +136,19 @@ class Writer(_Handle):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        return self._child(self._place(), key_of(key, self._path))
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        place = self._place()
-        path = (*self._path, key_of(key, self._path))
-        if isinstance(value, _Handle) and value.stands_at(self._tree, path):
-            return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
-        self._tree.store(path, stored(value, path), parent=place)
+        return self._child(self._place(), key)
 
     def __delitem__(self, key: Any) -> None:
+        if type(key) is tuple and key[1:]:
+            del self._holder(key)[key[-1]]
+            return
+        (key,) = steps_in(key)
         if thing_of(below(self._place(), key_of(key, self._path))) is ABSENT:
             raise self._absent((key_of(key, self._path),))
         self.delete(key)
 
     def __contains__(self, key: object) -> bool:
-        return thing_of(below(self._place(), key_of(key, self._path))) is not ABSENT
+        return self._has(steps_in(key))
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys())
@@ -288,14 +329,13 @@ class ListWriter(_Handle):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return self.to_list()[index]
-        return self._child(self._place(), key_of(index, self._path))
+        return self._child(self._place(), index)
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self._place()
-        path = (*self._path, key_of(index, self._path))
-        self._tree.store(path, stored(value, path))
-
-    def __delitem__(self, index: int) -> None:
+    def __delitem__(self, index: Any) -> None:
+        if type(index) is tuple and index[1:]:
+            del self._holder(index)[index[-1]]
+            return
+        (index,) = steps_in(index)
         self._list()[index]
         self.delete_at(index)
 

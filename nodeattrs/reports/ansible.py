@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.adapters.ansible import (
     Inventory,
     Mention,
-    Rendered,
-    Rendering,
     Variables,
     as_json,
     level_of,
@@ -26,6 +24,7 @@ from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.ansible import Rendered
     from nodeattrs.reports.matrix import Matrix
 
 
@@ -84,7 +83,11 @@ def explained_variable(
     """
     trace = answer.trace(path)
     hint = None if trace.found or trace.claims else way_to(as_json(answer.vars), path)
-    rendered = Rendering(answer).rendered(trace.value, path) if render and trace.found else None
+    rendered = None
+    if render and trace.found:
+        from nodeattrs.adapters.ansible import Rendering
+
+        rendered = Rendering(answer).rendered(trace.value, path)
     return ExplainedVariable(inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint), rendered)
 
 

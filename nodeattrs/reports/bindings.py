@@ -5,11 +5,14 @@ The adapter finds all of it; here it becomes data and lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from nodeattrs.adapters.bindings import BindingError, BindingErrors, Explanation, Graph, Injector
+from nodeattrs.adapters.bindings import Explanation, Graph, Injector
+from nodeattrs.adapters.bindings.combinations import wrongs_of
+from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
@@ -20,13 +23,14 @@ from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 
 
-def findings_of(outcome: Injector | BindingError) -> Iterator[Finding]:
-    """Everything that is wrong or doubtful about an injector, or why there is none."""
-    if isinstance(outcome, BindingError):
-        yield from map(finding_of, outcome.errors if isinstance(outcome, BindingErrors) else [outcome])
-        return
-    yield from map(finding_of, outcome.check())
-    yield from (finding_of(warning, "warning") for warning in outcome.warnings)
+def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
+    """What is wrong or doubtful about some injectors, each with whom it is for; what many have for the first."""
+    first: dict[Finding, str] = {}
+    for who, injector in asked:
+        for one in wrongs_of(injector, who):
+            first.setdefault(finding_of(one.error, "warning" if one.is_warning else "error"), who)
+    for found, who in first.items():
+        yield replace(found, details=(*found.details, f"for {who}")) if who else found
 
 
 def explained_binding(explanation: Explanation, path: Path = (), with_causes: bool = False) -> ExplainedBinding:
@@ -130,6 +134,14 @@ class ExplainedBinding:
         return (f"{'  ' * (one.depth - 1)}{one.asked}: {one.by}" for one in self.explanation.looked)
 
 
+def _gives(one: Declaration) -> str:
+    """What a declaration gives, as an explanation shows it."""
+    producer = one.root.producer
+    if one.abstract or one.is_multibind or not isinstance(producer, Constant):
+        return one.describe()
+    return shown(_plain(producer.value), 200)
+
+
 @dataclass(frozen=True, slots=True)
 class ListedBindings:
     """Every key that is bound, with what it gives and where that stands."""
@@ -146,7 +158,7 @@ class ListedBindings:
             yield {
                 "kind": key[0],
                 "name": key[1],
-                "gives": winner.describe(),
+                "gives": _gives(winner),
                 "layer": winner.place.layer,
                 "when": resolution.when(winner),
                 "place": winner.origin.place or "",

@@ -189,6 +189,7 @@ class KeptNodes(Objects):
     def __init__(self, search: Search | None) -> None:
         super().__init__()
         self._search = search
+        self.is_there = search is not None
         self._found: dict[str, list[Mapping[str, Any]]] = {}
 
     def instance(self, reference: str) -> Mapping[str, Any] | None:

@@ -88,16 +88,16 @@ def layers_of(
     return Layers(expansion, _environment(environment, environments), sensitive, rules)
 
 
-def take_layers(node: Node, layers: Layers, facts: Facts) -> bool:
+def take_layers(node: Node, layers: Layers, facts: Facts) -> set[str]:
     """Replace what environment and roles say on a node, at no cost where nothing was set on it before.
 
     facts: what conditions ask
-    Whether it has begun with the attribute files, too, but for what is normal.
+    The names of the attribute files that it has begun with, but for what is normal.
     """
-    begun = Intake(node).begin_with(layers.prepared(facts))
-    if not begun:
-        _take(node, layers.expansion, layers.environment)
-    return begun
+    if Intake(node).begin_with(layers.prepared(facts)):
+        return {one.name for one in layers.data}
+    _take(node, layers.expansion, layers.environment)
+    return set()
 
 
 def asked_facts(facts: Facts, name: str, environment: str, expansion: Expansion, more: Facts) -> dict[Any, Any]:

@@ -24,17 +24,9 @@ class Injection:
     """The injector of one run, built when somebody first needs it.
 
     lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
-    search: asked for the kept nodes that queries see, or None
     """
 
-    def __init__(
-        self,
-        repository: Repository,
-        node: Node,
-        lookup: Callable[..., Any] | None = None,
-        search: Callable[..., Any] | None = None,
-    ) -> None:
-        self._search = search
+    def __init__(self, repository: Repository, node: Node, lookup: Callable[..., Any] | None = None) -> None:
         self._repository = repository
         self._node = node
         self._lookup = lookup
@@ -55,12 +47,18 @@ class Injection:
             self._repository,
             self._repository.root / place,
             node=node.name,
-            facts=node.automatic.to_dict(),
+            facts=self._facts(),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
-            search=self._search,
+            search=self._repository.search,
             shown_from=self._repository.root,
         )
         return site.injector()
+
+    def _facts(self) -> dict[str, Any]:
+        """The node's, with the first role of its run-list as `role` where they have none."""
+        facts: dict[str, Any] = self._node.automatic.to_dict()
+        role = next((item[5:-1] for item in self._node.run_list if item.startswith("role[")), None)
+        return facts if role is None else {"role": role, **facts}
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
         """The word `inject` of recipes: the value bound to a key for this node. raises: NotFound, NotBound, ..."""

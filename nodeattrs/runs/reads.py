@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.texts.scopes import EACH, Scopes
+from nodeattrs.texts.scopes import EACH, Scopes, slices_of
 
 _READERS = ("read", "read_strict", "dig", "walk", "exist")
 _LOOKUPS = ("lookup", "inject", "data_bag_item", "search")
@@ -26,22 +26,28 @@ def reads_of(text: str, line: int) -> tuple[str, ...]:
     ('apache2.dir', 'lookup(motd)')
     """
     statements, scopes = _parsed(text)
-    covering = [node for node in statements if node.lineno <= line <= (node.end_lineno or node.lineno)]
-    if not covering:
+    if line not in statements:
         return ()
     reader = _Reader(scopes)
-    reader.read(max(covering, key=lambda node: (node.lineno, -(node.end_lineno or 0))))
+    reader.read(statements[line])
     return tuple(dict.fromkeys(reader.found))
 
 
 @lru_cache(maxsize=32)
-def _parsed(text: str) -> tuple[list[ast.stmt], Scopes]:
-    """The statements of a source, and what its names mean; a recipe is asked about for each of its resources."""
+def _parsed(text: str) -> tuple[dict[int, ast.stmt], Scopes]:
+    """The innermost statement of each line, and what names mean; a recipe is asked about for each of its resources."""
     try:
         tree = ast.parse(text)
-        return [node for node in ast.walk(tree) if isinstance(node, ast.stmt)], Scopes(tree)
+        return _by_line([node for node in ast.walk(tree) if isinstance(node, ast.stmt)]), Scopes(tree)
     except (SyntaxError, ValueError, RecursionError):
-        return [], Scopes(ast.Module([], []))
+        return {}, Scopes(ast.Module([], []))
+
+
+def _by_line(statements: list[ast.stmt]) -> dict[int, ast.stmt]:
+    # What begins later lies within what began before; of two on one line the shorter one, else the first, counts.
+    inwards = [*reversed(statements)]
+    inwards.sort(key=lambda node: (node.lineno, -(node.end_lineno or 0)))
+    return {line: node for node in inwards for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 class _Reader:
@@ -93,7 +99,7 @@ class _Reader:
             meaning, *others = self._meant(node) or [(node, False)]
             return self._steps(meaning[0], depth + 1) if meaning[1] and not others else (None, False)
         if isinstance(node, ast.Subscript):
-            return self._further(node.value, [node.slice], depth)
+            return self._further(node.value, slices_of(node), depth)
         if _is_reader(node) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             return self._further(node.func.value, node.args, depth)
         return None, False
@@ -117,7 +123,7 @@ def _computed_steps(node: ast.AST) -> Iterator[ast.AST]:
     """The steps of a path that are not written out: what they are made of was read too."""
     while isinstance(node, (ast.Subscript, ast.Call)):
         if isinstance(node, ast.Subscript):
-            yield node.slice
+            yield from slices_of(node)
             node = node.value
         else:
             yield from node.args

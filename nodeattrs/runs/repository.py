@@ -65,6 +65,7 @@ class Repository:
     root:     the directory
     warnings: what was read so far and is probably not meant
     asked:    what a call asks besides
+    search:   the word `search` of the last run, which queries of bindings ask, too; None without a store
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
@@ -74,6 +75,7 @@ class Repository:
     def __init__(self, root: str | os.PathLike[str], *, asked: Asked = NOTHING_ASKED) -> None:
         self.root = pathlib.Path(root).absolute()
         self.asked = asked
+        self.search: Callable[..., Any] | None = None
         self.warnings: list[DocumentError] = []
         self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}

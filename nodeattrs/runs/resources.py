@@ -68,6 +68,7 @@ class Resources:
         self._root = os.fspath(root) if root is not None else os.getcwd()
         self._instances: list[Ref] = []
         self._waiting: list[tuple[Ref, Origin, Callable[[], None]]] = []
+        self._ran: tuple[list[str], str] = [], ""
 
     # Words
 
@@ -294,7 +295,9 @@ class Resources:
             return ()
         # The text that really ran; what the file says by now may be another one.
         lines = linecache.getlines(os.path.join(self._root, origin.file))
-        return reads_of("".join(lines), origin.line) if lines else ()
+        if lines is not self._ran[0]:
+            self._ran = lines, "".join(lines)
+        return reads_of(self._ran[1], origin.line) if lines else ()
 
     def _on_link(self, link: Link) -> None:
         self.catalog.relate(link, self._node.origin_here())

@@ -123,8 +123,8 @@ def run_node(
     intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
     lookup = lookup_word(repository, node)
-    search = (words or {}).get("search")
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None, search)
+    repository.search = (words or {}).get("search")
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None)
     if plan is None:
         plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
         asked = plan.asked(facts, node, policy)
@@ -145,8 +145,7 @@ def run_node(
     readers = reader_words(repository, node)
     known["data_bag_item"] = readers.pop("data_bag_item")
     ruby = RubyFiles.of_run(repository, node, known)
-    data = {one.name for one in plan.layers.data} if begun else ()
-    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby, asked, data)
+    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby, asked, begun)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:

@@ -8,8 +8,11 @@ library says why. It is imported by processes that read or write a lot: to start
 
 from __future__ import annotations
 
+import gc
 import json
 import re
+from json.encoder import encode_basestring
+from math import inf
 from typing import Any
 
 WORTH = 1_000_000
@@ -70,14 +73,41 @@ def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     if library:
         try:
             text: bytes = library.dumps(value, None, _Choice.strict)
-            # It writes more than the library does, and NaN as null: none of that comes back as it was.
-            if not any(small.search(text) for small in _SMALL) and (plain or library.loads(text) == value):
+            if not any(small.search(text) for small in _SMALL) if plain else _is_plain(value):
                 return text, True
         except (TypeError, ValueError):  # its errors are some of these
             pass
     text = _encoded(value).encode("utf-8")
     _library(len(text))
     return text, False
+
+
+def quoted(text: Any) -> bytes:
+    """A text as JSON. raises: ValueError, for half of a surrogate pair"""
+    return str(encode_basestring(text)).encode()
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value has nothing but what JSON has, and both write it alike. It does not hold itself; keys are text.
+
+    orjson writes more than that: tuples, NaN as null, members of an enumeration.
+    cost: a fraction of a look at each value, since nearly all of it is done in C
+    """
+    level = [value]
+    while level:
+        kinds = {*map(type, level)}
+        if not kinds <= _KINDS or (float in kinds and not all(map(_is_spelled_alike, level))):
+            return False
+        # Of dicts and lists these are the values, and such keys as are no text.
+        level = gc.get_referents(*[one for one in level if type(one) is dict or type(one) is list])
+    return True
+
+
+def _is_spelled_alike(value: Any) -> bool:
+    return type(value) is not float or value == 0 or 1e-4 <= abs(value) < inf
+
+
+_KINDS = {str, int, float, bool, type(None), dict, list}
 
 
 def decoded(text: bytes | str) -> Any:
@@ -99,7 +129,7 @@ def decoded(text: bytes | str) -> Any:
 def read_back(text: str) -> tuple[Any, str] | None:
     """What a text says, and that as a text without spaces; None where it takes the library to know.
 
-    What is said twice in a map stands there once.
+    Of a key that is written twice the last value stands there.
     """
     library = _library(len(text))
     if not library:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from itertools import product
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path
@@ -19,6 +20,7 @@ from nodeattrs.texts.scopes import (
     Scopes,
     anywhere,
     fits,
+    slices_of,
     step_of,
 )
 
@@ -245,8 +247,8 @@ class Following:
         if isinstance(node.slice, ast.Slice):
             yield from self._of(node.value, anywhere(path))
             return
-        for step in self._keys(node.slice):
-            yield from self._of(node.value, (step, *path))
+        for steps in product(*map(self._keys, slices_of(node))):
+            yield from self._of(node.value, (*steps, *path))
 
     def _step(self, node: ast.expr) -> Any:
         """A key, where it can only be one; else SOME."""

@@ -173,7 +173,7 @@ class Scopes:
             case ast.Starred():
                 self._bind(target.value, binding._replace(steps=(*binding.steps[:-1], REST)), scope)
             case ast.Subscript():
-                self._add(target, target.value, binding, (step_of(target.slice),))
+                self._add(target, target.value, binding, tuple(map(step_of, slices_of(target))))
 
     def _declare(self, target: ast.expr, value: ast.expr) -> None:
         """The fields of `Point = namedtuple("Point", "x y")`."""
@@ -201,7 +201,7 @@ class Scopes:
         while True:
             match target:
                 case ast.Subscript():
-                    into, target = (step_of(target.slice), *into), target.value
+                    into, target = (*map(step_of, slices_of(target)), *into), target.value
                 case ast.Call(func=ast.Attribute(attr="setdefault", value=below), args=[key, *_]):
                     into, target = (step_of(key), *into), below
                 case _:
@@ -241,6 +241,11 @@ def step_of(node: ast.AST) -> object:
     if isinstance(node, ast.Constant) and isinstance(node.value, (str, int)):
         return node.value
     return SOME
+
+
+def slices_of(node: ast.Subscript) -> list[ast.expr]:
+    """The steps of a subscript, each as it is written: `x["a", "b"]` has two."""
+    return node.slice.elts or [node.slice] if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
 def fits(one: object, two: object) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
-from nodeattrs.texts.scopes import SOME, fits, name_of, step_of
+from nodeattrs.texts.scopes import SOME, fits, name_of, slices_of, step_of
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
 _WORDS = frozenset(f"{level}{form}" for level in _LEVELS for form in ("", "_unless", "_full"))
@@ -63,7 +63,7 @@ def _steps(target: ast.expr) -> tuple[Any, ...]:
     """The path that is written; () for what is no attribute."""
     steps: tuple[Any, ...] = ()
     while isinstance(target, ast.Subscript):
-        steps, target = (step_of(target.slice), *steps), target.value
+        steps, target = (*map(step_of, slices_of(target)), *steps), target.value
     return steps if name_of(target) in _WORDS else ()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
+import signal
 import socket
 from collections.abc import Callable
 
@@ -35,6 +36,8 @@ def serve(site: Site, address: str, port: int, say: Callable[[str], object]) -> 
     )  # fmt: skip
     shown = f"[{address}]" if ":" in address else address
     say(f"http://{shown}:{listener.getsockname()[1]}/" + (f"?token={token}" if token else ""))
+    # A server that is ended has a folder to remove; uvicorn gives the signal on when it has closed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         server.run([listener])
     except KeyboardInterrupt:

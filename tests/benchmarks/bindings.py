@@ -1,6 +1,6 @@
-"""The figures of bindings: building an injector, and warm injections beside three containers of Python.
+"""The figures of bindings: building an injector, a graph of classes for a request, warm injections beside others.
 
-The containers do the part that they can: one object, made once, asked for by its type.
+Four containers of Python do the part that they can: one object, made once, asked for by its type.
 They come from the developer's extra; where one is not installed its line is left out.
 """
 
@@ -58,6 +58,7 @@ def bindings_figures(rounds: int) -> Iterator[Figure]:
     # Twice the time for each binding is what a colder cache costs; anything quadratic would be a hundred times.
     yield Figure("build, each binding", seconds[2] / seconds[0] / (SIZES[2] / SIZES[0]), "times", 2.0, "1,000 bindings")
     yield from _warm(rounds)
+    yield from _graph(rounds)
 
 
 def _warm(rounds: int) -> Iterator[Figure]:
@@ -105,4 +106,77 @@ def _lagom() -> Callable[[], object]:
     return partial(container.resolve, Service)
 
 
-_CONTAINERS = {"injector": _injector, "punq": _punq, "lagom": _lagom}
+def _dishka() -> Callable[[], object]:
+    library = importlib.import_module("dishka")
+    provider = library.Provider(scope=library.Scope.APP)
+    provider.provide(Service)
+    return partial(library.make_container(provider).get, Service)
+
+
+_CONTAINERS = {"injector": _injector, "punq": _punq, "lagom": _lagom, "dishka": _dishka}
+
+# --- a graph -------------------------------------------------------------------------------------
+
+CLASSES = 200
+
+
+def graph_of(size: int) -> list[type]:
+    """So many classes; each but the leaves needs two others."""
+    made: dict[int, type] = {}
+    for number in reversed(range(size)):
+        needed = {f"part{one}": made[one] for one in (2 * number + 1, 2 * number + 2) if one < size}
+        sets = "".join(f"\n        self.{name} = {name}" for name in needed) or "\n        pass"
+        source = f"def __init__(self{''.join(f', {name}' for name in needed)}) -> None:{sets}"
+        names: dict[str, object] = {}
+        exec(source, names)  # a constructor as somebody would write it
+        names["__init__"].__annotations__ = {**needed, "return": None}  # type: ignore[attr-defined]
+        made[number] = type(f"Class{number}", (), {"__init__": names["__init__"], "__module__": __name__})
+    return [made[number] for number in range(size)]
+
+
+def our_graph(classes: list[type]) -> Callable[[], object]:
+    """All of them for one request."""
+    bindings = Bindings("graph")
+    for one in classes:
+        bindings.bind(one).to_class(one).scope("request")
+    injector = Injector([[bindings]])
+
+    def ask() -> object:
+        with injector.scope("request") as request:
+            return request.inject(classes[0])
+
+    return ask
+
+
+def _lagom_graph(classes: list[type]) -> Callable[[], object]:
+    return partial(importlib.import_module("lagom").Container().resolve, classes[0])
+
+
+def _dishka_graph(classes: list[type]) -> Callable[[], object]:
+    library = importlib.import_module("dishka")
+    provider = library.Provider(scope=library.Scope.REQUEST)
+    for one in classes:
+        provider.provide(one)
+    container = library.make_container(provider)
+
+    def ask() -> object:
+        with container() as request:
+            return request.get(classes[0])
+
+    return ask
+
+
+def _graph(rounds: int) -> Iterator[Figure]:
+    classes = graph_of(CLASSES)
+    works = {"nodeattrs": _asking(our_graph(classes))}
+    for name, make in (("lagom", _lagom_graph), ("dishka", _dishka_graph)):
+        try:
+            works[name] = _asking(make(classes))
+        except ImportError:
+            continue
+    for work in works.values():
+        work(2)
+    ours, *others = seconds_each(*works.values(), rounds=rounds)
+    yield Figure(f"a graph of {CLASSES} classes", ours * 1e6, "us", None, "a request: all made anew")
+    for (name, taken), bar in zip(zip(list(works)[1:], others, strict=True), (1.0, 4.0), strict=False):
+        yield Figure(f"the graph beside {name}", ours / taken, "times", bar, f"{name}: {taken * 1e6:,.0f} us")

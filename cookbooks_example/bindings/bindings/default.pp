@@ -11,11 +11,19 @@ bindings default {
     bind override 'shop::workers' to 8
   }
 
-  include [ntp, ssh]
-  when role db { exclude ntp }
+  when environment staging {
+    bind override 'shop::host' to 'staging.example.com'
+  }
+
+  include [ntp, shop, ssh]
+  when role db { exclude [ntp, shop] }
+
+  # The kept nodes with the role db; before there is a store, what the module says.
+  bind override 'shop::databases' to optional Node[?? role == db]
 
   bind parameters ntp to {
     servers => ['ntp1.example.com', 'ntp2.example.com'],
     enable  => true,
   }
+  bind parameters File['/etc/ssh/banner'] to { mode => '0644' }
 }

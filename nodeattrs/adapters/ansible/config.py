@@ -6,7 +6,6 @@ It knows nothing of inventories.
 
 from __future__ import annotations
 
-import configparser
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
@@ -134,6 +133,8 @@ def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str)
 
 
 def _read(file: Path) -> dict[tuple[str, str], str]:
+    import configparser
+
     parser = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False, allow_no_value=True)
     try:
         parser.read_string(file.read_text(encoding="utf-8"), file.name)

@@ -7,8 +7,6 @@ taken whole: there are no ranges and ports. It knows no files of variables.
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -62,6 +60,8 @@ class Dynamic:
 
     def _run(self, path: Path) -> Any:
         if path.suffix in (".yml", ".yaml") or not os.access(path, os.X_OK):
+            import shutil
+
             program = shutil.which("ansible-inventory")
             if program is None:
                 message = "a plugin reads this source, and there is no program ansible-inventory to run it"
@@ -73,6 +73,8 @@ class Dynamic:
         return self._printed(path, [str(path), "--host", host])
 
     def _printed(self, path: Path, words: list[str]) -> Any:
+        import subprocess
+
         name = self.files.shown(path)
         require_may_run(f"the inventory {name}")
         known = {**os.environ, "ANSIBLE_VARS_ENABLED": ""} if words[0] != str(path) else None

@@ -10,17 +10,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
-from nodeattrs.adapters.ansible.vault import Passwords, decrypted, sealed
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Document, text_of
 from nodeattrs.texts.places import Text
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.ansible.vault import Passwords
 
 Warn = Callable[[str, str, str | None, int | None], None]
 Plan = Layer | Fold
@@ -36,7 +38,7 @@ class Files:
 
     def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False, passwords: Iterable[str] = ()) -> None:
         self.folder = folder
-        self.passwords = Passwords(passwords, folder)
+        self.passwords = _passwords(passwords, folder)
         self.lenient = lenient
         self._warn = warn
         self._documents: dict[Path, Document | AnsibleError | None] = {}
@@ -76,14 +78,14 @@ class Files:
             text, kind = Text(text.file, self.passwords.opened(text.text, text.file, 1)), OpenedDocument
         document = parsed(text, kind)
         if self.passwords and "!vault" in text.text:
-            document.tree = decrypted(
-                document.tree, self.passwords, lambda vault, error: self._refused(vault, error, text)
-            )
+            from nodeattrs.adapters.ansible.vault import decrypted
+
+            document.tree = decrypted(document.tree, self.passwords, partial(self._refused, text))
         for warning in document.warnings:
             self._warn(warning.kind, warning.reason, warning.file, warning.line)
         return document
 
-    def _refused(self, vault: Vault, error: AnsibleError, text: Text) -> None:
+    def _refused(self, text: Text, vault: Vault, error: AnsibleError) -> None:
         """Warn of a value that no password opens."""
         at = text.text.find(vault.text.split("\n")[1].strip()) if "\n" in vault.text else -1
         self._warn("vault", error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
@@ -147,7 +149,20 @@ class Files:
 
 def said(document: Document, tree: Any) -> Any:
     """Variables of a document: secrets, where it was encrypted as a whole."""
-    return sealed(tree) if isinstance(document, OpenedDocument) else tree
+    if not isinstance(document, OpenedDocument):
+        return tree
+    from nodeattrs.adapters.ansible.vault import sealed
+
+    return sealed(tree)
+
+
+def _passwords(given: Iterable[str], folder: Path) -> Passwords | None:
+    """The passwords of vaults; who has none does not pay for them."""
+    if not given:
+        return None
+    from nodeattrs.adapters.ansible.vault import Passwords
+
+    return Passwords(given, folder)
 
 
 def nested(children: Sequence[Plan], policy: Policy) -> list[Plan]:

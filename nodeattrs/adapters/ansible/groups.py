@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
+from nodeattrs.adapters.ansible.levels import title as titled
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
 
@@ -140,7 +141,12 @@ class Tree:
         below.parents.setdefault(parent, above)
 
     def note(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
-        """Note variables of a host or group. raises: AnsibleError, for a priority that is no number"""
+        """Note variables of a host or group; of a host that has the name of a group they are the group's, as there.
+
+        raises: AnsibleError, for a priority that is no number
+        """
+        if isinstance(of, Host) and of.name in self.groups:
+            of, title = self.groups[of.name], titled(3)
         if isinstance(of, Group) and PRIORITY in values:
             of.priority = _number(values[PRIORITY], locator)
             values = {name: value for name, value in values.items() if name != PRIORITY}

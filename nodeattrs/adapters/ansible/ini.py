@@ -26,6 +26,9 @@ _PORT = re.compile(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*(?:\[[^\]]*\][^:
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NO_LITERAL = re.compile(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){2,}", re.ASCII)
 """Words and addresses: no literals at a glance, for Python's parser takes long to refuse one."""
+_NUMBER = re.compile(r"0|[1-9]\d{0,17}", re.ASCII)
+_NAME = re.compile(r"(?!---$)[\w.-]+", re.ASCII)
+"""A line with the name of a host, and nothing else: most lines of a large inventory."""
 _TO_SPLIT = re.compile(r"""['"\\#]""")
 MOST_NAMES = 100_000
 """A range makes so many names at most."""
@@ -37,6 +40,8 @@ def literal(text: str) -> Any:
     >>> literal("0x10"), literal("(1, 2)"), literal("yes"), literal("1 # one")
     (16, [1, 2], 'yes', 1)
     """
+    if _NUMBER.fullmatch(text):
+        return int(text)
     if _NO_LITERAL.fullmatch(text):
         return text
     try:
@@ -171,6 +176,9 @@ class _Ini:
                 self.tree.nest(parent, self.group, self.file, line_number)
 
     def _hosts(self, line: str) -> None:
+        if _NAME.fullmatch(line):
+            self.tree.host(line, self.group)
+            return
         try:
             word, *words = (shlex.split(line, comments=True) if _TO_SPLIT.search(line) else line.split()) or [""]
         except ValueError as error:
@@ -188,7 +196,9 @@ class _Ini:
             values[name] = literal(value)
         locator = Lines("inventory", word, self.file, dict.fromkeys(values, self.line))
         for name in names:
-            self._note(self.tree.host(name, self.group), dict(values), locator, 8)
+            host = self.tree.host(name, self.group)
+            if values:
+                self._note(host, dict(values), locator, 8)
 
     def _children(self, line: str) -> None:
         words = line.split("#")[0].split()

@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.ansible import extra, patterns
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.config import Config, config_of
 from nodeattrs.adapters.ansible.dynamic import Dynamic
@@ -76,7 +75,7 @@ class Inventory:
         self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
-        self.extra: list[Layer] = extra.layers(extra_vars, self.files)
+        self.extra: list[Layer] = _extra(extra_vars, self.files)
         self.facts = Facts(self.config, self.folder, None if facts is None else self.folder / facts)
         self.tree = Tree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
         self._sources = Sources(self.tree, self.files, self.config, self.warn, Dynamic(self.files, run_inventory))
@@ -121,6 +120,8 @@ class Inventory:
 
         raises: AnsibleError, for a regular expression that is none
         """
+        from nodeattrs.adapters.ansible import patterns
+
         return patterns.matching(pattern, patterns.Known(self.hosts, self.groups, self.warn))
 
     @taking(name=str)
@@ -282,3 +283,12 @@ class Inventory:
         for name in RESERVED.intersection(layer.value if isinstance(layer.value, dict) else ()):
             origin = layer.origin.at((name,))
             self.warn("reserved-name", f"{name} is a word of plays and tasks", origin.file, origin.line)
+
+
+def _extra(given: Iterable[str], files: Files) -> list[Layer]:
+    """The layers of `-e`; who has none does not pay for them. raises: AnsibleError"""
+    if not given:
+        return []
+    from nodeattrs.adapters.ansible import extra
+
+    return extra.layers(given, files)

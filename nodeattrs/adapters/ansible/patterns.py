@@ -72,10 +72,10 @@ def _named(part: str, known: Known) -> list[str]:
     tree, hosts = known.groups, known.hosts
     if part in ("all", "*"):
         return list(hosts)
+    if part in hosts:  # also where a group has the same name
+        return [part]
     if part in tree:
         return list(tree[part].all_hosts())
-    if part in hosts:
-        return [part]
     try:
         with warnings.catch_warnings():  # of what Python may read as a set of sets some day
             warnings.simplefilter("ignore", FutureWarning)

@@ -28,7 +28,7 @@ _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pe
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNED = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
-_WRITTEN = re.compile(r"^[#\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
+_WRITTEN = re.compile(r"^[#|*\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
 _GUARD = re.compile(
     r"\bdefault\b|\bd\(|\bdefined\b|\bundefined\b|\bomit\b|\blookup\b|\bvarnames\b|\bvars\b|\bignore_errors\b"
 )

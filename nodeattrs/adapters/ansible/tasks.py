@@ -13,6 +13,7 @@ from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.happenings import Happened
+from nodeattrs.adapters.ansible.levels import MERGE
 from nodeattrs.adapters.ansible.plays import LookUp, Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.adapters.ansible.templates import filled
@@ -130,8 +131,11 @@ class Walk:
 
     def _import_role(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
         role = self._included(outside, arguments, at)
-        if role is not None:
-            yield from self._tasks_in(outside.within(own, at, 17, "import_role"), role, arguments)
+        if role is None:
+            return
+        if own and self.roles.policy is MERGE:  # they count as those of an entry, too, which replacing never shows
+            role.entry += outside.within(own, at, 15, "import_role").around[-1:]
+        yield from self._tasks_in(outside.within(own, at, 17, "import_role"), role, arguments)
 
     def _include_role(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
         role = self._included(outside, arguments, at)

@@ -84,6 +84,7 @@ class Composition:
     shown_from: the folder from which files are named in messages and origins; the root unless given
     classes:    those that `Type[X]` may name
     objects:    the instances that parameters and queries read
+    without:    names of layers to leave out
     layers:     highest first
     faults:     everything that could not be read; the injector reports it with the rest
     """
@@ -103,6 +104,7 @@ class Composition:
         shown_from: str | os.PathLike[str] | None = None,
         classes: Classes | Mapping[str, type] | None = None,
         objects: Objects | None = None,
+        without: Iterable[str] = (),
     ) -> None:
         self.root = pathlib.Path(root)
         self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
@@ -115,6 +117,7 @@ class Composition:
         self._mode = mode
         self._classes = classes if isinstance(classes, Classes) else Classes(classes)
         self._objects = objects
+        self._without = frozenset(without)
         self._cache: dict[pathlib.Path, tuple[tuple[int, int], Any]] = {}
         self._changed = False
         self.layers: tuple[Layer, ...] = ()
@@ -174,6 +177,7 @@ class Composition:
         self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
         request = Request(self.node, name, self.state.categories, self.facts)
         wanted = DEFAULT_LAYERS if described.layers is None else described.layers
+        wanted = [one for one in wanted if one.name not in self._without]
         layers = [one.to_dict() for one in wanted] if self._layers is None else self._layers
         self._read_layers(layers, classified, request)
         if self._layers is None:

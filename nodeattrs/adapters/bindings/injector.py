@@ -110,6 +110,8 @@ class Injector(ValueMaker):
     @overload
     def inject(self, key: type[_T], type: None = None, /, **args: Any) -> _T: ...
     @overload
+    def inject(self, key: Callable[..., _T], type: None = None, /, **args: Any) -> _T: ...  # a Protocol, for mypy
+    @overload
     def inject(self, key: str, type: type[_T], /, **args: Any) -> _T: ...
     @overload
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any: ...
@@ -145,6 +147,10 @@ class Injector(ValueMaker):
         self._require_known(wanted)
         return default if value is None else value
 
+    @overload
+    def __getitem__(self, key: type[_T]) -> _T: ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         """`injector[Logger]`, `injector["ssh::port"]`, `injector["log", Logger]`."""
         return self.inject(*_key_of(key))

@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.adapters.plain.policies import NamedPolicy
-from nodeattrs.core.folding import concat, meet, note
+from nodeattrs.core.folding import meet, note
+from nodeattrs.core.growing import concat
 from nodeattrs.core.part import Part, by_field, entries, listed, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,

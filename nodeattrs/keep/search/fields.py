@@ -15,9 +15,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zlib import crc32
 
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.part import Part, unite
+from nodeattrs.core.growing import unite
+from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
@@ -53,6 +55,9 @@ SEARCHED = Policy(
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
 """Bytes from which on a map is a part of its own."""
+_TINY, _SORTS = 60, 16
+"""What is left at the root is several parts: scalars and what is as small as they, which differ most from node to node,
+and others by their names, so that one of them that differs does not make all of them new."""
 _LONGEST = 65_536
 """Bytes up to which it is remembered where the parts of a map are."""
 NO_NUL = "\ufffd"
@@ -166,9 +171,9 @@ def _text(value: Any) -> bytes:
 
 def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
     """The big maps inside are parts of their own; what is left is one part."""
-    names: list[str] = []
+    small: dict[int, list[str]] = {}
     for key in chef if chef is own else {**chef, **own}:
-        side, other = chef.get(key, _NONE), own.get(key, _NONE)
+        side, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
         if isinstance(side, dict) and isinstance(other, dict):
             text = _text(side)
             if side is other and len(text) > _BIG:
@@ -177,8 +182,10 @@ def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
             if len(text) > _BIG or (side is not other and len(_text(other)) > _BIG):
                 yield from _parts((*steps, key), side, other)
                 continue
-        names.append(key)
-    if names:
+            if len(text) > _TINY and not steps:
+                sort = 1 + crc32(str(key).encode()) % _SORTS
+        small.setdefault(sort, []).append(key)
+    for names in small.values():
         first = _text({name: chef[name] for name in names if name in chef})
         second = first if chef is own else _text({name: own[name] for name in names if name in own})
         content = b"\n".join([_text(steps), first[1:-1], second[1:-1]])

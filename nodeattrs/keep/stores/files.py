@@ -41,7 +41,7 @@ from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
-from nodeattrs.keep.stores.pieces import form_of, hashed, json_text, written
+from nodeattrs.keep.stores.pieces import ZLIB, form_of, hashed, json_text, written
 from nodeattrs.keep.stores.turns import Turns, folder_turn
 from nodeattrs.texts import documents
 
@@ -394,7 +394,9 @@ class FileStore:
         if saved is not None and "damaged" in saved.note:
             yield f"{name}: {saved.note}"
 
-    def migrate(self, on_node: OnNode | None = None) -> str:
+    def migrate(self, on_node: OnNode | None = None, compression: str | None = None) -> str:
+        if compression not in (None, ZLIB):
+            raise BadArgument("a directory is packed with zlib", hint="keep the nodes in SQLite or PostgreSQL")
         return "files are as they were: there is nothing to bring up to date"
 
     def close(self) -> None:

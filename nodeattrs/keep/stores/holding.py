@@ -1,4 +1,4 @@
-"""Who needs what in a database: which nodes have a text, which texts have a piece, which parts a node has had.
+"""Who needs what in a database: which nodes have a text or a piece, which parts a node has had.
 
 So what nobody needs any more is found from what is taken away, and a node is forgotten without a look at the
 others. Its tables, `held` and `former`, are in `tables`.
@@ -7,48 +7,52 @@ others. Its tables, `held` and `former`, are in `tables`.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterator, Mapping
 
 from nodeattrs.keep.stores.indexing import field_rows, insert, number_of, word_rows
 from nodeattrs.keep.stores.pieces import as_bytes, names_in
 from nodeattrs.keep.stores.talk import Talk
 
-Held = tuple[int, int]
-"""What is held, and by whom: a text by a node, a piece by a text."""
+
+def _numbered(talk: Talk, texts: Mapping[bytes, bytes]) -> dict[int, tuple[str, bytes]]:
+    """Texts and their pieces by their numbers: the table of each, and its hash."""
+    found = {number_of(talk.secret, b"text", text): ("text", text) for text in texts}
+    names = set().union(*map(names_in, texts.values()))
+    return found | {number_of(talk.secret, b"piece", name): ("piece", name) for name in names}
 
 
-def by_node(talk: Talk, node: int, text: bytes) -> Held:
-    return number_of(talk.secret, b"text", text), node
-
-
-def by_text(talk: Talk, text: bytes, pieces: bytes) -> dict[Held, bytes]:
-    """What a text holds, and the name of each piece."""
-    holder = number_of(talk.secret, b"text", text)
-    return {(number_of(talk.secret, b"piece", name), holder): name for name in names_in(pieces)}
-
-
-def hold(talk: Talk, held: Iterable[Held]) -> None:
-    insert(talk, "held (what, holder)", sorted(held))
-
-
-_TEXTS_OF_NODES = (
-    "SELECT node, document FROM revision UNION SELECT node, snapshot FROM revision WHERE snapshot IS NOT NULL"
-)
+def hold(talk: Talk, node: int, texts: Mapping[bytes, bytes]) -> None:
+    """Note that a node has texts. texts: each with the names of its pieces"""
+    insert(talk, "held (what, holder)", sorted((what, node) for what in _numbered(talk, texts)))
 
 
 def hold_all(talk: Talk) -> None:
-    """Note anew who holds what."""
+    """Note anew who has what."""
     talk.all("DELETE FROM held")
-    for text, pieces in talk.all("SELECT hash, pieces FROM text"):
-        hold(talk, by_text(talk, as_bytes(text), as_bytes(pieces)))
-    hold(talk, [by_node(talk, node, as_bytes(text)) for node, text in talk.all(_TEXTS_OF_NODES)])
+    for node, texts in _texts_of_nodes(talk):
+        hold(talk, node, texts)
 
 
 def is_all_held(talk: Talk) -> bool:
     """Whether as much is held as should be."""
     ((held,),) = talk.all("SELECT count(*) FROM held")
-    pieces = sum(len(names_in(as_bytes(pieces))) for (pieces,) in talk.all("SELECT pieces FROM text"))
-    return bool(held == pieces + len(talk.all(_TEXTS_OF_NODES)))
+    wanted = sum(len(texts) + len(set().union(*map(names_in, texts.values()))) for _, texts in _texts_of_nodes(talk))
+    return bool(held == wanted)
+
+
+def _texts_of_nodes(talk: Talk) -> Iterator[tuple[int, dict[bytes, bytes]]]:
+    for (node,) in talk.all("SELECT id FROM node"):
+        yield node, _texts_of(talk, node, 0)
+
+
+def _texts_of(talk: Talk, node: int, after: int) -> dict[bytes, bytes]:
+    """The texts of the revisions of a node after one, each with the names of its pieces."""
+    rows = talk.all(
+        "SELECT hash, pieces FROM text WHERE hash IN (SELECT document FROM revision WHERE node = ? AND number > ? "
+        "UNION SELECT snapshot FROM revision WHERE node = ? AND number > ?)",
+        *(node, after) * 2,
+    )
+    return {as_bytes(text): as_bytes(pieces) for text, pieces in rows}
 
 
 def forget_node(talk: Talk, node: int) -> None:
@@ -59,25 +63,20 @@ def forget_node(talk: Talk, node: int) -> None:
     forget_parts(talk, {part for (part,) in parts} | _former(talk, "WHERE node = ?", node))
 
 
-def forget_revisions(talk: Talk, node: int, last: int | None = None) -> int:
+def forget_revisions(talk: Talk, node: int, last: int = 2**31 - 1) -> int:
     """Remove the revisions of a node, up to the *last* one; how many there were. cost: as `forget_node`"""
-    rows = talk.all("SELECT number, document, snapshot FROM revision WHERE node = ?", node)
-    gone = [row for row in rows if last is None or row[0] <= last]
-    left = {as_bytes(text) for number, *texts in rows if last is not None and number > last for text in texts}
-    talk.each("DELETE FROM revision WHERE node = ? AND number = ?", [(node, number) for number, *_ in gone])
-    texts = {
-        by_node(talk, node, text): text for row in gone for text in map(as_bytes, row[1:]) if text and text not in left
-    }
-    free = _let_go(talk, texts)
-    lost = [text for (what, _), text in texts.items() if what in free]
-    pieces: dict[Held, bytes] = {}
-    for text in lost:
-        for (names,) in talk.all("SELECT pieces FROM text WHERE hash = ?", text):
-            pieces |= by_text(talk, text, as_bytes(names))
-    free = _let_go(talk, pieces)
-    talk.each("DELETE FROM text WHERE hash = ?", [(text,) for text in lost])
-    talk.each("DELETE FROM piece WHERE hash = ?", {(name,) for (what, _), name in pieces.items() if what in free})
-    return len(gone)
+    had, left = _texts_of(talk, node, 0), _texts_of(talk, node, last)
+    ((count,),) = talk.all("SELECT count(*) FROM revision WHERE node = ? AND number <= ?", node, last)
+    talk.all("DELETE FROM revision WHERE node = ? AND number <= ?", node, last)
+    gone = _numbered(talk, had)
+    for what in _numbered(talk, left):
+        gone.pop(what, None)
+    talk.each("DELETE FROM held WHERE what = ? AND holder = ?", sorted((what, node) for what in gone))
+    free = _without(talk, "held", "what", set(gone))
+    for table in ("text", "piece"):
+        lost = sorted((gone[one][1],) for one in free if gone[one][0] == table)
+        talk.each(f"DELETE FROM {table} WHERE hash = ?", lost)
+    return int(count)
 
 
 def forget_former(talk: Talk) -> None:
@@ -89,12 +88,6 @@ def _former(talk: Talk, condition: str = "", *values: int) -> set[int]:
     parts = {part for (part,) in talk.all(f"SELECT part FROM former {condition}", *values)}
     talk.all(f"DELETE FROM former {condition}", *values)
     return parts
-
-
-def _let_go(talk: Talk, held: Collection[Held]) -> set[int]:
-    """Note that it is not held any more; what of it nobody else holds."""
-    talk.each("DELETE FROM held WHERE what = ? AND holder = ?", sorted(held))
-    return _without(talk, "held", "what", {what for what, _ in held})
 
 
 def _without(talk: Talk, table: str, column: str, numbers: set[int]) -> set[int]:

@@ -12,13 +12,13 @@ import json
 import marshal
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
-from nodeattrs.texts.fast_json import encoded
+from nodeattrs.texts.fast_json import encoded, quoted
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap, Noted, Saved
@@ -30,11 +30,11 @@ HASH = hashlib.sha256().digest_size
 _SMALLEST, _LARGEST = 256, 16_384
 """Bytes of a piece, but for the last one, and for texts that cannot be cut."""
 
-_SELDOM = 64
-"""One of so many places where a map or list has ended is the end of a piece."""
-
 _ENDS = re.compile(rb"[\]}],")
-_AHEAD = 32
+"""Where a map or list has ended."""
+_SOME = re.escape(bytes(range(3, 128, 4)))
+_SELDOM = [re.compile(rb"%b,(?=.{4}[%b].{4}[%b].{7}[%b])" % (end, *[_SOME] * 3), re.DOTALL) for end in (rb"\]", rb"}")]
+"""One of some 64 such places, by what follows: there a piece ends. Two, for each is searched faster."""
 
 _DEEPEST = 1_999
 """Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
@@ -114,13 +114,14 @@ def pieces_of(text: bytes) -> list[bytes]:
     """
     pieces = []
     start = 0
-    for end in _ENDS.finditer(text):
-        at = end.end()
-        size = at - start
-        if size >= _SMALLEST and (size >= _LARGEST or zlib.crc32(text[at : at + _AHEAD]) % _SELDOM == 0):
+    for at in sorted([end.end() for seldom in _SELDOM for end in seldom.finditer(text)] + [len(text)]):
+        while at - start > _LARGEST and (end := _ENDS.search(text, start + _LARGEST - 2, at)):
+            pieces.append(text[start : end.end()])
+            start = end.end()
+        if at - start >= _SMALLEST:
             pieces.append(text[start:at])
             start = at
-    return [*pieces, text[start:]]
+    return [*pieces, text[start:]] if start < len(text) or not text else pieces
 
 
 _LONGEST = 65_536
@@ -151,7 +152,7 @@ _ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
 
 def packed(piece: bytes, packing: str = ZLIB) -> bytes:
     """A piece as it is written. raises: MissingExtra"""
-    return bytes(_zstd()[0](piece)) if packing == ZSTD else zlib.compress(piece, 6)
+    return bytes(_zstd()[0](piece)) if packing == ZSTD else zlib.compress(piece, 3)
 
 
 def unpacked(body: bytes) -> bytes:
@@ -176,11 +177,6 @@ def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
     return lambda piece: zstandard.ZstdCompressor(3).compress(piece), unpack
 
 
-def joined(names: bytes, bodies: Mapping[bytes, bytes]) -> bytes:
-    """The text whose pieces have these names, all in a row. raises: KeyError, zlib.error"""
-    return b"".join(unpacked(bodies[names[at : at + HASH]]) for at in range(0, len(names), HASH))
-
-
 def names_in(names: bytes) -> set[bytes]:
     """The names of pieces that stand in a row; one may stand there twice."""
     return {names[at : at + HASH] for at in range(0, len(names), HASH)}
@@ -194,7 +190,7 @@ def as_bytes(value: Any) -> bytes:
 # --- in a database -------------------------------------------------------------------
 
 
-_ALONE = 1_024
+_ALONE = 2_048
 """Bytes from which on a part is cut from what stands beside it, so that two texts have its pieces in common."""
 
 _IN_DOCUMENT, _IN_SNAPSHOT = ("automatic", None), ("slots", "15", "m", None, 1, "j")
@@ -204,7 +200,7 @@ _Known = dict[int, tuple[bytes, bool]]
 """By the identity of a big map its text, and whether that is known to come back."""
 
 
-def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[bytes], first: bool) -> bool:
+def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[list[bytes]], first: bool) -> bool:
     """Write a value in parts: maps at the end of a way each are one. Whether all is known to come back.
 
     known: grows, the *first* time; then only what it has is a part of its own
@@ -213,7 +209,9 @@ def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[bytes], fir
         text, is_sure = known.get(id(value)) or encoded(value)
         if len(text) >= _ALONE:
             known[id(value)] = text, is_sure
-        parts.append(text)
+            parts += [text], []
+        else:
+            parts[-1].append(text)
         return is_sure
     is_map, is_sure = type(value) is dict, True
     opening, closing = (b"{", b"}") if is_map else (b"[", b"]")
@@ -224,7 +222,7 @@ def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[bytes], fir
         if not beside:
             return True
         text, is_sure = encoded(dict(beside) if is_map else [inner for _, inner in beside])
-        parts.append(opening + text[1:-1])
+        parts[-1].append(opening + text[1:-1])
         opening = b","
         beside.clear()
         return is_sure
@@ -232,13 +230,13 @@ def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[bytes], fir
     for step, inner in value.items() if is_map else enumerate(value):
         if _leads(step, inner, way, None if first else known) and type(step) is (str if is_map else int):
             is_sure &= written_beside()
-            parts.append(opening + encoded(step)[0] + b":" if is_map else opening)
+            parts[-1].append(opening + quoted(step) + b":" if is_map else opening)
             opening = b","
             is_sure &= _laid(inner, way[1:], known, parts, first)
         else:
             beside.append((step, inner))
     is_sure &= written_beside()
-    parts.append(closing if opening == b"," else opening + closing)
+    parts[-1].append(closing if opening == b"," else opening + closing)
     return is_sure
 
 
@@ -255,7 +253,7 @@ def _leads(step: Any, inner: Any, way: Sequence[Any], known: _Known | None) -> b
         else:
             return False
     if None in after:
-        return type(inner) is list
+        return type(inner) in (dict, list)
     return type(inner) is dict and (known is None or id(inner) in known)
 
 
@@ -268,9 +266,10 @@ class Text:
 
     def __init__(self, value: JsonMap, what: str, way: Sequence[Any], known: _Known) -> None:
         self._value, self._what = value, what
-        self._parts: list[bytes] = []
+        parts: list[list[bytes]] = [[]]
         with _refusing(what):
-            self._is_sure = _laid(value, way, known, self._parts, not known)
+            self._is_sure = _laid(value, way, known, parts, not known)
+        self._parts = [b"".join(part) for part in parts]
         self._text = b"".join(self._parts)
         self._pieces: dict[bytes, bytes] | None = None
         self.names = b""
@@ -286,21 +285,9 @@ class Text:
     def pieces(self) -> dict[bytes, bytes]:
         """The pieces by their names, as they are."""
         if self._pieces is None:
-            pieces = [piece for part in _together(self._parts) for piece in _cut(part)]
+            pieces = [piece for part in filter(None, self._parts) for piece in _cut(part)]
             self.names, self._pieces = b"".join(name for name, _ in pieces), dict(pieces)
         return self._pieces
-
-
-def _together(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Parts, small ones as one with their neighbours."""
-    small: list[bytes] = []
-    for part in parts:
-        if len(part) < _ALONE:
-            small.append(part)
-        else:
-            yield from filter(None, (b"".join(small), part))
-            small.clear()
-    yield b"".join(small)
 
 
 def texts_of(name: str, saved: Saved) -> list[Text]:
@@ -318,14 +305,15 @@ def noted_text(name: str, noted: Noted) -> str:
     return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
 
 
-def forms_question(texts: Iterable[Text]) -> Question:
+def texts_question(texts: Iterable[Text]) -> Question:
     hashes = [text.hash for text in texts] or [b""]
-    return f"SELECT hash, form FROM text WHERE hash IN ({', '.join('?' * len(hashes))})", *hashes
+    return f"SELECT hash, form, pieces FROM text WHERE hash IN ({', '.join('?' * len(hashes))})", *hashes
 
 
-def known_forms(rows: Iterable[tuple[Any, ...]]) -> dict[bytes, bytes | None]:
-    """The texts that are there, and the hash of the value that each was made of, where that is known."""
-    return {as_bytes(name): None if form is None else as_bytes(form) for name, form in rows}
+def known_texts(rows: Iterable[tuple[Any, ...]]) -> dict[bytes, tuple[bytes, bytes]]:
+    """The texts that are there: the hash of the value that each was made of, nothing where that is not known, and the
+    names of its pieces."""
+    return {as_bytes(name): (as_bytes(form), as_bytes(pieces)) for name, form, pieces in rows}
 
 
 class Packed:
@@ -353,8 +341,8 @@ class Packed:
         for name in self._pieces.keys() - known - self._bodies.keys():
             self._bodies[name] = packed(self._pieces[name], packing)
 
-    def write(self, talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> list[Text]:
-        """Write those of the texts that are not *known*, and their pieces; those it wrote."""
+    def write(self, talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> None:
+        """Write those of the texts that are not *known*, and their pieces."""
         # One that was new a moment ago is written without asking, and does no harm if it is there now.
         unknown = {text.hash: text for text in texts if text.hash not in known}
         pieces = {name: piece for text in unknown.values() for name, piece in text.pieces().items()}
@@ -367,11 +355,23 @@ class Packed:
         talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", bodies)
         rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
         talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
-        return list(unknown.values())
 
 
 _AT_ONCE = 500
 """Pieces that are asked for at once: a question has only so many values."""
+
+
+def repack(talk: Talk, packing: str) -> int:
+    """Pack pieces so from now on, and those that are packed otherwise; how many these were. Damaged ones stay so."""
+    talk.all("UPDATE secret SET packing = ?", packing)
+    count = 0
+    for (name,) in talk.all("SELECT hash FROM piece"):
+        ((body,),) = talk.all("SELECT body FROM piece WHERE hash = ?", name)
+        if as_bytes(body).startswith(_ZSTD_BEGINS) != (packing == ZSTD):
+            with contextlib.suppress(zlib.error):
+                talk.all("UPDATE piece SET body = ? WHERE hash = ?", packed(unpacked(as_bytes(body)), packing), name)
+                count += 1
+    return count
 
 
 class Stored:
@@ -383,15 +383,22 @@ class Stored:
         wanted = set().union(*map(names_in, self._pieces.values()))
         bodies = talk.found("SELECT hash, body FROM piece WHERE hash = ?", wanted, last)
         self._bodies = {as_bytes(name): as_bytes(body) for name, body in bodies}
+        self._unpacked: dict[bytes, bytes] = {}
 
     def text(self, name: bytes) -> bytes:
         """raises: LookupError, zlib.error, ValueError, where it is damaged"""
         if name not in self._pieces:
             raise LookupError("its text is gone")
-        text = joined(self._pieces[name], self._bodies)
+        pieces = self._pieces[name]
+        text = b"".join(self._piece(pieces[at : at + HASH]) for at in range(0, len(pieces), HASH))
         if hashed(text) != name:
             raise ValueError("its checksum does not fit")
         return text
+
+    def _piece(self, name: bytes) -> bytes:
+        if name not in self._unpacked:  # document and snapshot have the facts in common
+            self._unpacked[name] = unpacked(self._bodies[name])
+        return self._unpacked[name]
 
 
 def text_of(talk: Talk, name: bytes) -> bytes:

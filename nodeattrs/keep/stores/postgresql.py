@@ -12,7 +12,6 @@ import hashlib
 import logging
 import os
 import re
-import secrets
 import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -115,16 +114,17 @@ class PostgresqlStore(SqlStore):
         statement = statement.replace("NUMBER", "BIGINT").replace(" BYKEY", "")
         return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
 
-    def migrate(self, on_node: OnNode | None = None) -> str:
+    def _migrate(self, on_node: OnNode | None, compression: str | None) -> str:
         with self._failing("migrate"), self._talking() as talk:
             self._alone(talk)
             version = self._version(talk)
             if version is None:
-                return "there is no store yet"
+                return ""
             self._refuse_newer(version)
-            self._built(talk, version, secrets.token_bytes(32), on_node)
+            done = self._brought(talk, version, on_node, compression)
             talk.all("UPDATE version SET number = ?", VERSION)
-        return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
+        self._key = None
+        return done
 
     @contextlib.contextmanager
     def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
@@ -166,7 +166,7 @@ class PostgresqlStore(SqlStore):
         talk.all(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
         talk.all("CREATE TABLE version (number INTEGER NOT NULL)")
         talk.all("INSERT INTO version (number) VALUES (?)", VERSION)
-        self._built(talk, 0, secrets.token_bytes(32))
+        self._built(talk, 0)
 
     def _opened(self, talk: _PostgresqlTalk, oldest: int = VERSION) -> bool:
         """Judge the store before anything else of it is believed; whether there is one.

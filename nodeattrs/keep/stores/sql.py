@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import threading
 import zlib
 from abc import ABC, abstractmethod
@@ -24,16 +25,19 @@ from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, no
 from nodeattrs.keep.stores import holding
 from nodeattrs.keep.stores.indexing import Parts, index_questions, is_worded, put_index, unknown_parts
 from nodeattrs.keep.stores.pieces import (
+    PACKINGS,
     Packed,
     Stored,
     Text,
     as_bytes,
     fault_of,
-    forms_question,
-    known_forms,
+    known_texts,
     noted_text,
+    packed,
+    repack,
     text_of,
     texts_of,
+    texts_question,
 )
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk, nodes_in, without
@@ -90,7 +94,8 @@ class SqlStore(ABC):
         """A turn among processes."""
 
     @abstractmethod
-    def migrate(self, on_node: OnNode | None = None) -> str: ...
+    def _migrate(self, on_node: OnNode | None, compression: str | None) -> str:
+        """`_brought`, in a transaction; nothing where there is no store."""
 
     @abstractmethod
     def describe(self) -> str: ...
@@ -183,10 +188,10 @@ class SqlStore(ABC):
         with self._reading(task, loosely=True) as talk:
             made.prepare(talk if talk is None or talk.version == VERSION else None, name)
         with self._writing(task) as talk:
-            ((node, number),), before, forms, *others = talk.raised(
+            ((node, number),), before, there, *others = talk.raised(
                 name,
                 (_LATEST, name),
-                forms_question(text for text in texts if not text.is_new),
+                texts_question(text for text in texts if not text.is_new),
                 *made.questions(talk, name),
             )
             if after is not None and after != (before[0][0] if before else 0):
@@ -195,7 +200,7 @@ class SqlStore(ABC):
             index = others.pop() if not made.is_same else None
             made.packed.pack(talk.packing, others)
             was = {as_bytes(text) for text in before[0][3:]} if before else set()
-            _put(talk, node, revision, noted, texts, forms, made.packed, was)
+            _put(talk, node, revision, noted, texts, there, made.packed, was)
             if not before or as_bytes(before[0][3]) != texts[0].hash:
                 put_index(talk, node, name, made.parts, index)
         return revision
@@ -350,13 +355,33 @@ class SqlStore(ABC):
                 hint=f"bring it up to date: nodeattrs store migrate --store {self.describe()}",
             )
 
-    def _built(self, talk: Talk, version: int, key: bytes, on_node: OnNode | None = None) -> None:
+    @taking(compression=str | None)
+    def migrate(self, on_node: OnNode | None = None, compression: str | None = None) -> str:
+        if compression is not None:
+            if compression not in PACKINGS:
+                raise BadArgument(f"nothing is packed with {compression}", hint=f"there is {' and '.join(PACKINGS)}")
+            packed(b"", compression)  # whose extra may be missing
+        done = self._migrate(on_node, compression)
+        if done or compression is None:
+            return done or "there is no store yet"
+        with self._writing("make the store", alone=True) as talk:
+            repack(talk, compression)
+        return f"made a store whose pieces are packed with {compression}"
+
+    def _brought(self, talk: Talk, version: int, on_node: OnNode | None, compression: str | None) -> str:
+        if compression is None or version < VERSION:
+            self._built(talk, version, on_node)
+        if compression is not None:
+            return f"packed {repack(talk, compression)} pieces with {compression}"
+        return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
+
+    def _built(self, talk: Talk, version: int, on_node: OnNode | None = None) -> None:
         """Bring the tables from a version to ours, and make the index where it was none, or again."""
         for step in MIGRATIONS[version:]:
             for statement in step:
                 talk.all(self._spelled_here(statement))
         if version == 0:
-            talk.all("INSERT INTO secret (value) VALUES (?)", key)
+            talk.all("INSERT INTO secret (value) VALUES (?)", secrets.token_bytes(32))
         else:
             self._reindex(talk, on_node)
             holding.hold_all(talk)
@@ -423,23 +448,25 @@ def _put(
     revision: Revision,
     noted: str,
     texts: Sequence[Text],
-    forms: list[tuple[Any, ...]] | None = None,
+    there: list[tuple[Any, ...]] | None = None,
     packed: Packed | None = None,
     was: Collection[bytes] = (),
 ) -> None:
     """Write a revision and its texts.
 
-    forms: what those that are not new were found to be; else they are asked for, and so is what there is of pieces
+    there: those that are not new as they were found; else they are asked for, and so is what there is of pieces
     was:   texts of the node's latest revision
     """
-    if forms is None:
-        forms = talk.all(*forms_question(text for text in texts if not text.is_new))
+    if there is None:
+        there = talk.all(*texts_question(text for text in texts if not text.is_new))
     if packed is None:
         packed = Packed()
         packed.pack(talk.packing, talk.answers(*packed.questions(texts)))
-    written = packed.write(talk, texts, known_forms(forms))
-    held = [one for text in written for one in holding.by_text(talk, text.hash, text.names)]
-    holding.hold(talk, [*held, *(holding.by_node(talk, node, text.hash) for text in texts if text.hash not in was)])
+    known = known_texts(there)
+    packed.write(talk, texts, known)
+    # A text that is there may be cut otherwise.
+    new = {text.hash: known[text.hash][1] if text.hash in known else text.names for text in texts}
+    holding.hold(talk, node, {text: names for text, names in new.items() if text not in was})
     hashes = texts[0].hash, texts[1].hash if len(texts) > 1 else None
     talk.each(
         "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
@@ -460,12 +487,13 @@ class _Made:
 
     def prepare(self, talk: Talk | None, name: str) -> None:
         """talk: None where nothing is known. raises: BadValue"""
-        known, latest = {}, None
+        known: dict[bytes, tuple[bytes, bytes]] = {}
+        latest = None
         if talk is not None:
-            forms, rows = talk.answers(forms_question(self._texts), (_DOCUMENT, name))
-            known, latest = known_forms(forms), as_bytes(rows[0][0]) if rows else None
+            there, rows = talk.answers(texts_question(self._texts), (_DOCUMENT, name))
+            known, latest = known_texts(there), as_bytes(rows[0][0]) if rows else None
         for text in self._texts:
-            if text.form is None or known.get(text.hash) != text.form:
+            if text.form is None or text.hash not in known or known[text.hash][0] != text.form:
                 text.check()
             text.is_new = text.hash not in known
         self.is_same = latest == self._texts[0].hash

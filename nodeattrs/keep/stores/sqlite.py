@@ -11,7 +11,6 @@ import contextlib
 import json
 import os
 import random
-import secrets
 import sqlite3
 import stat
 import threading
@@ -88,19 +87,19 @@ class SqliteStore(SqlStore):
         with self._lock:
             _close(self._open)
 
-    def migrate(self, on_node: OnNode | None = None) -> str:
+    def _migrate(self, on_node: OnNode | None, compression: str | None) -> str:
         with self._failing("migrate"):
             if not self._is_there():
-                return "there is no store yet"
+                return ""
             connection = self._connected()
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 if version == 0:
-                    return "there is no store yet"
+                    return ""
                 self._refuse_newer(version)
-                self._built(talk, version, secrets.token_bytes(32), on_node)
+                done = self._brought(talk, version, on_node, compression)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
-        return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
+        return done
 
     @contextlib.contextmanager
     def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
@@ -128,7 +127,7 @@ class SqliteStore(SqlStore):
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 if version == 0:
-                    self._built(talk, 0, secrets.token_bytes(32))
+                    self._built(talk, 0)
                     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                     connection.execute(f"PRAGMA user_version = {VERSION}")
                 self._refuse_other_version(version or VERSION)
@@ -261,6 +260,10 @@ class SqliteStore(SqlStore):
             raise StoreError(f"cannot {task} in {self._shown}: {reason}", details=details, hint=hint) from error
 
 
+_AT_ONCE = 500
+"""Values that a question has at most."""
+
+
 class _SqliteTalk(Talk):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -278,7 +281,10 @@ class _SqliteTalk(Talk):
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
 
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
-        return [row for one in hashes for row in self.all(sql, one)]
+        wanted, rows = list(hashes), []
+        for some in (wanted[at : at + _AT_ONCE] for at in range(0, len(wanted), _AT_ONCE)):
+            rows += self.all(sql.replace("= ?", f"IN ({', '.join('?' * len(some))})"), *some)
+        return rows
 
     def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
         self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)

@@ -5,7 +5,7 @@ text      a whole document or snapshot: its hash, and the hashes of its pieces; 
 piece     a part of a text, stored once however many texts have it
 node      a name, and the number of its latest revision, which outlives a delete
 revision  which document and snapshot a save left
-held      which node has a text, which text has a piece
+held      which node has a text or a piece, in any of its revisions
 path, field, entry, word, part, part_entry, node_part
           what can be found: fields lead to paths, paths and words to entries (values), entries to
           the parts that say them, parts to nodes. A part is stored once for all nodes that say

@@ -11,33 +11,33 @@
   function narrow() {
     const wanted = find.value.trim().toLowerCase().split(/\s+/).filter(Boolean);
     const marks = Object.keys(only).filter((name) => only[name] && only[name].checked);
+    const hidden = new Map(); // decided first: who is hidden for a moment loses the focus
     let count = 0;
     const above = [];
-    let shut = Infinity;
     for (const row of rows) {
       const at = depth(row);
       while (above.length && depth(above[above.length - 1]) >= at) above.pop();
       if (row.classList.contains("branch")) {
-        row.hidden = true;
+        hidden.set(row, true);
         above.push(row);
         continue;
       }
       const head = row.tagName === "DETAILS" ? row.firstElementChild : row;
       const text = (row.dataset.p + " " + head.textContent).toLowerCase();
       const fits = wanted.every((word) => text.includes(word)) && marks.every((name) => row.classList.contains(name));
-      row.hidden = !fits;
+      hidden.set(row, !fits);
       if (fits) {
         count += 1;
-        for (const one of above) one.hidden = false;
+        for (const one of above) hidden.set(one, false);
       }
     }
-    if (!wanted.length && !marks.length) {
-      for (const row of rows) {
-        const at = depth(row);
-        if (at <= shut) shut = Infinity;
-        row.hidden = at > shut;
-        if (row.classList.contains("shut")) shut = Math.min(shut, at);
-      }
+    let shut = Infinity;
+    for (const row of rows) {
+      const at = depth(row);
+      if (at <= shut) shut = Infinity;
+      const is = hidden.get(row) || at > shut;
+      if (row.hidden !== is) row.hidden = is;
+      if (row.classList.contains("shut")) shut = Math.min(shut, at);
     }
     document.getElementById("count").textContent = count === 1 ? "1 attribute" : count + " attributes";
   }
@@ -57,7 +57,8 @@
       const answer = await fetch(link.href + "&part=1", { credentials: "same-origin" });
       if (!answer.ok) throw new Error(String(answer.status));
       const part = new DOMParser().parseFromString(await answer.text(), "text/html").body;
-      leaf.replaceChildren(leaf.firstElementChild, ...part.childNodes);
+      while (leaf.children.length > 1) leaf.lastElementChild.remove(); // the head stays where it is, and the focus in it
+      leaf.append(...part.childNodes);
     } catch (error) {
       delete leaf.dataset.asked;
     }
@@ -183,7 +184,10 @@
 
   if (find) {
     document.querySelector(".tools").hidden = false;
-    find.addEventListener("input", narrow);
+    find.addEventListener("input", () => { // what is looked for may lie in a map that is folded
+      for (const row of rows) row.classList.remove("shut");
+      narrow();
+    });
     for (const box of Object.values(only)) if (box) box.addEventListener("change", narrow);
     for (const one of tree) {
       one.addEventListener("click", (event) => {
@@ -193,11 +197,20 @@
       one.addEventListener("toggle", (event) => load(event.target), true);
     }
     narrow();
-    const named = decodeURIComponent(location.hash.slice(1));
-    const leaf = named && rows.find((row) => row.dataset.p === named);
-    if (leaf) {
+    const show = () => {
+      const named = decodeURIComponent(location.hash.slice(1));
+      const leaf = named && rows.find((row) => row.dataset.p === named);
+      if (!leaf) return;
+      if (leaf.hidden) {
+        find.value = "";
+        for (const box of Object.values(only)) if (box) box.checked = false;
+        for (const row of rows) row.classList.remove("shut");
+        narrow();
+      }
       leaf.open = true;
       leaf.scrollIntoView({ block: "center" });
-    }
+    };
+    addEventListener("hashchange", show);
+    show();
   }
 })();

@@ -230,9 +230,16 @@ class BindLine(_Produced):
 class MultibindLine(_Flagged):
     """A multibind."""
 
-    def __init__(self, origin: Origin, classes: Classes, **fields: Any) -> None:
+    def __init__(self, origin: Origin, classes: Classes, block: Block, **fields: Any) -> None:
         super().__init__(origin, classes)
+        self._block = block
         self._fields.update(fields)
+
+    def collect(self, *classes: type) -> MultibindLine:
+        """A fragment for each of these classes, beside those of other sets."""
+        for one in classes:
+            self._block.fragment(self._fields["id"]).to_class(one)
+        return self
 
     def into(self, id: str) -> MultibindLine:
         """Make it a fragment of another multibind too."""
@@ -315,7 +322,7 @@ class Block:
             name, type = None, name
         of = type_of_hint(list if type is None else type, self.classes)
         named = (name or str(of)) if id is True else (id or None)
-        line = MultibindLine(_here(self.name), self.classes, name=name, type=of, id=named, options=given)
+        line = MultibindLine(_here(self.name), self.classes, self, name=name, type=of, id=named, options=given)
         self._lines.append(line)
         return line
 

@@ -16,6 +16,7 @@ from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Prod
 from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
+from nodeattrs.errors import NodeattrsError
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
@@ -159,6 +160,8 @@ class Call(_Written):
         args = [arg.evaluate(variable, functions) for arg in self.args]
         try:
             return found(*args)
+        except NodeattrsError:
+            raise
         except (TypeError, ValueError, AttributeError, LookupError) as error:
             raise BindingError("expression", f"{self.source}: {error}") from error
 

@@ -18,6 +18,7 @@ class BindingError(NodeattrsError, ValueError):
     kind:    a word for programs: "conflict", "abstract-not-overridden", "override-without-base",
              "final-overridden", "type-mismatch", "syntax", ... (docs/bindings.md lists them)
     origins: the declarations it is about, the strongest first
+    key:     the key it is about, where it is about one
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class BindingError(NodeattrsError, ValueError):
     ) -> None:
         super().__init__(message, origins=origins, details=details, hint=hint)
         self.kind = kind
+        self.key: tuple[str, str] | None = None
 
     @property
     def place(self) -> str:

@@ -50,7 +50,7 @@ class Query(Producing):
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a query")
-        return self.found(scope)
+        return self.found(scope) if scope.objects.is_there else None
 
     def _holds(self, where: tuple[Condition, ...], reference: Reference, has: Mapping[str, Any]) -> bool:
         return all(self._one(condition, reference, has) for condition in where)

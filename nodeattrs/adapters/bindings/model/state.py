@@ -148,6 +148,7 @@ def effective_categories(
 class Objects:
     """Instances and their types.
 
+    is_there:  whether anybody can be asked at all; where not, a query produces nothing
     types:     the name of a type -> the names of its parameters
     instances: a reference such as "Sql[one]" -> the parameters of that instance
 
@@ -155,6 +156,8 @@ class Objects:
     >>> objects.instance("Sql[one]"), objects.parameters("Sql"), objects.parameters("Web")
     ({'user': 'app'}, ['user'], None)
     """
+
+    is_there = True
 
     def __init__(
         self,

@@ -171,8 +171,11 @@ class Bound:
             return None
         return next((one for one in self.slots(known) if one.is_required and one.wanted is None), None)
 
-    def _not_bound(self, wanted: Asked) -> NotBound:
+    def _not_bound(self, wanted: Asked) -> BindingError:
         declared = self.declaration(wanted)
+        for fault in self.resolution.faults if declared is None else ():
+            if fault.key == wanted.key:
+                return fault  # it is bound, in some way that cannot be
         chain = [spelled_key(one.key) for one in self._chain() if one.key]
         details = [f"asked for by {' -> '.join(chain)}"] if chain else []
         if declared is not None:

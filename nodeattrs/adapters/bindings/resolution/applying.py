@@ -97,7 +97,9 @@ class Applied:
         listed = list(about)
         details = [self.resolution.described(one) for one in listed]
         origins = [one.origin for one in listed]
-        self.resolution.faults.append(BindingError(kind, message, origins=origins, details=details, hint=hint))
+        error = BindingError(kind, message, origins=origins, details=details, hint=hint)
+        error.key = listed[0].key
+        self.resolution.faults.append(error)
 
     def near_misses(self, key: Key) -> str | None:
         """A hint with the names of the same kind that look like this one."""
@@ -297,7 +299,7 @@ def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Decl
     if winner.abstract:
         hint = applied.near_misses(key) or _unread(applied) or f"{_line_for(key)} in a higher layer or category"
         applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
-    elif winner.override and several[-1].position == winner.position:
+    elif winner.override and several[-1].position == winner.position and not any(one.abstract for one in several):
         message = f"{spelled_key(key)} overrides nothing"
         applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key) or _unread(applied))
     return not winner.abstract

@@ -1,0 +1,198 @@
+"""Maps that are joined but not merged yet: what stands at a key, and a plain copy of all.
+
+The copy is one eager fold, copying as it goes: the core's meeting (core/folding.py) without origins, laying maps over
+a copy that is ours already instead of copying each step. Two passes of a node's size are what it may cost; tests hold
+the two equal. It knows no views.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.node.maps import Branch, Joined, OwnedMap
+from nodeattrs.node.values import HELD, Deferred, Withheld, computed
+
+_READY = HELD - {Deferred, Withheld}
+
+
+def entry(part: Any, key: Any) -> Any:
+    """What stands at *key* in a map or in joined ones: a value, further joined maps, or ABSENT.
+
+    cost: the number of maps joined
+    """
+    if type(part) is not Joined:
+        return part.get(key, ABSENT)
+    policy = part.policy if part.policy.by_key is None else part.policy.at(key)
+    always = policy.always
+    result = ABSENT
+    for member in part.members:
+        value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
+        if value is ABSENT:
+            continue
+        result = value if result is ABSENT or type(value) in always else _met(policy, result, value)
+    return result
+
+
+def _met(policy: Policy, lower: Any, upper: Any) -> Any:
+    kinds = type(lower), type(upper)
+    verdict = policy.cells.get(kinds) or policy.verdict(*kinds)
+    if verdict is TAKE:
+        return upper
+    if type(verdict) is Meet:
+        below = verdict.policy
+        waiting = lower.members if type(lower) is Joined and lower.policy is below else [lower]
+        return Joined(below, [*waiting, upper])  # type: ignore[arg-type]
+    if verdict is KEEP:
+        return lower
+    return verdict(Part(lower, None), Part(upper, None)).value  # type: ignore[operator]
+
+
+def joined(policy: Policy, parts: Iterable[Any]) -> Any:
+    """What several parts come to under a policy; those that are ABSENT say nothing."""
+    result = ABSENT
+    for part in parts:
+        if part is not ABSENT:
+            result = part if result is ABSENT else _met(policy, result, part)
+    return result
+
+
+def rooted(trees: Sequence[Any], branch: Branch) -> Any:
+    """The roots of some trees, joined as a plan says and not merged yet."""
+    parts = [trees[child] if isinstance(child, int) else rooted(trees, child) for child in branch.children]
+    return joined(branch.policy, parts)
+
+
+def keys_of(part: Any) -> dict[Any, None]:
+    """The keys of a map or of joined ones, in the order of the fold: weaker maps first, new keys after."""
+    if type(part) is not Joined:
+        return dict.fromkeys(part)
+    keys: dict[Any, None] = {}
+    for member in part.members:
+        keys.update(keys_of(member) if type(member) is Joined else dict.fromkeys(member))
+    return keys
+
+
+def share(part: Any) -> None:
+    """Note that somebody looks at these maps: whoever writes copies them first."""
+    if type(part) is Joined:
+        for member in part.members:
+            share(member)
+    elif isinstance(part, OwnedMap):
+        part.shared = True
+
+
+def has(part: Any, key: Any) -> bool:
+    if type(part) is Joined:
+        return any(has(member, key) for member in part.members)
+    return key in part
+
+
+def plain(part: Any, evaluate: bool = True, path: Path = ()) -> Any:
+    """An independent copy of a value or of joined maps, as dicts, lists and scalars.
+
+    evaluate: compute deferred values; otherwise they stay as they are
+    path:     where it stands, for messages
+    cost:     one eager pairwise fold, copying as it goes
+    raises:   ValueWithheld, DeferredCycle
+    """
+    odd: dict[Any, None] = {}
+    data = own(part, odd)
+    return evaluated(data, odd, path) if evaluate else data
+
+
+def evaluated(data: Any, odd: Iterable[Any], path: Path = ()) -> Any:
+    """What `own` made, with its deferred values computed; it stands at *path*.
+
+    cost:   one visit of the entries named in *odd*
+    raises: ValueWithheld, DeferredCycle
+    """
+    if type(data) is not dict:
+        return computed(data, path)
+    for key in odd:
+        if key in data:
+            data[key] = computed(data[key], (*path, key))
+    return data
+
+
+def own(part: Any, odd: dict[Any, None]) -> Any:
+    """As `plain`, deferred and withheld values left as they are; *odd* is given in which entries they stand."""
+    if type(part) is not Joined:
+        if not isinstance(part, dict):
+            return _copy(part, odd, None)
+        result = part.copy()
+        for key, inner in part.items():
+            if type(inner) not in _READY:
+                result[key] = _copy(inner, odd, key)
+        return result
+    result = own(part.members[0], odd)
+    for member in part.members[1:]:
+        if type(member) is Joined:
+            _lay(part.policy, result, own(member, odd), odd, ours=True)
+        else:
+            _lay(part.policy, result, member, odd, ours=False)
+    return result
+
+
+def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None], ours: bool, at: Any = ABSENT) -> None:
+    wins, table = _scalars_that_win(policy), policy
+    for key, above in upper.items():
+        kind = type(above)
+        if kind in wins:
+            lower[key] = above
+            continue
+        top = key if at is ABSENT else at
+        below = lower.get(key, ABSENT)
+        if policy.by_key is not None:
+            table = policy.at(key)
+        verdict = table.cells.get((type(below), kind)) or table.verdict(type(below), kind)
+        if verdict is TAKE:
+            lower[key] = above if ours else _copy(above, odd, top)
+        elif type(verdict) is Meet:
+            _lay(verdict.policy, below, above, odd, ours, top)  # type: ignore[arg-type]
+        elif verdict is not KEEP:
+            made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]
+            lower[key] = made if ours else _copy(made, odd, top)
+
+
+@cache
+def _scalars_that_win(policy: Policy) -> frozenset[type]:
+    return policy.always & _READY if policy.by_key is None else frozenset()
+
+
+def _watched() -> Callable[[Any], bool]:
+    asked: Callable[[Any], bool] | None = getattr(gc, "is_tracked", None)
+    unready: tuple[Any, ...] = ({}, [], Deferred(dict), Withheld())
+    return asked if asked is not None and all(asked({"k": one}) for one in unready) else lambda _: True
+
+
+_may_hold = _watched()
+"""Whether a map may hold a map, a list or a value that is not ready. Most maps of facts do not, and the garbage
+collector knows: it does not watch those of mere scalars. That is a fifth of a copy; where it watches all maps, or
+cannot be asked, a copy is right but slower."""
+
+
+def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
+    kind = type(value)
+    if kind in _READY:
+        return value
+    if kind is list:
+        items = value.copy()
+        for index, inner in enumerate(value):
+            if type(inner) not in _READY:
+                items[index] = _copy(inner, odd, at)
+        return items
+    if isinstance(value, dict):
+        out = value.copy()
+        if _may_hold(value):
+            for key, inner in value.items():
+                if type(inner) not in _READY:
+                    out[key] = _copy(inner, odd, at)
+        return out
+    odd[at] = None
+    return value

@@ -1,0 +1,101 @@
+"""What `check` finds in a repository of Ansible, and what keeps it silent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodeattrs.adapters.ansible.static import Static, is_repository
+from nodeattrs.cli import main
+
+PLAY = "- hosts: web\n  roles: [web]\n"
+FILES = {
+    "ansible.cfg": "[defaults]\ninventory = hosts\n",
+    "hosts": "[web]\nweb1\nweb2\n",
+    "site.yml": PLAY,
+    "roles/web/tasks/main.yml": "- debug: {msg: '{{ http_port }}'}\n",
+}
+
+
+def found(folder: Path, **files: str) -> list[tuple[str, str | None, int | None]]:
+    """Kind, file and line of each finding. files: `__` in a name is a slash, `_yml` at its end a suffix"""
+    named = {name.replace("__", "/").replace("_yml", ".yml").replace("_j2", ".j2"): one for name, one in files.items()}
+    for name, text in {**FILES, **named}.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return [(one.kind, one.file, one.line) for one in Static(folder).warnings()]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"group_vars__web_yml": "http_port: 80\n"}, []),
+        (
+            {"group_vars__web_yml": "http_port: 80\nspare: 1\n"},
+            [("unused-variable", "group_vars/web.yml", 2)],
+        ),
+        (
+            {"group_vars__web_yml": "htpp_port: 80\n"},
+            [("misspelt-variable", "group_vars/web.yml", 1)],
+        ),
+        ({}, [("undefined-variable", "roles/web/tasks/main.yml", 1)]),
+        (
+            {"hosts": "[web]\nweb1\n[web:vars]\nhttp_port=1\n", "group_vars__all_yml": "http_port: 2\n"},
+            [("shadowed-variable", "hosts", 4)],
+        ),
+        (
+            {"group_vars__web_yml": "http_port: 1\nhttp_port: 2\n"},
+            [("duplicate-key", "group_vars/web.yml", 2)],
+        ),
+        (
+            {
+                "roles__web__templates__a_j2": "{{ http_port }} {{ nosuch_name }}\n",
+                "group_vars__all_yml": "http_port: 2\n",
+            },
+            [("undefined-variable", "roles/web/templates/a.j2", 1)],
+        ),
+    ],
+)
+def test_each_kind_has_its_place(tmp_path: Path, files: dict[str, str], expected: list[tuple[str, str, int]]):
+    """Set and not mentioned, mentioned and not set, one of each that look alike, never counting, written twice."""
+    assert found(tmp_path, **files) == expected
+
+
+SILENT = {
+    "a default": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ other_port | default(80) }}'}\n"},
+    "a condition": {"roles__web__tasks__main_yml": "- debug: {msg: x}\n  when: other_port is defined\n"},
+    "a task sets it": {"roles__web__tasks__main_yml": "- {command: x, register: other}\n- debug: {var: other}\n"},
+    "Ansible sets it": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ ansible_host }} {{ item.x }}'}\n"},
+    "the template sets it": {"roles__web__templates__a_j2": "{% for other in groups.web %}{{ other }}{% endfor %}\n"},
+    "a program gives it": {"roles__web__tasks__main_yml": "- debug: {var: other}\n", "run.sh": "ansible -e other=80\n"},
+    "a page says so": {"roles__web__tasks__main_yml": "- debug: {var: other}\n", "README.md": "| `other` | why |\n"},
+    "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
+    "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
+    "a file is encrypted": {"group_vars__web_yml": "other: 1\n", "group_vars__all_yml": "$ANSIBLE_VAULT;1.1;AES256\n"},
+}
+
+
+@pytest.mark.parametrize("files", SILENT.values(), ids=SILENT)
+def test_what_may_be_meant_is_not_reported(tmp_path: Path, files: dict[str, str]):
+    """Nobody is told of a variable that somebody may set or read all the same."""
+    found(tmp_path, **files)
+    assert [one.reason for one in Static(tmp_path).warnings() if "other" in one.reason] == []
+
+
+def test_the_command_judges_ansible_and_groups_of_searches(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """With codes, beside all else that a repository has."""
+    found(tmp_path, group_vars__web_yml="http_port: 80\nspare: 1\n")
+    (tmp_path / "nodeattrs.toml").write_text('[ansible.groups]\nweb = "role:("\na-b = "role:x"\na_b = "role:y"\n')
+    assert main(["check", "--repo", str(tmp_path)]) == 1
+    out = capsys.readouterr().out
+    assert "group_vars/web.yml:2: note: nothing mentions spare [NA1476 unused-variable]" in out
+    assert "nodeattrs.toml:2: warning: the search of the group web" in out
+    assert "nodeattrs.toml:4: warning: for Ansible a_b and a-b are one group, a_b" in out
+
+
+def test_other_repositories_are_left_alone(tmp_path: Path):
+    """A folder of roles alone says nothing."""
+    (tmp_path / "roles").mkdir()
+    assert not is_repository(tmp_path)
