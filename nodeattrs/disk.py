@@ -14,17 +14,18 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import Iterator, Sequence
+
+from nodeattrs.lazily import regexp
 
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = _PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _MOST_LINKS = 40
 
 _MARK = ".nodeattrs-"
-_LEFT = re.compile(r"\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?", re.DOTALL)
+_LEFT = regexp(r"\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?", re.DOTALL)
 _LONGEST = 48
 """Characters that a temporary file has of the name of its place; a name may have 255 bytes."""
 
@@ -251,7 +252,7 @@ class Entry:
     def _beside(self) -> tuple[str, int]:
         """A new file beside it, under a lock that shows everybody that we live."""
         while True:
-            temporary = f".{self.name[:_LONGEST]}{_MARK}{secrets.token_hex(6)}"
+            temporary = f".{self.name[:_LONGEST]}{_MARK}{os.urandom(6).hex()}"
             handle = open_unfollowed(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, self.folder)
             _lock(handle)
             if os.fstat(handle).st_nlink:

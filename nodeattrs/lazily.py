@@ -1,4 +1,7 @@
-"""Packages whose names are imported when they are first used, so that a start pays for nothing else."""
+"""What is made when it is first used, so that a start pays for nothing else.
+
+Names of a package are imported, regular expressions compiled: a command meets a hundred of each, and uses a tenth.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,10 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
     from collections.abc import Callable, Mapping
+    from re import compile as regexp
     from typing import Any
+
+__all__ = ["imported", "regexp"]
 
 
 def imported(
@@ -32,3 +38,23 @@ def imported(
         return value
 
     return find
+
+
+class _Regexp:
+    """A regular expression, compiled when one of its methods is first asked for."""
+
+    def __init__(self, text: Any, flags: int = 0) -> None:
+        self._given = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        import re
+
+        compiled = re.compile(*self._given)
+        vars(self).update({one: getattr(compiled, one) for one in dir(compiled) if not one.startswith("_")})
+        return getattr(compiled, name)
+
+
+if not TYPE_CHECKING:
+    regexp = _Regexp

@@ -90,7 +90,7 @@ def test_the_command_judges_ansible_and_groups_of_searches(tmp_path: Path, capsy
     (tmp_path / "nodeattrs.toml").write_text('[ansible.groups]\nweb = "role:("\na-b = "role:x"\na_b = "role:y"\n')
     assert main(["check", "--repo", str(tmp_path)]) == 1
     out = capsys.readouterr().out
-    assert "group_vars/web.yml:2: note: nothing mentions spare [NA1476 unused-variable]" in out
+    assert "group_vars/web.yml:2: note: nothing mentions spare [NA1332 unused-variable]" in out
     assert "nodeattrs.toml:2: warning: the search of the group web" in out
     assert "nodeattrs.toml:4: warning: for Ansible a_b and a-b are one group, a_b" in out
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -242,6 +244,23 @@ class TestCycles:
         (cycle,) = catalog.plan().cycles
 
         assert count + 1 == len(cycle.path)
+
+    @pytest.mark.parametrize("count", [30, 41, 42, 5_000])
+    def test_a_long_ring_is_told_with_both_its_ends_and_how_many_there_are(self, count):
+        """Nobody reads all of it; what it says of Puppet's own message has the whole path."""
+        catalog = Catalog()
+        for at in range(count):
+            catalog.add(Resource(ref_of(f"File[f{at}]"), before=(f"File[f{(at + 1) % count}]",)))
+
+        text = str(error := catalog.plan().cycle_error())
+
+        assert len(text) < 4_000
+        first = error.message
+        shown, left = first.count("File["), re.findall(r"([\d,]+) more \.\.\.", first)
+        assert count + 1 == shown + sum(int(one.replace(",", "")) for one in left)
+        assert first.endswith(f"File[f{count - 1}] => File[f0]")
+        assert (f"and {count - 40:,} more edges of this ring" in text) == (count > 40)
+        assert (f"({count:,} in all)" in text) == (count > 40)
 
     def test_what_comes_after_a_cycle_is_no_member(self):
         """

@@ -181,7 +181,7 @@ class TestAStoreThatGoesAway:
             refused = pytest.raises(FleetError, match="16 nodes in a row could not be loaded or saved")
             with postgresql_server.away(url), refused as gone:
                 seen.extend(outcomes)
-            assert "NA1458" == gone.value.code
+            assert "NA1404" == gone.value.code
             left = still_to_do(open_store(url), NAMES, began)
             assert {one.name for one in seen if one.error} <= set(left)
             assert {one.name for one in seen if not one.error}.isdisjoint(left)
@@ -204,7 +204,7 @@ class TestASchedulerThatGoesAway:
             assert 1 == main([*words, "--executor", f"dask:{address}"])
             killer.wait(10)
         said = capsys.readouterr().err
-        assert "the cluster has gone, or let go of the work; what was saved is kept [NA1457]" in said
+        assert "the cluster has gone, or let go of the work; what was saved is kept [NA1403]" in said
         since = said[said.index("--since") :].split()[1]
         saved = revisions(fleet)
         assert 0 < len(saved) < len(NAMES)

@@ -60,7 +60,8 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
     for name in names:
         value = getattr(module, name)
         is_error = inspect.isclass(value) and issubclass(value, Exception)
-        if not is_error and getattr(value, "__module__", "nodeattrs").startswith("nodeattrs"):
+        home = getattr(value, "__module__", "nodeattrs")
+        if not is_error and home.startswith("nodeattrs"):
             yield name, value
 
 

@@ -26,8 +26,9 @@ from nodeattrs.errors import (
 )
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
 from nodeattrs.keep.carrying import exported, import_nodes
-from nodeattrs.keep.maintenance import last_runs, remove_normal, restore, set_normal
+from nodeattrs.keep.maintenance import remove_normal, restore, set_normal
 from nodeattrs.keep.nodes import node_of
+from nodeattrs.keep.revisions import last_runs
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.remembered import remembered

@@ -21,6 +21,7 @@ FACE = ""
 RANKS = {
     "codes": -1,
     "lazily": -1,
+    "typed": -2,
     "errors": 0,
     "core": 1,
     "disk": 1,
@@ -167,7 +168,8 @@ def _reached(module: str, known: dict[str, list[Import]]) -> set[str]:
     return reached & known.keys()
 
 
-HOUSE = modules_of(Path(__file__).parents[1] / "nodeattrs")
+ROOT = Path(__file__).parents[1] / "nodeattrs"
+HOUSE = modules_of(ROOT)
 
 
 class TestHouse:
@@ -203,6 +205,27 @@ class TestHouse:
         `from nodeattrs import Node` loads no library that only some need.
         """
         assert heavy not in loaded_by("from nodeattrs import Node")
+
+    def test_an_import_compiles_no_expression(self):
+        """
+        `lazily.regexp` does that at the first use.
+        """
+        found = {
+            str(file.relative_to(ROOT))
+            for file in ROOT.rglob("*.py")
+            for node in at_import(ast.parse(file.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+        }
+
+        assert set() == found
+
+
+def at_import(node: ast.AST) -> Iterator[ast.AST]:
+    """What of a module is carried out by an import of it."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.Lambda):
+            yield from at_import(child)
 
 
 def loaded_by(statement: str) -> set[str]:

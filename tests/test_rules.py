@@ -15,9 +15,10 @@ from nodeattrs.core.rules import WORDS, PathRule, read_rules, ruled
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.search import indexed, parse_query, read_tree
-from nodeattrs.node.documents import CHEF_RULES, json_ready
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
+from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
 from nodeattrs.testing import layers, trees

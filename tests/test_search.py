@@ -1,6 +1,8 @@
 """Search: the language, our own terms, what can be found, and that every engine gives one answer."""
 
 import json
+import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -11,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
-from nodeattrs.errors import MissingExtra
+from nodeattrs.errors import BadArgument
 from nodeattrs.keep import Saved, open_store, saved_document
 from nodeattrs.keep.search import (
     MemoryIndex,
@@ -28,6 +30,7 @@ from nodeattrs.keep.search.doubts import doubts, no_such_path
 from nodeattrs.keep.search.fields import within
 from nodeattrs.keep.search.terms import All
 from tests import postgresql_server
+from tests.oracles import search_language
 
 NODES = [
     {
@@ -284,14 +287,38 @@ class TestTheLanguage:
     def test_texts_match_by_whole_words_without_regard_to_case(self, value, query, is_found):
         assert is_found == bool(found(query, [{"name": "a", "default": {"k": value}}]))
 
-    def test_without_lark_the_error_names_the_extra(self, monkeypatch):
-        from nodeattrs.keep.search import query
+    def test_every_query_is_read_as_its_grammar_reads_it(self):
+        """
+        Where it asks the same, and where it breaks the rules at the same sign; a value that cannot be may come first.
+        """
+        chance = random.Random(7)
+        signs = [*"()[]{}:^-!+*=~a2", "b*", "NOT", "AND", "OR", "&&", "||", "TO", '"a b"', '""', "x=1", 'f~"^a"', "f:"]
+        read = 0
+        for _ in range(3_000):
+            glue = chance.choice(("", " "))
+            text = glue.join(chance.choice(signs) for _ in range(chance.choice((1, 2, 3, 4, 5, 6, 8))))
+            theirs, ours = search_language.asked(text), outcome(text)
+            if theirs != ours and not re.search(r":\s*\(", text):
+                assert "error" == ours, f"{text!r}: {theirs}, {ours}"
+                assert theirs.startswith(("sign", "end", "error")), text
+            read += not theirs.startswith(("sign", "end", "error"))
 
-        query._parser.cache_clear()
-        monkeypatch.setitem(sys.modules, "lark", None)
-        with pytest.raises(MissingExtra, match=r"nodeattrs\[search\]"):
-            parse_query("a:b")
-        query._parser.cache_clear()
+        assert read > 200
+
+    def test_a_sign_that_compares_is_part_of_a_word_wherever_a_field_has_its_value(self):
+        assert 1 == len({outcome(f"f:({text})") for text in ("a b=1", "a OR b=1")})
+        assert "('f':'b=1' or 'f':'a')" == outcome("f:(b=1 a)")
+
+
+def outcome(text: str) -> str:
+    """What is asked, or what is wrong: the sign that cannot be read, or a value."""
+    try:
+        return search_language.spelled(parse_query(text).asked)
+    except BadArgument as error:
+        place = re.search(r"at sign (\d+)", str(error))
+        if place:
+            return f"sign {place[1]}"
+        return "end" if re.search("ends too early|is empty", str(error)) else "error"
 
 
 class TestWhatCanBeFound:

@@ -82,7 +82,7 @@ class TestLists:
             ("nodes", ["db1", "web1", "web2"]),
             ("roles", ["base", "db", "web"]),
             ("environments", ["production", "staging"]),
-            ("cookbooks", ["apache2", "app", "base", "postgresql"]),
+            ("cookbooks", ["apache2", "app", "base", "ntp", "postgresql", "shop", "ssh"]),
             ("data-bags", ["apps", "users"]),
         ],
     )

@@ -12,23 +12,30 @@ finds what is missing, orders the rest and names every cycle with the line of ea
 [Package['ntp'], File['/etc/ntp.conf'], Service['ntpd']]
 """
 
-from nodeattrs.catalog.catalog import Catalog
-from nodeattrs.catalog.cycles import Cycle
-from nodeattrs.catalog.documents import catalog_from
-from nodeattrs.catalog.errors import (
-    DependencyCycle,
-    DuplicateResource,
-    NoopDoesNotReach,
-    ReferenceNotFound,
-    RefreshComesLater,
-    ResourceFailed,
-)
-from nodeattrs.catalog.graph import Edge, Graph
-from nodeattrs.catalog.plan import Plan
-from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, RELATIONS, FirstOf, Resource
-from nodeattrs.catalog.transaction import Change, LogLine, Outcome, Received, Report, Subject, apply_plan
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nodeattrs.lazily import imported
 from nodeattrs.puppet.chains import RefMaker, parsed_chain, parsed_query
 from nodeattrs.puppet.references import Chain, Collector, Link, Ref, Refs, ref_of, refs
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog.catalog import Catalog
+    from nodeattrs.catalog.cycles import Cycle
+    from nodeattrs.catalog.documents import catalog_from
+    from nodeattrs.catalog.errors import (
+        DependencyCycle,
+        DuplicateResource,
+        NoopDoesNotReach,
+        ReferenceNotFound,
+        RefreshComesLater,
+        ResourceFailed,
+    )
+    from nodeattrs.catalog.graph import Edge, Graph
+    from nodeattrs.catalog.plan import Plan
+    from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE, RELATIONS, FirstOf, Resource
+    from nodeattrs.catalog.transaction import Change, LogLine, Outcome, Received, Report, Subject, apply_plan
 
 __all__ = [
     "MAIN_CLASS",
@@ -66,3 +73,17 @@ __all__ = [
     "ref_of",
     "refs",
 ]
+
+_HOMES = {
+    "catalog": "Catalog",
+    "cycles": "Cycle",
+    "documents": "catalog_from",
+    "errors": "DependencyCycle DuplicateResource NoopDoesNotReach ReferenceNotFound RefreshComesLater ResourceFailed",
+    "graph": "Edge Graph",
+    "plan": "Plan",
+    "resources": "MAIN_CLASS MAIN_STAGE RELATIONS FirstOf Resource",
+    "transaction": "Change LogLine Outcome Received Report Subject apply_plan",
+}
+
+# A run that only declares plans nothing and visits nothing.
+__getattr__ = imported(__name__, {name: home for home, names in _HOMES.items() for name in names.split()})

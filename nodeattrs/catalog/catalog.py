@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from nodeattrs.catalog.errors import DuplicateResource
-from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, wrong_argument
 from nodeattrs.puppet.chains import parsed_chain
 from nodeattrs.puppet.references import Chain, Link, Ref, link_text
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog.plan import Plan
 
 
 class Catalog(Declarations):
@@ -89,6 +93,8 @@ class Catalog(Declarations):
 
         documented: an empty collector breaks its chain, as the language page has it
         """
+        from nodeattrs.catalog.plan import Plan
+
         return Plan(self, documented=documented)
 
 

@@ -21,6 +21,9 @@ from nodeattrs.core.claim import Origin
 
 Neighbours = Mapping[int, Sequence[int]]
 
+_MOST = 40
+"""Members of a ring that are shown, and edges; nobody reads a hundred thousand."""
+
 
 @dataclass(frozen=True, eq=False)
 class Cycle:
@@ -61,10 +64,13 @@ class Cycle:
         return found
 
     def lines(self) -> Iterator[str]:
-        """The reasons as lines."""
-        for edge, reason, origin in self.reasons():
+        """The reasons as lines; of a long ring the first ones, and how many there are."""
+        reasons = self.reasons()
+        for edge, reason, origin in reasons[:_MOST]:
             place = f" at {origin}" if origin else ""
             yield f"{self.graph.named(edge.source)} => {self.graph.named(edge.target)}: {reason}{place}"
+        if len(reasons) > _MOST:
+            yield f"and {len(reasons) - _MOST:,} more edges of this ring"
 
     def breaks(self) -> list[str]:
         """What somebody wrote on the ring, each by itself enough to break it: no containment, nothing automatic."""
@@ -73,8 +79,11 @@ class Cycle:
 
     @property
     def text(self) -> str:
-        """The ring in one line, anchors as their containers."""
-        return " => ".join(name for name, _ in groupby(map(self.graph.spelled, self.ring)))
+        """The ring in one line, anchors as their containers; of a long one both ends, and how many there are."""
+        names = [name for name, _ in groupby(map(self.graph.spelled, self.ring))]
+        if len(names) > _MOST + 1:
+            names[_MOST - 4 : -4] = [f"... {len(names) - _MOST:,} more ..."]
+        return " => ".join(names)
 
 
 def cycles_of(graph: Graph, done: Sequence[int]) -> list[Cycle]:

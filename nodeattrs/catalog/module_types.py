@@ -15,6 +15,7 @@ from typing import Any
 
 from nodeattrs.catalog.errors import MoreRelations
 from nodeattrs.errors import DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.ruby_text import Call, Literal, Ruby
@@ -24,10 +25,10 @@ _FIELDS = ("newparam", "newproperty")
 _OF_A_FIELD = ("munge", "defaultto", "isnamevar")
 
 _SELF = r"(?:self\[:(\w+)\]|value\(:(\w+)\)|(?:self\.)?(name|title))"
-_REFRESH = re.compile(r"^\s*def refresh\b", re.MULTILINE)
-_CONSTANT = re.compile(r"(?:::)?[A-Z]\w*(?:::[A-Z]\w*)+")
+_REFRESH = regexp(r"^\s*def refresh\b", re.MULTILINE)
+_CONSTANT = regexp(r"(?:::)?[A-Z]\w*(?:::[A-Z]\w*)+")
 _EXPRESSIONS = tuple(
-    (re.compile(pattern.replace("SELF", _SELF)), answer)
+    (regexp(pattern.replace("SELF", _SELF)), answer)
     for pattern, answer in (
         (r"(?P<of>SELF)", lambda text, _: text),
         (

@@ -7,7 +7,6 @@ arrow to itself. It orders nothing and applies nothing.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
@@ -21,6 +20,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.references import Arrow, Collector, Operand, Ref, near_hint
 
 _MOST_HINTS = 20
+_MOST_BREAKS = 40
 _PUPPETS_ADVICE = "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
 
 
@@ -169,13 +169,14 @@ class Plan:
         cycles = cycles or self.cycles
         paths = [f"({' => '.join(map(self.graph.spelled, cycle.path))})" for cycle in cycles]
         count = f"{len(cycles)} dependency cycle{'' if len(cycles) == 1 else 's'}"
-        breaks = [one for cycle in cycles for one in cycle.breaks()]
+        breaks = list(dict.fromkeys(one for cycle in cycles for one in cycle.breaks()))
+        breaks[_MOST_BREAKS:] = [f"... ({len(breaks):,} in all)"] if len(breaks) > _MOST_BREAKS else []
         return DependencyCycle(
             f"{count}: {'; '.join(cycle.text for cycle in cycles)}",
             cycles,
             [edge for cycle in cycles for edge in cycle.lines()],
             [origin for cycle in cycles for _, _, origin in cycle.reasons() if origin],
-            f"remove one of: {', '.join(dict.fromkeys(breaks))}" if breaks else "something stands in what waits for it",
+            f"remove one of: {', '.join(breaks)}" if breaks else "something stands in what waits for it",
             "\n".join([f"Found {count}:", *paths, _PUPPETS_ADVICE]),
         )
 
@@ -195,7 +196,9 @@ class Plan:
         graph, order = self.graph, self.visit_order()
         if shuffle is not None:
             ranks = list(range(2 * len(graph.refs)))
-            random.Random(shuffle).shuffle(ranks)
+            from random import Random
+
+            Random(shuffle).shuffle(ranks)
             order = in_order(graph, ranks)
         return [graph.refs[vertex >> 1] for vertex in order if not graph.is_container[vertex >> 1]]
 

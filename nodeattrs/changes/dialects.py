@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +25,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
+from nodeattrs.lazily import regexp
 from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
@@ -267,6 +267,8 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
     """What is written on a resource: parameters, what it does, relations."""
     yield from one.parameters.items()
     if one.subject is not None:
+        from dataclasses import fields
+
         for field in fields(one.subject):
             value = getattr(one.subject, field.name)
             if isinstance(value, _PLAIN) and value != field.default:
@@ -276,7 +278,7 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
             yield name, sorted(getattr(one, name))
 
 
-_NAME_IN = re.compile(
+_NAME_IN = regexp(
     r"%\{(?:::)?(?:trusted\.(?:certname|hostname)|facts\.(?:fqdn|networking\.fqdn|hostname)|fqdn|clientcert|certname)\}"
 )
 

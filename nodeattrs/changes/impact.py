@@ -281,7 +281,7 @@ def _tokens(job: Job, names: Sequence[str], asked: Asked) -> dict[str, str]:
     latest = {}
     store = getattr(outside, "store", None)
     if store is not None:
-        from nodeattrs.keep.maintenance import last_runs
+        from nodeattrs.keep.revisions import last_runs
 
         latest = {name: run.number if run is not None else 0 for name, _, run in last_runs(store)}
     shared = _stamp(job, job.ask.place(job.before, enc)) if enc else ""

@@ -6,7 +6,6 @@ It knows words of a command line and files, and no dialect but by the names that
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,9 +16,10 @@ from nodeattrs.changes.sides import Side, copied, put
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound
+from nodeattrs.lazily import regexp
 
-_ITEM = re.compile(r"(role|recipe)\[[^\]\n]+\]")
-_LINE = re.compile(r"(.+):(\d{1,9})")
+_ITEM = regexp(r"(role|recipe)\[[^\]\n]+\]")
+_LINE = regexp(r"(.+):(\d{1,9})")
 
 
 def side_after(

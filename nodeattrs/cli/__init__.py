@@ -18,16 +18,26 @@ def main(argv: Sequence[str] | None = None) -> int:
           interrupt while it starts or ends finishes it at once
     """
     try:
-        if argv is None:
-            import gc
+        if argv is not None:
+            return _run(argv)
+        from nodeattrs.cli.interrupts import at_once
 
-            from nodeattrs.cli.interrupts import at_once
+        at_once()
+        import argparse
+        import gc
 
-            at_once()
-            # What a command loads stays: to look through it again and again takes a tenth of a start.
-            gc.set_threshold(100_000)
-        from nodeattrs.cli.program import run
-
-        return run(argv)
+        # Beside ours argparse's own words stay English: to look for a translation of each takes a twentieth of a start.
+        argparse._ = str  # type: ignore[attr-defined]
+        # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
+        gc.set_threshold(100_000)
+        code = _run(argv)
+        gc.freeze()
+        return code
     except KeyboardInterrupt:
         return 130
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    from nodeattrs.cli.program import run
+
+    return run(argv)

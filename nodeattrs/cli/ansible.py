@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli import ansible_inventory
+from nodeattrs.cli import ansible_inventory, ansible_save
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
 from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of
 from nodeattrs.cli.terminal import Terminal
@@ -36,6 +36,7 @@ _SUMMARIES = {
     "who-has": "print every place that sets a variable, and on how many hosts it counts",
     "matrix": "print what each host has, equal ones together",
     "diff": "print the variables that two hosts have not alike",
+    "save": "keep the hosts as nodes, so that search, show, history and diff know them",
     "inventory": "print the kept nodes as a dynamic inventory, as Ansible asks of a script",
 }
 _CODES = dict.fromkeys(("vars", "explain"), described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
@@ -43,7 +44,7 @@ _PRINTING = ("vars", "list", "graph")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The words of this command: seven that read Ansible's files, and one for Ansible to read."""
+    """The words of this command: eight that read Ansible's files, and one for Ansible to read."""
     for name, one in actions_of(parser, _SUMMARIES, _CODES):
         if name == "inventory":
             ansible_inventory.add_options(one)
@@ -64,6 +65,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         if name in _CODES:
             one.add_argument("--render", action="store_true", help="evaluate templates; what cannot be is named")
         _add_inventory(one)
+        if name == "save":
+            ansible_save.add_options(one)
         if name in ("vars", "explain", "diff"):
             _add_task(one)
         if name in _PRINTING:
@@ -267,4 +270,5 @@ _PERFORM = {
     "who-has": _who_has,
     "matrix": _matrix,
     "diff": _diff,
+    "save": ansible_save.perform,
 }

@@ -69,6 +69,7 @@ class Asked:
     def __init__(self, settings: Settings, runs_code: bool) -> None:
         self._settings, self._runs_code = settings, runs_code
         self._turn = threading.Lock()
+        self._parsers: dict[str, argparse.ArgumentParser] = {}
 
     def __call__(self, *words: str) -> Answer:
         """What a command answers. Whatever is wrong is in the answer."""
@@ -76,7 +77,7 @@ class Asked:
         options = argparse.Namespace(words=words, settings=self._settings)
         with self._turn:
             try:
-                program.parser(words[0], _Refusing).parse_args(words, options)
+                self._parser(words[0]).parse_args(words, options)
                 options.format = "json"
                 settled = judge(options, terminal)
                 terminal.warnings.clear()  # those of the settings were shown at the start
@@ -85,6 +86,11 @@ class Asked:
             except Exception as error:
                 return Answer(terminal.data, _error(program.understood(error)), terminal.warnings)
         return Answer(terminal.data, None, terminal.warnings)
+
+    def _parser(self, command: str) -> argparse.ArgumentParser:
+        if command not in self._parsers:
+            self._parsers[command] = program.parser(command, kind=_Refusing)
+        return self._parsers[command]
 
 
 def _error(error: Exception) -> dict[str, Any]:

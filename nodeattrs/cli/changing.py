@@ -114,8 +114,8 @@ def answer(
 
     sides: given a folder of our own, the sides and how they are asked
     """
-    import dataclasses
     import sys
+    from dataclasses import replace
     from pathlib import Path
 
     from nodeattrs.changes.impact import Asking, impact
@@ -134,7 +134,7 @@ def answer(
         found = impact(before, after, ask, how, what_if)
     ignored = list(map(Pattern, options.ignore))
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
-    passed, found = len(found.groups) - len(left), dataclasses.replace(found, groups=left)
+    passed, found = len(found.groups) - len(left), replace(found, groups=left)
     report = ImpactReport(found, passed, [*map(Pattern, options.fail_on)], options.max_nodes)
     if options.format in _FORMS:
         version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us

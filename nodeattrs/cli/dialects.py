@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import pathlib
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from nodeattrs.lazily import regexp
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
@@ -24,7 +25,7 @@ Looked = tuple[str, int, list["Finding"]]
 _HEAD = b"#cloud-config"
 _PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
 _SUFFIXES = ("", ".yaml", ".yml", ".cfg", ".txt")
-_TEMPLATE = re.compile(rb"\$\{|\{\{|\{%|<%")
+_TEMPLATE = regexp(rb"\$\{|\{\{|\{%|<%")
 _MOST_FILES = 20_000
 
 

@@ -32,7 +32,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
     from nodeattrs.reports.history import History
-    from nodeattrs.runs.remembered import required
 
     if options.limit is not None and options.limit < 1:
         options.refuse("--limit is at least 1")
@@ -40,6 +39,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     revisions, unreadable = store.history(options.node), store.unreadable(options.node)
     terminal.warn(unreadable, "unreadable-revision", "StoreError")
     if not revisions:
+        from nodeattrs.runs.remembered import required
+
         terminal.warn(filter(None, [required(store, options.node, sensitive).note]), "saved-note", "StoreError")
     terminal.report(History(options.node, revisions[: options.limit], unreadable))
     return 0

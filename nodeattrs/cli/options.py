@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
-_NUMBER = re.compile(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
+_NUMBER = regexp(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, or a URL such as postgresql:// (default: "
     "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
@@ -50,13 +51,16 @@ REPO_HELP = (
 def actions_of(
     parser: argparse.ArgumentParser, summaries: Mapping[str, str], epilogs: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The actions of a command, one after the other, each with its parser.
+    """The actions of a command, one after the other, each with its parser; the one alone that is asked for.
 
     summaries: action -> what it does, for the lists of both
     epilogs:   action -> what its own help ends with, line by line as it is written
     """
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
+    asked = getattr(parser, "asked", None)
     for name, summary in summaries.items():
+        if asked in summaries and name != asked:
+            continue
         epilog = (epilogs or {}).get(name)
         yield (
             name,

@@ -93,6 +93,9 @@ class Parser(argparse.ArgumentParser):
     What is left over is refused by the command it was written for, and not by the program around it.
     """
 
+    asked: str | None = None
+    """The one action that is asked for, of those that the command has."""
+
     def _get_formatter(self) -> argparse.HelpFormatter:
         # One is made for each argument, and would load `shutil` to ask how wide the terminal is.
         return self.formatter_class(prog=self.prog, width=columns() - 2)  # type: ignore[call-arg]
@@ -144,11 +147,12 @@ def precedence_table() -> str:
     return "\n".join(["precedence, the strongest first (maps meet key by key; docs/merging.md):", *rows, ""])
 
 
-def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
+def parser(only: str | None = None, action: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
     """All commands with their options.
 
-    only: of this command; the others are named and not opened. Of none, where it is no command: for the help
-    kind: what each of them is parsed by
+    only:   of this command. Of none, where it is no command: for the help
+    action: of its actions this one, if it is one
+    kind:   what each of them is parsed by
     """
     program = _Program(
         prog="nodeattrs",
@@ -161,11 +165,9 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
     program.add_argument(
         "--man", metavar="COMMAND", nargs="?", help="print the page of the program for man, or of a command"
     )
+    commands: argparse._SubParsersAction[Parser]
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
-    for name in COMMANDS:
-        if only in COMMANDS and name != only:
-            commands.add_parser(name)
-            continue
+    for name in (only,) if only in _MODULES else COMMANDS:
         command = import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
         one = commands.add_parser(
             name,
@@ -176,6 +178,7 @@ def parser(only: str | None = None, kind: type[Parser] = Parser) -> argparse.Arg
             allow_abbrev=False,
         )
         if only is None or only == name:
+            one.asked = action
             command.add_options(one)
         one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
     return program
@@ -219,7 +222,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             return DONE
         try:
             with terminal.writing():
-                parser(_command_in(words)).parse_args(_joined(words), options)
+                parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
             settled = judge(options, terminal)

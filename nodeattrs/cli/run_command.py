@@ -239,10 +239,10 @@ class _Runs:
         self._terminal.report(report)
 
     def _end(self) -> None:
-        from nodeattrs.reports.catalog import AppliedRuns
-        from nodeattrs.reports.run import RunReports
-
         if self._options.format != "text":
+            from nodeattrs.reports.catalog import AppliedRuns
+            from nodeattrs.reports.run import RunReports
+
             runs = RunReports(self._reports, self._failed)
             self._terminal.report(AppliedRuns(runs, list(self._catalogs.values())) if self._catalogs else runs)
 
@@ -258,12 +258,13 @@ def _report(
     traceback: bool,
 ) -> RunReport | list[str]:
     """What is shown of a node, made where it ran: its report, or the lines about what went wrong."""
+    if not isinstance(came, NodeattrsError):
+        from nodeattrs.reports.run import RunReport
+
+        return RunReport.of(came)
     from nodeattrs.reports.failure import failure_lines, traceback_lines
-    from nodeattrs.reports.run import RunReport
     from nodeattrs.reports.screen import printable
 
-    if not isinstance(came, NodeattrsError):
-        return RunReport.of(came)
     # What was logged before leads to the fault.
     before = [*map(str, log), *([f"the run of {name} failed"] if several else [])]
     return [

@@ -31,6 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="also print this attribute of each node (NAME=PATH sets the column); may be repeated",
     )
+    parser.add_argument("--node", metavar="NAME", action="append", help="only this one of those found; may be repeated")
     parser.add_argument("--sort", metavar="PATH", help="order by this attribute (default: by name)")
     parser.add_argument("--reverse", action="store_true", help="the other way round")
     parser.add_argument("--limit", metavar="N", type=int, help="at most N nodes")
@@ -63,6 +64,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     store, _ = saved_in(options)
     names = store.search(query, at)
     unknown = doubts(store, query, bool(names), at)
+    names = names if options.node is None else sorted(set(names).intersection(options.node))
     terminal.warn(unknown)
 
     def found(name: str, wanted: dict[str, tuple[object, ...]]) -> Finding:

@@ -31,7 +31,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
     from datetime import UTC, datetime
 
-    from nodeattrs.keep.maintenance import last_runs
+    from nodeattrs.keep.revisions import last_runs
     from nodeattrs.reports.status import NodeStatus, Status
 
     store, _ = saved_in(options)

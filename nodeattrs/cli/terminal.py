@@ -9,6 +9,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs.errors import BadValue, NodeattrsError
@@ -22,6 +23,8 @@ _CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
 """Signs that command some terminals, and that JSON leaves as they are; to JSON these spellings are the same."""
 
 _NO_COLUMNS = 100_000
+_AT_ONCE = 1_000
+"""Lines that are written at once; who asks little is shown all of it or nothing."""
 
 _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
@@ -48,14 +51,15 @@ class Terminal:
     def report(self, report: Report) -> None:
         """Write a report to stdout."""
         if self._form == "json":
-            text = _json(report.to_dict())
+            self.text(_json(report.to_dict()))
         elif self._form == "yaml":
             from nodeattrs.texts.yaml_writing import written
 
-            text = written(report.to_dict())
+            self.text(written(report.to_dict()))
         else:
-            text = "".join(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
-        self.text(text)
+            lines = iter(report.lines(self.screen(sys.stdout)))
+            while some := "".join(f"{line}\n" for line in islice(lines, _AT_ONCE)):
+                self.text(some)  # of a whole fleet, piece by piece
 
     def text(self, text: str) -> None:
         """Write *text* to stdout as it is."""

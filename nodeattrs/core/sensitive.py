@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any, NoReturn
 
 from nodeattrs.errors import BadValue, TooDeep
@@ -11,6 +10,8 @@ from nodeattrs.errors import BadValue, TooDeep
 
 def _own(value: Any) -> Any:
     try:
+        from copy import deepcopy
+
         return deepcopy(value)
     except RecursionError:
         raise TooDeep("a secret is nested too deep, or inside itself") from None

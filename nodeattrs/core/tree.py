@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from typing import Any
 
 from nodeattrs.errors import BadArgument, BadKey, BadName, BadValue, Path, TooDeep, wrong_argument
+from nodeattrs.lazily import regexp
 
 __all__ = [
     "ABSENT",
@@ -54,10 +54,10 @@ class Absent:
 
 ABSENT: Any = Absent()
 
-_BARE = re.compile(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
+_BARE = regexp(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
 _LONG = 40
-_INTEGER = re.compile(r"-?\d+")
-_STEP = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)""")
+_INTEGER = regexp(r"-?\d+")
+_STEP = regexp(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)""")
 
 
 def spell(path: Path) -> str:
@@ -229,6 +229,8 @@ def left_without(tree: Any, path: Path) -> Any:
         return ABSENT
     if dig(tree, path) is ABSENT:
         return tree
+    from copy import copy
+
     out, step = copy(tree), path[0]
     if len(path) > 1:
         out[step] = left_without(out[step], path[1:])
@@ -448,7 +450,7 @@ LONGEST_NAME = 200
 """Characters of a name. A file name has 255; a store adds its own marks to it."""
 
 # Chef's own alphabet. Without "@", "~" and "%", which are left for marks that no name can imitate.
-_NAME = re.compile(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]*")
+_NAME = regexp(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]*")
 
 
 def checked_name(name: object, what: str) -> str:

@@ -5,14 +5,13 @@ It knows stores and nodes, and no repository.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
-from nodeattrs.errors import BadArgument, DocumentError, NodeNotFound
+from nodeattrs.errors import BadArgument, NodeNotFound
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.keep.revisions import Noted, Revision, Saved, Store, retried
@@ -37,20 +36,6 @@ def restore(store: Store, name: str, at: int | datetime) -> Revision:
             hint=f"nodeattrs history {name} shows what there is",
         )
     return retried(store, name, lambda _: Saved(name, old.document, old.snapshot, noted=Noted(by="restore")))
-
-
-def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
-    """Each node by name: its latest revision, and the latest one that a run made.
-
-    The two are one unless somebody has changed what is stored since. None stands for what is not known.
-    """
-    for name, latest in store.latest():
-        run = latest
-        if latest is not None and not latest.noted.is_run:
-            run = None
-            with contextlib.suppress(DocumentError):
-                run = next((one for one in store.history(name) if one.noted.is_run), None)
-        yield name, latest, run
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:

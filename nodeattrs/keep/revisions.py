@@ -8,6 +8,7 @@ only that both are JSON and that the document names its node.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import NodeNotFound, StoreError
+from nodeattrs.errors import DocumentError, NodeNotFound, StoreError
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query
@@ -270,3 +271,17 @@ def taken(name: str, number: int, where: str) -> StoreError:
         f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",
         hint="keep it in another store, or forget the node there first: nodeattrs node delete",
     )
+
+
+def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
+    """Each node by name: its latest revision, and the latest one that a run made.
+
+    The two are one unless somebody has changed what is stored since. None stands for what is not known.
+    """
+    for name, latest in store.latest():
+        run = latest
+        if latest is not None and not latest.noted.is_run:
+            run = None
+            with contextlib.suppress(DocumentError):
+                run = next((one for one in store.history(name) if one.noted.is_run), None)
+        yield name, latest, run

@@ -20,14 +20,12 @@ from nodeattrs.node.joined import plain, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.setters import Mark
+from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""
-
-CHEF_RULES = "nodeattrs_rules"
-"""In Chef's JSON: the rules for paths that the node reads its levels by. Chef does not know them, and ignores it."""
 
 FORMAT = "nodeattrs-snapshot"
 VERSION = 3
@@ -386,30 +384,29 @@ def _packed_origin(origin: Origin) -> dict[str, Any]:
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
     """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank.
 
-    What other nodes began with, too, is shared with them.
+    What other nodes began with, too, is shared with them: each mark of that is used in one slot alone.
     """
-    begun = ledger.begun
-    if begun is not None and begun.stands_in(ledger, slots):
-        if begun.packed is None:
+    begun, standing, shared = ledger.begun, frozenset[int](), list[Any]()
+    if begun is not None and (standing := begun.standing_in(ledger).intersection(slots)):
+        if standing not in begun.packed:
             alone = Ledger(provenance=True, root=ledger.marks.root)
             alone.begin_with(begun)
-            begun.packed = list(_each_packed(alone, begun.trees, 1))
-        own = frozenset(slots) - begun.trees.keys()
-        return [_blank(), *begun.packed, *_each_packed(ledger, own, len(begun.packed) + 1)]
-    return [_blank(), *_each_packed(ledger, slots, 1)]
+            begun.packed[standing] = list(_each_packed(alone, standing, []))
+        shared = begun.packed[standing]
+    return [_blank(), *_each_packed(ledger, frozenset(slots) - standing, shared)]
 
 
 def _blank() -> dict[str, Any]:
     return {"kind": UNKNOWN.kind}
 
 
-def _each_packed(ledger: Ledger, slots: Collection[int], first: int) -> Iterator[dict[str, Any]]:
-    """The marks from the first one on, as some slots use them."""
+def _each_packed(ledger: Ledger, slots: Collection[int], shared: list[Any]) -> Iterator[dict[str, Any]]:
+    """The marks as some slots use them; the first ones that these do not use as they are shared."""
     reach = _Reach(ledger, slots)
     causes = _kept(ledger, reach.used, slots)
-    for number in range(first, len(ledger.marks)):
+    for number in range(1, len(ledger.marks)):
         if number not in reach.used:
-            yield _blank()
+            yield shared[number - 1] if number <= len(shared) else _blank()
             continue
         mark = ledger.marks[number]
         base = mark.locator.at(())

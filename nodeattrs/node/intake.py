@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
 from nodeattrs.core.folding import placed
@@ -32,7 +32,6 @@ from nodeattrs.node.values import stored
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
 
 
-@runtime_checkable
 class EnvironmentLike(Protocol):
     """What there is to know of an environment."""
 
@@ -81,8 +80,9 @@ class Intake:
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             load(self._trees[name], {}, ROLES)
-            with Grown(kept=True).growing():  # the history has each of the lists that unite
-                for tree, locator in layers:
+            grown = Grown(kept=True)  # the history has each of the lists that unite
+            for tree, locator in layers:
+                with grown.growing():
                     _lay_over(self._trees[name], tree, locator)
 
     def layers(self) -> Prepared:

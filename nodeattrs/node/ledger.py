@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ class Prepared:
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
     numbered: whether a number is a key somewhere in the trees
-    packed:   the marks as data, where a snapshot has made that of them
+    packed:   the marks as data as some of the slots use them, where a snapshot has made that of them
     """
 
     trees: Mapping[int, OwnedMap]
@@ -52,11 +52,11 @@ class Prepared:
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
     unknown: Mapping[int, tuple[Layer, ...]]
     numbered: bool
-    packed: list[Any] | None = None
+    packed: dict[frozenset[int], list[Any]] = field(default_factory=dict)
 
-    def stands_in(self, ledger: Ledger, slots: Collection[int]) -> bool:
-        """Whether a ledger that began with it has all of it yet, and in some of these slots."""
-        return all(slot in slots and ledger.trees[slot] is tree for slot, tree in self.trees.items())
+    def standing_in(self, ledger: Ledger) -> frozenset[int]:
+        """The slots that a ledger which began with it has as they were."""
+        return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
 
 
 def _references() -> tuple[int, int]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nodeattrs.errors import InvalidRunListItem
+from nodeattrs.lazily import regexp
 
 _PINNED = r"(?:@([0-9]+(?:\.[0-9]+){1,2}))"
-_RECIPE = re.compile(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
-_ROLE = re.compile(r"role\[([^\]\n]+)\]")
-_BARE_PINNED = re.compile(rf"([^@\[\]\n]+){_PINNED}")
-_BARE = re.compile(r"[^\[\]\n]+")
+_RECIPE = regexp(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
+_ROLE = regexp(r"role\[([^\]\n]+)\]")
+_BARE_PINNED = regexp(rf"([^@\[\]\n]+){_PINNED}")
+_BARE = regexp(r"[^\[\]\n]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ It knows no slots and no trees.
 
 from __future__ import annotations
 
-import linecache
 import os
 import sys
 from collections.abc import Callable
@@ -21,10 +20,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
-from nodeattrs.texts.python import PythonText, Span
 
 if TYPE_CHECKING:
     from array import array
+
+    from nodeattrs.texts.python import PythonText, Span
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -227,6 +227,10 @@ def span_of(code: CodeType, offset: int) -> Span | None:
 
 def text_of(filename: str, ran: Any = None) -> PythonText:
     """The source of a file as it ran: what linecache had of it then, or has now."""
+    import linecache
+
+    from nodeattrs.texts.python import PythonText
+
     lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
     if not lines:
         linecache.checkcache(filename)
@@ -265,6 +269,8 @@ calls that led there."""
 
 def _calls_to(frame: Any, code: CodeType, entered: CodeType | None) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
+    import linecache
+
     calls: list[tuple[CodeType, int, Any]] = []
     left = 0 if entered is None or code is entered else _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
@@ -362,6 +368,8 @@ class Marks:
                 caller, left = caller.f_back, left - 1
         number = self._numbers.get(key)
         if number is None:
+            import linecache
+
             # The text is held, since the file may have run again with another one by the time somebody asks.
             known = linecache.cache.get(code.co_filename)
             number = self._numbers[key] = len(self.table)

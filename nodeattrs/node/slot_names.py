@@ -7,6 +7,9 @@ from typing import NamedTuple
 DEFAULT_ENVIRONMENT = "_default"
 """The environment of a node of which nothing else is known; it says nothing."""
 
+CHEF_RULES = "nodeattrs_rules"
+"""In Chef's JSON: the rules for paths that the node reads its levels by. Chef does not know them, and ignores it."""
+
 ATTRIBUTE_FILE, RECIPE, ENVIRONMENT, ROLE, FACTS = "attribute file", "recipe", "environment", "role", "facts"
 
 

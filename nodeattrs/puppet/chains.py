@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import (
     Chain,
     Collector,
@@ -27,7 +28,7 @@ from nodeattrs.puppet.references import (
     ref_of,
 )
 
-_MARKS = re.compile(
+_MARKS = regexp(
     r"""(?P<space>\s+|\#[^\n]*)
       | (?P<mark><<\||\|>>|<\||\|>|->|~>|<-|<~|==|!=|=>|[\[\](),{}:;])
       | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")

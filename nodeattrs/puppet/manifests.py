@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nodeattrs.lazily import regexp
+
 _LONGEST = 5_000
 """Signs of a string or a remark: what is longer is not seen as one, and costs no more than that."""
 
 _NAME = r"[a-z]\w*(?:::[a-z]\w*)*"
-_TOKENS = re.compile(
+_TOKENS = regexp(
     rf"""(?P<skip>\#[^\n]*|/\*.{{0,{_LONGEST}}}?\*/)
       | (?P<heredoc>@\(\s*"?(?P<tag>[^):/"\n]+)"?[^)\n]*\).{{0,{_LONGEST}}}?^[ \t]*(?:\|[ -]*|-[ ]*)?(?P=tag)[ \t]*$)
       | (?P<text>'(?:[^'\\]|\\.){{0,{_LONGEST}}}'|"(?:[^"\\]|\\.){{0,{_LONGEST}}}")
@@ -25,14 +27,14 @@ _TOKENS = re.compile(
       | (?P<close>[)\]}}])""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""")
-_COMPUTED = re.compile(r"[$#%]\{[^}\n]*\}|\$[\w:]+")
-_LOOKUP = re.compile(
+_QUOTED = regexp(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""")
+_COMPUTED = regexp(r"[$#%]\{[^}\n]*\}|\$[\w:]+")
+_LOOKUP = regexp(
     r"""\b(?P<word>lookup|hiera(?:_array|_hash|_include)?)\b\s*(?:\(\s*)?(?:\{\s*)?
         (?:['"]?name['"]?\s*=>\s*)?(?P<quote>['"])(?P<key>[\w:.-]+)(?P=quote)(?=(?P<rest>[^\n]*))""",
     re.VERBOSE,
 )
-_ALONE = re.compile(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
+_ALONE = regexp(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
 
 
 class PuppetClass(NamedTuple):

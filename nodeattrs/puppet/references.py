@@ -8,7 +8,6 @@ given to a catalog as a whole.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -271,7 +270,9 @@ def _value(value: Any) -> str:
 
 def near_hint(missing: str, known: Iterable[str]) -> str | None:
     """ "did you mean ...?", or None. References are quoted nowhere else, so they are not quoted here."""
-    close = difflib.get_close_matches(missing, list(known), 3, 0.7)
+    from difflib import get_close_matches
+
+    close = get_close_matches(missing, list(known), 3, 0.7)
     return f"did you mean {' or '.join(close)}?" if close else None
 
 

@@ -17,6 +17,7 @@ from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search import indexed
+from nodeattrs.lazily import regexp
 from nodeattrs.node.values import MARKER
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.reports.screen import Screen
 
-_TEMPLATE = re.compile(r"\{[{%#]")
+_TEMPLATE = regexp(r"\{[{%#]")
 _UNSAFE = "__ansible_unsafe"
 
 

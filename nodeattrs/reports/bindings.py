@@ -12,6 +12,7 @@ from typing import Any
 from nodeattrs.adapters.bindings import Explanation, Graph, Injector
 from nodeattrs.adapters.bindings.combinations import wrongs_of
 from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.model.values import texts_of
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
@@ -49,7 +50,7 @@ def explained_binding(explanation: Explanation, path: Path = (), with_causes: bo
 
 def _plain(value: Any) -> Any:
     try:
-        return copied(value)
+        return copied(texts_of(value))
     except (BadKey, BadValue):
         return str(value)
 
@@ -108,7 +109,12 @@ class ExplainedBinding:
 
     def _beside(self, screen: Screen) -> Iterator[str]:
         asides = (
-            ("tie below the winner: without it they would be a conflict", self._ties()),
+            (
+                "tie below the winner: without it they would be a conflict"
+                if self.explanation.problem is None
+                else "neither stands above the other",
+                self._ties(),
+            ),
             ("set by", self._set_by()),
             ("looks up", self._looked()),
         )

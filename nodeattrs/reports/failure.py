@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import traceback
 from collections.abc import Iterator
 
 from nodeattrs.errors import RecipeFailed
@@ -23,7 +22,9 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
 
 def traceback_lines(error: BaseException) -> Iterator[str]:
     """The whole way to an error, as Python prints it, for those who asked."""
-    for text in traceback.format_exception(error):
+    from traceback import format_exception
+
+    for text in format_exception(error):
         yield from map(printable, text.splitlines())
 
 
@@ -39,10 +40,12 @@ def _marked(style: str, message: str, code: str, screen: Screen) -> Iterator[str
 
 
 def _way(error: RecipeFailed, root: str) -> Iterator[str]:
+    from traceback import extract_tb
+
     # The error itself went through whoever included the file, its cause through the file.
     seen: set[tuple[str, int | None]] = set()
     for raised in (error, error.__cause__):
-        for frame in traceback.extract_tb(raised.__traceback__) if raised else ():
+        for frame in extract_tb(raised.__traceback__) if raised else ():
             inside = os.path.relpath(frame.filename, root) if os.path.isabs(frame.filename) else ".."
             if inside.startswith("..") or (frame.filename, frame.lineno) in seen:
                 continue

@@ -6,7 +6,7 @@ value can move the cursor or colour anything itself.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 _STYLES = {
@@ -70,17 +70,15 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
-def in_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[list[str]]:
+def in_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:
     """The cells of *rows*, padded so that they stand below each other; the last cell of a row is left alone.
 
     right: the columns that end together and not begin together: numbers
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    padded = []
     for row in rows:
         cells = [
             cell.rjust(width) if index in right else cell.ljust(width)
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        padded.append([*cells[:-1], row[-1]])
-    return padded
+        yield [*cells[:-1], row[-1]]

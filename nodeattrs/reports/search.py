@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.keep.search import read_tree
-from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
@@ -41,9 +39,15 @@ def finding(document: dict[str, Any], attributes: dict[str, Path], snapshot: dic
 
     snapshot: the node's, if there is one: it knows what cannot be read
     """
-    tree = read_tree(document) if attributes else {}
-    node = Node.restore(snapshot) if attributes and snapshot and snapshot.get("unknown") else None
-    unknown = {} if node is None else {title: Undecided.at(node, path) for title, path in attributes.items()}
+    tree, unknown = {}, {}
+    if attributes:
+        from nodeattrs.keep.search import read_tree
+        from nodeattrs.node.node import Node
+
+        tree = read_tree(document)
+        if snapshot and snapshot.get("unknown"):
+            node = Node.restore(snapshot)
+            unknown = {title: Undecided.at(node, path) for title, path in attributes.items()}
     return Finding(str(document["name"]), {title: dig(tree, path) for title, path in attributes.items()}, unknown)
 
 
@@ -92,12 +96,13 @@ class Findings:
             yield "no node was found" if not self.total else f"there are {self.total} nodes, none on this page"
             return
         titles = list(self.page[0].values)
-        rows = [["node", *map(printable, titles)]] if titles else []
-        for one in self.page:
+        rows = [["node", *map(printable, titles)]]
+        for one in self.page if titles else ():
             shown = ["" if value is ABSENT else cut(on_one_line(value), _WIDEST) for value in one.values.values()]
             rows.append([one.name, *shown])
-        for number, row in enumerate(in_columns(rows)):
+        for number, row in enumerate(in_columns(rows)) if titles else ():
             line = "  ".join(row).rstrip()
-            yield screen.paint(line, "strong") if titles and not number else line
+            yield line if number else screen.paint(line, "strong")
+        yield from (one.name for one in self.page if not titles)
         if len(self.page) < self.total:
             yield f"({self.offset + 1} to {self.offset + len(self.page)} of {self.total})"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.lazily import regexp
 from nodeattrs.reports import undecided
-from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
@@ -25,7 +25,7 @@ OriginOf = Callable[[Path], Origin | None]
 _FARTHEST = 44
 """The column up to which remarks stand below each other."""
 
-_PLAIN = re.compile(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
+_PLAIN = regexp(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 
@@ -148,6 +148,8 @@ def part_of(tree: Any, path: Path) -> Any:
     """
     value = dig(tree, path)
     if value is ABSENT:
+        from nodeattrs.reports.explain import way_to
+
         raise NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=way_to(tree, path))
     return value
 

@@ -10,11 +10,9 @@ import gc
 import math
 import os
 import signal
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -29,6 +27,9 @@ from nodeattrs.runs.session import version
 
 if TYPE_CHECKING:
     from nodeattrs.runs.shipping import Packed
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 BATCH = 8
 """Nodes that a worker is given at once, until it is known how long they take."""
@@ -99,6 +100,8 @@ def _sent(
     in_order: bool,
     stopping: Callable[[], bool],
 ) -> Iterator[Any]:
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     waiting = iter(names)
     under_way: dict[Future[_Done], tuple[Any, ...]] = {}
     began, most, idle = time.time(), max(BATCHES, 2 * workers.width()), time.monotonic()
@@ -123,7 +126,7 @@ def _sent(
                 _require_same_time(came, began, workers)
                 yield from came.given
             idle = _require_workers(workers, time.monotonic() if done else idle)
-    except (*_LOSSES, *workers.deaths, *workers.ends) as error:
+    except (*_losses(), *workers.deaths, *workers.ends) as error:
         raise _loss(error, workers) from error
     finally:
         for future in under_way:
@@ -150,11 +153,18 @@ def _require_same_time(came: _Done, began: float, workers: Workers) -> None:
 
 
 _KEPT = "what was saved is kept"
-_LOSSES: tuple[type[Exception], ...] = (BrokenExecutor, CancelledError, ImportError)
+
+
+def _losses() -> tuple[type[Exception], ...]:
+    from concurrent.futures import BrokenExecutor, CancelledError
+
+    return BrokenExecutor, CancelledError, ImportError
 
 
 def _loss(error: Exception, workers: Workers) -> FleetError:
     """What it means that an executor gave up."""
+    from concurrent.futures import BrokenExecutor
+
     if isinstance(error, workers.deaths):
         message, kind, hint = "workers have died over the same nodes", "worker-died", "have they enough memory?"
     elif isinstance(error, ImportError):
@@ -305,7 +315,9 @@ class _Quiet:
 
 def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Done:
     """What a worker does. raises: FleetError, where it cannot do it for any node"""
-    began, host = time.perf_counter(), socket.gethostname()
+    from socket import gethostname
+
+    began, host = time.perf_counter(), gethostname()
     if task.version != version():
         message = f"{host} has nodeattrs {version()}, and here it is {task.version}"
         raise FleetError(message, kind="other-version", hint="install the same one there")

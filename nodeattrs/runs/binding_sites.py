@@ -25,6 +25,7 @@ from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.lazily import regexp
 from nodeattrs.runs.defaults import FILE
 
 if TYPE_CHECKING:
@@ -175,7 +176,7 @@ _SHARED = {"role": "roles", "recipe": "recipes", "tag": "tags", "environment": "
 """Further names for what a node is."""
 _OF_NODE = ("name", "chef_environment", "roles", "recipes", "tags", "fqdn", "hostname", "ipaddress", "platform")
 _INDEXED = {"role": "roles", "roles": "roles", "recipe": "recipes", "recipes": "recipes", "name": "name"}
-_PLAIN = re.compile(r"[A-Za-z0-9_]+")
+_PLAIN = regexp(r"[A-Za-z0-9_]+")
 
 
 class KeptNodes(Objects):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import pathlib
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
+from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
@@ -44,7 +44,7 @@ NOTES = frozenset(
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
 
-_FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
+_FETCHES = regexp(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
 _PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 

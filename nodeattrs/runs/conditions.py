@@ -7,20 +7,20 @@ and no cookbook. The rules: docs/attribute-data.md, "Blocks and conditions".
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
 from nodeattrs.errors import BadArgument
+from nodeattrs.lazily import regexp
 from nodeattrs.runs.fields import Fields
 
 Facts = Mapping[Any, Any]
 Test = Callable[[Any], bool]
 
-_NUMBERS = re.compile(r"\d{1,9}(?:\.\d{1,9})*")
-_CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_NUMBERS.pattern})")
+_NUMBERS = regexp(r"\d{1,9}(?:\.\d{1,9})*")
+_CONSTRAINT = regexp(rf"(<=|>=|~>|<|>|=)?\s*({_NUMBERS.pattern})")
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     **{"=": operator.eq, "<": operator.lt, ">": operator.gt},
     **{"<=": operator.le, ">=": operator.ge, "~>": operator.ge},

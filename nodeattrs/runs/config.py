@@ -58,7 +58,6 @@ the lists mean is not known here.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -69,6 +68,7 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
@@ -302,7 +302,7 @@ def _limits(fields: Fields) -> dict[str, float]:
 
 
 def _chef(fields: Fields) -> ChefConfig:
-    fields.only(ChefConfig.__dataclass_fields__, "chef", above=_KNOWN)
+    fields.only(tuple(ChefConfig.__dataclass_fields__), "chef", above=_KNOWN)
     paths = [
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]
@@ -361,7 +361,7 @@ def _rule(key: str, given: Any) -> None:
         raise
 
 
-_CODE = re.compile(r"[\w./-]+:\w+(\.\w+)*")
+_CODE = regexp(r"[\w./-]+:\w+(\.\w+)*")
 
 
 def _bindings(fields: Fields) -> tuple[str | None, tuple[str, ...], dict[str, str]]:

@@ -16,13 +16,14 @@ from functools import cached_property
 from typing import NamedTuple, NoReturn
 
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.runs.versions import Version
 from nodeattrs.texts import documents
 
 FOLDERS = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
 
-_FIELD = re.compile(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+_FIELD = regexp(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
 
 
 class Lock(NamedTuple):

@@ -10,13 +10,10 @@ hands in who makes it. Who the workers are is known to `executors`, how a reposi
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
-import uuid
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -24,13 +21,11 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodeattrs.catalog import Catalog, Report
 from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
-from nodeattrs.keep.maintenance import last_runs
 from nodeattrs.runs.batches import BATCH, each
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts
@@ -42,6 +37,9 @@ from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
 from nodeattrs.texts.documents import Document, read
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from nodeattrs.catalog import Catalog, Report
     from nodeattrs.runs.shipping import Packed
 
 GIVEN_UP = 2 * BATCH
@@ -54,7 +52,7 @@ Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
 """What somebody wants to know of a node: of its session, or of what went wrong and what had been logged by then.
 It is called where the node ran; it and what it gives must be fit to be sent between processes."""
 
-Apply = Callable[[str, Catalog], Report]
+Apply = Callable[[str, "Catalog"], "Report"]
 """Brings the resources of a node into their state; see `perform`."""
 
 
@@ -158,6 +156,8 @@ def _packing(fleet: Fleet) -> Callable[[str], _Item]:
 
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
     """Those of the nodes whose last run was before *since*, or did not go well."""
+    from nodeattrs.keep.revisions import last_runs
+
     done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
     return [name for name in names if name not in done]
 
@@ -225,7 +225,7 @@ class _Work:
     apply: Apply | None = field(default=None, compare=False)
     is_given_twice: bool = field(default=False, compare=False)
     """Whether somebody else may be given what a worker that is thought dead has begun."""
-    call: str = field(default_factory=lambda: uuid.uuid4().hex)
+    call: str = field(default_factory=lambda: os.urandom(16).hex())
 
 
 class _Sent(NamedTuple):
@@ -336,9 +336,11 @@ class _Worker:
 
 def _require_same(fleet: Fleet) -> None:
     """raises: FleetError, where this machine has another repository than the fleet is of"""
+    from socket import gethostname
+
     from nodeattrs.runs.shipping import digest_of
 
-    host = socket.gethostname()
+    host = gethostname()
     if not os.path.isdir(fleet.repository):
         missing = f"there is no repository at {fleet.repository} on {host}"
         raise FleetError(missing, kind="other-repository", hint=_SHIP)

@@ -16,7 +16,6 @@ from __future__ import annotations
 import glob
 import os
 import pathlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
@@ -28,6 +27,7 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Me
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
 
@@ -39,7 +39,7 @@ COMPOSE, HIERA = "compose", "hiera-deep"
 NAMES = (*(one.name for one in POLICIES), COMPOSE, HIERA)
 """The names of all policies."""
 
-_NUMBERED = re.compile(r"(.+)#(\d{1,9})")
+_NUMBERED = regexp(r"(.+)#(\d{1,9})")
 
 
 @cache

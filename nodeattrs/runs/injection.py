@@ -11,13 +11,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.catalog import Catalog, ref_of
-from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NotFound
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.repository import Repository
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Injector
+    from nodeattrs.core.trace import Trace
 
 
 class Injection:

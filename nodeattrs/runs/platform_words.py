@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.errors import BadArgument
+from nodeattrs.lazily import regexp
 from nodeattrs.node.node import Node
 from nodeattrs.runs.versions import Constraint, Version
 
@@ -197,8 +198,8 @@ def _by_version(values: Mapping[Any, Any], platform: str, version: Any) -> Any:
     return own["default"] if "default" in own else values.get("default")
 
 
-_BEGINS = re.compile(r"[<>=~]*\s*\d")
-_NUMBERS = re.compile(r"(?P<operator>[<>=~]*\s*)(?P<numbers>\d{1,9}(?:\.\d{1,9}){0,2})")
+_BEGINS = regexp(r"[<>=~]*\s*\d")
+_NUMBERS = regexp(r"(?P<operator>[<>=~]*\s*)(?P<numbers>\d{1,9}(?:\.\d{1,9}){0,2})")
 
 
 def _allows(asked: object, version: str) -> bool:

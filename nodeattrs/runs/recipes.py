@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
-import traceback
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -257,7 +256,9 @@ class RecipeRunner:
             _words.reset(token)
 
     def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+        from traceback import extract_tb
+
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
         line = lines[-1] if lines else None
         origin = Origin(kind, name, shown, line)
         first, *rest = str(error).splitlines() or [""]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import linecache
 import pathlib
-import re
 import sys
 from collections.abc import Callable
 from types import CodeType, TracebackType
@@ -22,6 +21,7 @@ from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
 
@@ -210,7 +210,7 @@ def _with_caret(error: SyntaxError) -> list[str]:
     return [text, f"{' ' * (error.offset - 1 - len(line) + len(text))}^"]
 
 
-_RUBY = re.compile(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
+_RUBY = regexp(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
 
 
 def ruby_left(source: str, file: str) -> list[DocumentError]:

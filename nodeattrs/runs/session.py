@@ -12,22 +12,22 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nodeattrs.catalog import Catalog, Report
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.node.node import Node
-from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog import Catalog, Report
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,8 @@ def perform(
     if save:
         noop = run.catalog.noop
         ok = applied is None or noop or applied.ok
+        if applied is not None:
+            from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report, fleet=fleet))
         revision = store.save(saved, None if force else after_revision)
@@ -275,6 +277,8 @@ def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
         """
         if index != "node":
             raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
+        from nodeattrs.keep.search import parse_query, read_tree
+
         names = store.search(parse_query(query))
         trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
         if attributes is None:

@@ -7,7 +7,6 @@ setting means is known to `runs.config` and to whoever uses it. It runs nothing.
 from __future__ import annotations
 
 import os
-import pathlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,16 +14,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import A_PATH, taking
-from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Folded, Layer, fold
-from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.texts.nearest import is_ours, nearest
 
 if TYPE_CHECKING:
+    from nodeattrs.core.claim import Origin
+    from nodeattrs.core.fold import Folded
+    from nodeattrs.core.trace import Trace
+    from nodeattrs.core.tree import Path
     from nodeattrs.runs.repository import Repository
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
@@ -60,7 +58,7 @@ class Settings:
         ]
         self._own_warnings: list[DocumentError] = []
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
-        self._found = None if named is not None else self._upwards(pathlib.Path(start).absolute())
+        self._found = None if named is not None else self._upwards(os.path.abspath(start))
         place = self._found if named is None else named
         self.repository: Repository | None = None
         if place is not None:
@@ -68,13 +66,13 @@ class Settings:
 
             self.repository = Repository(place)
 
-    def _upwards(self, start: pathlib.Path) -> str | None:
+    def _upwards(self, start: str) -> str | None:
         folder = nearest(FILE, start)
-        if folder is None or folder == start or is_ours(folder / FILE):
+        if folder is None or folder == start or is_ours(os.path.join(folder, FILE)):
             return None if folder is None else os.path.relpath(folder, start)
         message = "belongs to somebody else, so it does not count here"
         hint = "name the repository if it is meant: --repo DIR"
-        self._own_warnings.append(DocumentError(message, file=str(folder / FILE), hint=hint))
+        self._own_warnings.append(DocumentError(message, file=os.path.join(folder, FILE), hint=hint))
         return None
 
     @property
@@ -84,10 +82,13 @@ class Settings:
     @cached_property
     def folded(self) -> Folded:
         """All settings, each with everyone who set it. raises: DocumentError"""
-        defaults = {**SETTINGS, "store": os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))}
-        layers = [Layer(defaults, Origin("default"), "default")]
+        from nodeattrs.core.claim import Origin
+        from nodeattrs.core.fold import Layer, fold
+        from nodeattrs.core.policy import ACROSS
+
+        layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
         if self._found is not None:
-            file = pathlib.PurePath(self._found, FILE).as_posix()
+            file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
             layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
         if self.repository is not None and (document := self.repository.settings) is not None:
             self.repository.config  # noqa: B018  whatever is wrong in it is found
@@ -99,10 +100,17 @@ class Settings:
         return fold(layers, ACROSS)
 
     @property
+    def _usual_store(self) -> str:
+        return os.path.normpath(os.path.join(self._found or "", SETTINGS["store"]))
+
+    @property
     def store(self) -> str:
         """Where nodes are kept. A path in nodeattrs.toml counts from its repository."""
+        given = [given["store"] for given, _ in self._given if "store" in given]
+        if given or self.repository is None:  # who only looks at a store folds no settings
+            return str(given[-1] if given else self._usual_store)
         place = str(self.folded["store"])
-        if self.repository is None or "://" in place or self.folded.origins("store")[0].kind != "settings":
+        if "://" in place or self.folded.origins("store")[0].kind != "settings":
             return place
         return os.path.join(os.path.relpath(self.repository.root), place)
 

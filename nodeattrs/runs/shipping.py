@@ -7,19 +7,16 @@ no store. What was sent is checked before anything of it becomes a file. It know
 from __future__ import annotations
 
 import contextlib
-import gzip
-import hashlib
-import io
 import os
 import pathlib
-import tarfile
-import tempfile
 import threading
-import zlib
 from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.errors import FleetError
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 _NO_CONTENT = frozenset({".git", ".hg", ".svn", ".nodeattrs", "__pycache__"})
 _HEAD = ".git/HEAD"
@@ -70,7 +67,7 @@ def hold(repository: Packed) -> None:
             del _HELD[next(iter(_HELD))]
 
 
-def held(digest: str) -> tempfile.TemporaryDirectory[str]:
+def held(digest: str) -> TemporaryDirectory[str]:
     """The folder in which a repository that was sent lies; it goes when nobody has it. raises: FleetError"""
     with _HOLDING:
         if digest in _HELD:
@@ -79,16 +76,18 @@ def held(digest: str) -> tempfile.TemporaryDirectory[str]:
 
 
 _HOLDING = threading.Lock()
-_HELD: dict[str, tempfile.TemporaryDirectory[str]] = {}
+_HELD: dict[str, TemporaryDirectory[str]] = {}
 _MOST = 4
 """Repositories that a process keeps for the next who sends them."""
 
 
-def _unpacked(repository: Packed) -> tempfile.TemporaryDirectory[str]:
+def _unpacked(repository: Packed) -> TemporaryDirectory[str]:
+    from tempfile import TemporaryDirectory
+
     files = dict(_members(repository.body))
     if _digest(sorted((name, content) for name, content in files.items() if name != _HEAD)) != repository.digest:
         raise _failed("the repository that was sent is not the one that was packed", "bad-pack")
-    folder = tempfile.TemporaryDirectory(prefix="nodeattrs-")
+    folder = TemporaryDirectory(prefix="nodeattrs-")
     try:
         for name, content in files.items():
             path = pathlib.Path(folder.name, name)
@@ -136,6 +135,8 @@ def _below(folder: str, name: str, gone: Collection[str], above: tuple[str, ...]
 
 
 def _digest(files: Iterable[tuple[str, bytes]]) -> str:
+    import hashlib
+
     digest = hashlib.sha256()
     for name, content in files:
         # With lengths: no two repositories are written as one text.
@@ -145,6 +146,10 @@ def _digest(files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _tar(files: dict[str, bytes]) -> bytes:
+    import gzip
+    import io
+    import tarfile
+
     body = io.BytesIO()
     with tarfile.open(fileobj=body, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in files.items():
@@ -156,6 +161,10 @@ def _tar(files: dict[str, bytes]) -> bytes:
 
 def _members(body: bytes) -> Iterator[tuple[str, bytes]]:
     """The files of a pack. raises: FleetError, before anything is written, for whatever else may stand in one"""
+    import io
+    import tarfile
+    import zlib
+
     try:
         with tarfile.open(fileobj=io.BytesIO(body), mode="r:gz") as tar:
             for member in tar:

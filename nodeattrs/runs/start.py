@@ -20,7 +20,7 @@ def reset_defaults_and_overrides(node: Node) -> None:
     Intake(node).reset()
 
 
-@taking(node=Node, role_default=Mapping, role_override=Mapping, environment=EnvironmentLike | None)
+@taking(node=Node, role_default=Mapping, role_override=Mapping, environment="override_attributes?")
 def apply_expansion(
     node: Node,
     role_default: Mapping[Any, Any],

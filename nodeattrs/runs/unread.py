@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.slot_names import ATTRIBUTE_FILE
 
@@ -20,9 +21,9 @@ NOT_RUN = "is Ruby, which was not run"
 _LEVELS = ("default", "force_default", "normal", "override", "force_override", "automatic")
 _COOKBOOKS = _LEVELS[:-1]
 _WORDS = "|".join((*_LEVELS, "set"))
-_SETS = re.compile(rf"\b(?:rm_)?({_WORDS}|rm)(?:_unless)?\b")
-_NODE_SETS = re.compile(rf"\bnode\s*\.\s*(?:rm_)?({_WORDS}|rm)(?:_unless|_attrs)?\b")
-_INCLUDED = re.compile(r"""\binclude_recipe\s*\(?\s*(['"])([\w:.-]+)\1""")
+_SETS = regexp(rf"\b(?:rm_)?({_WORDS}|rm)(?:_unless)?\b")
+_NODE_SETS = regexp(rf"\bnode\s*\.\s*(?:rm_)?({_WORDS}|rm)(?:_unless|_attrs)?\b")
+_INCLUDED = regexp(r"""\binclude_recipe\s*\(?\s*(['"])([\w:.-]+)\1""")
 
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:

@@ -6,14 +6,14 @@ Numbers and comparisons only: it knows no cookbook, no file and nobody who asks.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from nodeattrs.errors import BadArgument
+from nodeattrs.lazily import regexp
 
-_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?")
-_CONSTRAINT = re.compile(r"(<=|>=|~>|<|>|=)?\s*([0-9][0-9.]*)")
+_VERSION = regexp(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?")
+_CONSTRAINT = regexp(r"(<=|>=|~>|<|>|=)?\s*([0-9][0-9.]*)")
 
 _COMPARE: dict[str, Callable[[Version, Version], bool]] = {
     "=": operator.eq,

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import gc
 import json
-import re
 from json.encoder import encode_basestring
 from math import inf
 from typing import Any
+
+from nodeattrs.lazily import regexp
 
 WORTH = 1_000_000
 """So many characters later orjson is worth its start."""
@@ -27,7 +28,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 _DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(".") for byte in range(128)) + b"." * 128
 _LONG = b"0" * 19
 """A whole number with fewer digits has fewer than 64 bits."""
-_SMALL = re.compile(rb"0\.0000\d+(?=[],}]|\Z)"), re.compile(rb"e-\d(?=[],}]|\Z)")
+_SMALL = regexp(rb"0\.0000\d+(?=[],}]|\Z)"), regexp(rb"e-\d(?=[],}]|\Z)")
 """How orjson may write a number between 1e-10 and 1e-4, where Python writes an exponent of two digits."""
 _SPELLED = 1e16, 1.5e300, 1e-10, 5e-324, 1.2345678901234568e17, -0.0, 0.1, 0.0001, 1e22
 
@@ -127,17 +128,19 @@ def decoded(text: bytes | str) -> Any:
 
 
 def read_back(text: str) -> tuple[Any, str] | None:
-    """What a text says, and that as a text without spaces; None where it takes the library to know.
+    """What a text says, and that as a text once more; None where it takes the library to know.
 
-    Of a key that is written twice the last value stands there.
+    Of a key that is written twice the last value stands there. A text that programs wrote, in lines or without
+    spaces, comes back as it was: it is that object then, and nothing in it is odd.
     """
     library = _library(len(text))
     if not library:
         return None
     try:
-        if _LONG in text.encode().translate(_DIGITS):
-            return None
         tree = library.loads(text)
-        return tree, library.dumps(tree).decode()
+        again = library.dumps(tree, None, library.OPT_INDENT_2 if text[1:2] == "\n" else 0).decode()
+        if again == text.rstrip("\n"):
+            return tree, text
+        return None if _LONG in text.encode().translate(_DIGITS) else (tree, again)
     except (TypeError, ValueError):
         return None

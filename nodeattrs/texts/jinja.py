@@ -5,19 +5,19 @@ It knows no system's names and filters: those who render put them in. Jinja2 is 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import update_wrapper
 from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import missing_extra
+from nodeattrs.lazily import regexp
 
 _PER_SIGN = 10
 _GROWING = ("center", "format", "indent", "replace")
 """Filters that make much of little."""
 
-_WIDTH = re.compile(r"\d{4,}")
+_WIDTH = regexp(r"\d{4,}")
 
 
 def module() -> Any:

@@ -18,20 +18,21 @@ from typing import Any
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import DEEPEST, read_back
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
+_TOKEN = regexp(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 
-_OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
+_OPENED, _COLON, _SPACE = (regexp(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
 _skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
-_ESCAPE = re.compile(r"\\.", re.DOTALL)
-_LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
-_SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
+_ESCAPE = regexp(r"\\.", re.DOTALL)
+_LONG_NUMBER = regexp(rf"\d{{{MAX_DIGITS + 1}}}")
+_SPARE_COMMA = regexp(r"\s*,\s*[\]}]")
 
 # The library's words, and ours. "Illegal trailing comma" is what Python 3.13 calls two of the others.
 _REASONS = {
@@ -60,6 +61,8 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
     raises: DocumentError; TooMuch
     """
     fast = read_back(text.text) if number is finite and budget.limits.depth >= DEEPEST else None
+    if fast and fast[1] is text.text:
+        return Reading(fast[0], lambda: _root(text.text, 0), (), DEEPEST, 0)
     tree, levels, quotes = (fast[0], DEEPEST, _quotes(fast[1])) if fast else _parsed(text, budget, number)
     # The libraries keep quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > quotes else ()

@@ -6,7 +6,6 @@ It looks at names and owners, and opens nothing.
 from __future__ import annotations
 
 import os
-import pathlib
 
 SETTINGS_FILE = "nodeattrs.toml"
 
@@ -14,14 +13,15 @@ _ROOTS = (".git", "cookbooks", "roles")
 """What stands at the root of a repository: above it are the files of another one."""
 
 
-def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> pathlib.Path | None:
+def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> str | None:
     """The folder, *start* or one above it, that has *file*; None where there is none up to the root of a repository."""
-    start = pathlib.Path(start).absolute()
-    for folder in (start, *start.parents):
-        if os.path.lexists(folder / file):
+    folder, below = os.path.abspath(start), ""
+    while folder != below:
+        if os.path.lexists(os.path.join(folder, file)):
             return folder
-        if any(os.path.lexists(folder / name) for name in _ROOTS):
+        if any(os.path.lexists(os.path.join(folder, name)) for name in _ROOTS):
             return None
+        folder, below = os.path.dirname(folder), folder
     return None
 
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, reduce
+from functools import cache, lru_cache, partial, reduce
 from math import prod
 from operator import or_
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
+from nodeattrs.lazily import regexp
 
 _HINT = "pip install 'nodeattrs[regex]' searches with a limit of time, and knows more of Ruby's expressions"
 
@@ -59,7 +60,9 @@ class Expression:
     tries:  the most that `re` may have to do: the length of the text to a power, times a number; None: nobody knows
     """
 
-    def __init__(self, source: str, plain: re.Pattern[str] | None, tries: Tries | None, timed: _Engine | None) -> None:
+    def __init__(
+        self, source: str, plain: re.Pattern[str] | None, tries: Tries | None, timed: Callable[[], _Engine | None]
+    ) -> None:
         self.source = source
         self.tries = tries
         self._plain = plain if tries is not None else None
@@ -78,12 +81,13 @@ class Expression:
         if self._plain is not None and (self._is_quick or self.tries.on(words[-1]) <= _QUICK * in_force().steps):  # type: ignore[union-attr]
             return getattr(self._plain, method)(*words)
         budget = Budget(f"/{self.source[:40]}/")
-        if self._timed is None:
+        timed = self._timed()
+        if timed is None:
             error = budget.passed("steps")
             error.hint = _HINT
             raise error
         try:
-            return getattr(self._timed, method)(*words, timeout=budget.limits.seconds)
+            return getattr(timed, method)(*words, timeout=budget.limits.seconds)
         except TimeoutError:
             raise budget.passed("seconds") from None
 
@@ -142,8 +146,8 @@ def expression(source: str, flags: int = 0, spelled: str | None = None, *, beyon
             why = str(error)
         except (re.error, RecursionError, OverflowError) as error:
             raise BadPattern(str(error)) from None
-    timed = None if tries is not None and tries.is_quick else _timed(wanted, flags, bool(beyond))
-    if tries is None and timed is None:
+    timed = cache(partial(_timed, wanted, flags, bool(beyond)))
+    if tries is None and timed() is None:
         raise BadPattern(why, hint=None if has_regex() else _HINT)
     return Expression(source, plain, tries, timed)
 
@@ -180,7 +184,7 @@ _CAPITALS: _Set = 0x7FFFFFE << 64
 _MOST_PLACES = 2_000
 _FEW = 3
 _TWO_WAYS = "one of its repeats holds another, so that a text can be divided in too many ways"
-_IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
+_IGNORES_CASE = regexp(r"\(\?[a-zA-Z]*i")
 
 
 def _judged(source: str, flags: int) -> Tries:

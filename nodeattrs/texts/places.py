@@ -7,7 +7,6 @@ syntax: each reader of a syntax plants its own marks.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -18,8 +17,9 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import MAX_DEPTH, spell
 from nodeattrs.errors import DocumentError, Path
+from nodeattrs.lazily import regexp
 
-HALF_PAIR = re.compile("[\ud800-\udfff]")
+HALF_PAIR = regexp("[\ud800-\udfff]")
 """What can be escaped into a text, but never written to a file: half of a surrogate pair."""
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError, missing_extra
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Text
 
@@ -38,11 +39,11 @@ _ESCAPES = {
     "f": "\f",
     "v": "\v",
 }
-_ESCAPE = re.compile(
+_ESCAPE = regexp(
     r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F\s]+)\}|x([0-7][0-9a-fA-F]?)|([0-7]{1,3})|(\n)|([^uxcCM0-7]))", re.DOTALL
 )
-_OCTAL = re.compile(r"(-?)0[oO]?([0-7]+)")
-_MARGIN = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
+_OCTAL = regexp(r"(-?)0[oO]?([0-7]+)")
+_MARGIN = regexp(r"^[ \t]*(?=\S)", re.MULTILINE)
 _TAB = 8
 _STEPS_A_NODE = 10
 _SKIPPED = ("comment", "heredoc_body", "empty_statement", "uninterpreted")

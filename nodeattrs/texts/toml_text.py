@@ -15,18 +15,19 @@ from typing import Any
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Reading, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
-_STATEMENT = re.compile(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
-_TOKEN = re.compile(rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*|[\n\[\]{{}}]', re.DOTALL)
+_STATEMENT = regexp(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
+_TOKEN = regexp(rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*|[\n\[\]{{}}]', re.DOTALL)
 _FEW_STEPS = 30
 """Keys of so few steps are read as fast as anything else."""
 _SQUARES_A_STEP = 10
-_LONG_NUMBER = re.compile(r"0[xob][0-9a-fA-F_]{3500}")
-_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_LONG_NUMBER = regexp(r"0[xob][0-9a-fA-F_]{3500}")
+_PLACE = regexp(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def read(text: Text, budget: Budget) -> Reading:

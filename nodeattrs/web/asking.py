@@ -82,7 +82,7 @@ QUESTIONS: Mapping[str, Question] = {
     "show": Question("show --winners", "node path?", "at"),
     "explain": Question("explain", "node path", "at"),
     "history": Question("history", "node", "limit"),
-    "search": Question("search", "query", "attribute sort limit offset"),
+    "search": Question("search", "query", "attribute node sort limit offset"),
     "diff": Question("diff", "before after?", "path slots"),
     "matrix": Question("matrix", "path", "query count"),
     "list": Question("list", "kind", "", _REPO),

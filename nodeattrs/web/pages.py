@@ -11,13 +11,16 @@ from nodeattrs.web.asking import Answer, Site, answer
 from nodeattrs.web.drawing import drawn
 from nodeattrs.web.rendering import url
 
-PAGE = 25
+PAGE = 20
 """Nodes on one page."""
 
 _FEW = 60
 """Nodes that are all asked; of more a page counts, or looks at some."""
 
 _SOME = 10
+_LONGEST = 2_000
+"""Characters of an address that every server takes."""
+
 _ATTRIBUTES = ("platform", "roles", "chef_environment")
 
 
@@ -52,7 +55,8 @@ def failed(error: Mapping[str, Any], title: str = "") -> Page:
 def _made(template: str, title: str, found: Answer, question: str, asked: Mapping[str, Any], **data: Any) -> Page:
     """The page of one question."""
     values = {name: value for name, value in asked.items() if value}
-    api = f"/api/{question}" + (f"?{urlencode(values, doseq=True)}" if values else "")
+    query = urlencode(values, doseq=True)
+    api = f"/api/{question}?{query}".rstrip("?") if len(query) < _LONGEST else ""
     return Page(template, {"found": found.data, "given": values, **data}, title, api, found.error, found.warnings)
 
 
@@ -65,26 +69,13 @@ def nodes(site: Site, given: Given) -> Page:
     only_bad = given.get("failed") == "1"
     asked: dict[str, Any] = {"query": query, "attribute": list(_ATTRIBUTES), "limit": str(PAGE), "offset": str(offset)}
     if only_bad:
-        among = set(bad) if query == "*:*" else {one["name"] for one in _all_of(site, query)} & set(bad)
-        names = [name for name in rows if name in among]
-        asked |= {"query": _named(names[offset : offset + PAGE]), "offset": "0"}
+        asked["node"] = bad or ["/"]  # no node is called so
     found = answer(site, "search", **asked) if status.error is None else status
-    total = len(names) if only_bad else (found.data or {}).get("total", 0)
+    total = (found.data or {}).get("total", 0)
     return _made(
         "nodes.html", "Nodes", found, "search", asked, rows=rows, bad=len(bad), only_bad=only_bad, total=total,
         query="" if query == "*:*" else query, offset=offset, page=PAGE,
     )  # fmt: skip
-
-
-def _all_of(site: Site, query: str) -> Sequence[Mapping[str, Any]]:
-    found = answer(site, "search", query=query).data or {"nodes": ()}
-    return found["nodes"]  # type: ignore[no-any-return]
-
-
-def _named(names: Sequence[str]) -> str:
-    """The query that finds some nodes by name; nobody, where there are none."""
-    quoted = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
-    return " OR ".join(f'name:"{name}"' for name in quoted) or "NOT *:*"
 
 
 def _number(text: str | None) -> int:
@@ -95,24 +86,27 @@ def node(site: Site, given: Given) -> Page:
     """The attributes of a node."""
     name, at = given["name"], given.get("at")
     found = answer(site, "show", node=name, at=at)
-    changed = _changed(site, name, found.data)
+    revisions = _revisions(site, name)
+    changed = _changed(site, name, found.data, revisions)
     made = _made("node.html", name, found, "show", {"node": name, "at": at}, changed=changed, at=at)
-    return made._replace(commit=_commit(site, name, found.data))
+    return made._replace(commit=_commit(found.data, revisions))
 
 
 def _revisions(site: Site, name: str) -> list[Mapping[str, Any]]:
     return (answer(site, "history", node=name).data or {}).get("revisions", [])  # type: ignore[no-any-return]
 
 
-def _commit(site: Site, name: str, shown: Mapping[str, Any] | None) -> str | None:
+def _commit(shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, Any]]) -> str | None:
     number = (shown or {}).get("revision")
-    return next((one["repository"] for one in _revisions(site, name) if one["number"] == number), None)
+    return next((one["repository"] for one in revisions if one["number"] == number), None)
 
 
-def _changed(site: Site, name: str, shown: Mapping[str, Any] | None) -> list[str]:
+def _changed(
+    site: Site, name: str, shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, Any]]
+) -> list[str]:
     """The paths that differ from the revision before."""
     number = (shown or {}).get("revision")
-    earlier = [one["number"] for one in _revisions(site, name) if number is not None and one["number"] < number]
+    earlier = [one["number"] for one in revisions if number is not None and one["number"] < number]
     if not earlier:
         return []
     found = answer(site, "diff", before=f"{name}@{earlier[0]}", after=f"{name}@{number}").data or {"changes": ()}
@@ -125,7 +119,7 @@ def why(site: Site, given: Given) -> Page:
     found = answer(site, "explain", **asked)
     template = "picture.html" if given.get("part") else "why.html"
     made = _made(template, f"{given.get('path', '')} on {given['name']}", found, "explain", asked)
-    return made._replace(commit=_commit(site, given["name"], found.data))
+    return made._replace(commit=_commit(found.data, _revisions(site, given["name"])))
 
 
 def history(site: Site, given: Given) -> Page:

@@ -21,6 +21,7 @@ from tests.benchmarks.growth import growth_figures
 from tests.benchmarks.hiera import hiera_figures
 from tests.benchmarks.ordering import catalog_figures
 from tests.benchmarks.search import keep_figures
+from tests.benchmarks.starts import start_figures
 
 KINDS = {
     "bindings": bindings_figures,
@@ -33,6 +34,7 @@ KINDS = {
     "hiera": hiera_figures,
     "keep": keep_figures,
     "node": node_figures,
+    "starts": start_figures,
 }
 
 

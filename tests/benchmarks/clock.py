@@ -61,7 +61,9 @@ def _times(work: Work) -> int:
     return max(1, round(times * ROUND_SECONDS / spent))
 
 
-def seconds_of_python(*programs: Sequence[str], rounds: int = 20) -> list[float]:
+def seconds_of_python(
+    *programs: Sequence[str], rounds: int = 20, python: str = sys.executable, folder: os.PathLike[str] | str = os.curdir
+) -> list[float]:
     """The processor seconds, user and system, of fresh interpreters with these arguments: least of many, in turns.
 
     With bytecode, as an installed package has it, also where the environment says that none is written.
@@ -72,7 +74,7 @@ def seconds_of_python(*programs: Sequence[str], rounds: int = 20) -> list[float]
         environment["PYTHONPYCACHEPREFIX"] = cache
         for _ in range(rounds + 1):  # one more: the first has to write bytecode
             for index, arguments in enumerate(programs):
-                child = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, env=environment)
+                child = subprocess.Popen([python, *arguments], stdout=subprocess.DEVNULL, env=environment, cwd=folder)
                 _, status, used = os.wait4(child.pid, 0)
                 child.returncode = os.waitstatus_to_exitcode(status)
                 if child.returncode != 0:

@@ -77,6 +77,11 @@ def write_and_read(rounds: int) -> Iterator[Figure]:
             1.5,
             f"the same with {small}",
         )
+    nodes = [workloads.write_read_node(small, "single") for _ in range(2)]
+    by_one, at_once = seconds_each(
+        partial(workloads.write_and_read, nodes[0]), partial(workloads.write_and_read_at_once, nodes[1]), rounds=rounds
+    )
+    yield Figure("write + read, all steps in one subscript", at_once / by_one, "times", 0.6, "the steps one by one")
     (kept,) = seconds_each(partial(workloads.write_and_keep, workloads.wide_node(larger[-1], "single")), rounds=rounds)
     yield _micro(f"write, a new view of {larger[-1]:,} keys kept before each", kept)
     (appended,) = seconds_each(once(partial(workloads.append, workloads.loaded({}), 1_000)), rounds=rounds)
@@ -86,7 +91,9 @@ def write_and_read(rounds: int) -> Iterator[Figure]:
 def reading(rounds: int) -> Iterator[Figure]:
     node = workloads.loaded(workloads.merge_input())
     warm, plain = seconds_each(*_each(workloads.read_ten, [node, node.to_dict()]), rounds=rounds)
-    yield Figure("warm read node[a][b][c][d]", warm / plain, "times", 5.0, "a plain nested dict")
+    yield Figure("warm read node[a][b][c][d]", warm / plain, "times", 3.0, "a plain nested dict")
+    plain, at_once = seconds_each(*workloads.hot_reads(node), rounds=rounds)
+    yield Figure("warm read node[a, b, c, d]", at_once / plain, "times", 1.5, "a plain nested dict")
     yield _micro("warm read node[a][b][c][d]", warm / 10, chef=_micro_text(1 / 153_899))
     written, _ = workloads.life(provenance=True)
     path = tuple(workloads.hot_path())
@@ -103,6 +110,10 @@ def merging(rounds: int) -> Iterator[Figure]:
     yield Figure("fresh node to to_dict()", fresh / copied, "times", 1.0, "copy.deepcopy of the result")
     yield Figure("fresh node to to_dict()", fresh * 1e3, "ms", chef=f"{1e3 / 69 + 1e3 / 23.9:.1f} ms")
     node = workloads.loaded(workloads.merge_input())
+    many = workloads.many_leaves(1_000_000)
+    tree = many.to_dict()
+    kept, copied = seconds_each(once(many.snapshot), once(lambda: copy.deepcopy(tree)), rounds=1)
+    yield Figure("snapshot of 1,000,000 leaves of one statement", kept / copied, "times", 2.0, "copy.deepcopy of it")
     (merged,) = seconds_each(once(node.to_dict), rounds=rounds)
     yield Figure("to_dict() alone", merged * 1e3, "ms", chef=f"{1e3 / 23.9:.1f} ms")
 

@@ -19,11 +19,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import CodeType
 from typing import Any
-from unittest.mock import patch
 
-from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_document
-from nodeattrs.keep.stores import sql
-from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep import Saved, filtered_snapshot, saved_document
 from nodeattrs.runs import Repository
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.stacks import leaves_of
@@ -61,14 +58,16 @@ ENVIRONMENTS = ("production", "staging", "testing")
 TESTING = {"default_attributes": {"app": {"log_level": "debug"}}, "override_attributes": {"app": {"workers": 1}}}
 
 
-def example(folder: Path) -> Path:
+def example(folder: Path, checkout: Path = ROOT) -> Path:
     """The example repository with six roles and three environments, and all facts kept."""
     place = folder / "repository"
-    shutil.copytree(ROOT / "cookbooks_example", place)
+    shutil.copytree(checkout / "cookbooks_example", place)
     settings = place / "nodeattrs.toml"
     settings.write_text(settings.read_text("utf-8").partition("[allowed]")[0], "utf-8")
     for name, role in MORE_ROLES.items():
         (place / "roles" / f"{name}.json").write_text(json.dumps({"name": name, **role}), "utf-8")
+    site = place / "bindings" / "environments.pp"
+    site.write_text(site.read_text("utf-8").replace("site {", "site {\n  environment { 'testing': }"), "utf-8")
     (place / "environments" / "testing.json").write_text(json.dumps({"name": "testing", **TESTING}), "utf-8")
     return place
 
@@ -176,24 +175,24 @@ BAGS = ("users", "apps")
 
 
 @cache
-def _repository(place: str) -> Repository:
+def repository_at(place: str) -> Repository:
     return Repository(place)
 
 
 @cache
-def _plain(place: str) -> Plain:
-    return plain_of(_repository(place))
+def plain_at(place: str) -> Plain:
+    return plain_of(repository_at(place))
 
 
 def resolve_one(place: str, facts: Path, number: int) -> dict[str, Any]:
     """The merged tree of a node, by nodeattrs."""
-    return run_of(_repository(place), number, load_facts(facts / f"n{number}.json", settled=True)).node.to_dict()
+    return run_of(repository_at(place), number, load_facts(facts / f"n{number}.json", settled=True)).node.to_dict()
 
 
 def plain_one(place: str, facts: Path, number: int) -> dict[str, Any]:
     """The same on plain dicts."""
     name, run_list, environment = what_of(number)
-    return _plain(place).resolve(name, facts / f"n{number}.json", run_list, environment)
+    return plain_at(place).resolve(name, facts / f"n{number}.json", run_list, environment)
 
 
 Resolve = Callable[[str, Path, int], dict[str, Any]]
@@ -234,7 +233,6 @@ def fleet_figures(folder: Path) -> Iterator[Figure]:
             rate = SAMPLE / (time.perf_counter() - began)
             told = f"`fleet resolve --jobs {jobs}`, SQLite, processes started and all"
             yield Figure(f"run and save, {title}, jobs {jobs}", rate, "nodes/s", of=told)
-    yield from _kept(folder, place, facts)
 
 
 def describe(repository: Path, count: int) -> None:
@@ -265,73 +263,3 @@ def _round(way: Resolve, place: str, facts: Path, workers: int, pool: Executor |
         parts = [range(first, SAMPLE, workers) for first in range(workers)]
         list(pool.map(resolve_some, [way] * workers, [place] * workers, [facts] * workers, parts))
     return time.perf_counter() - began
-
-
-def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
-    repository = _repository(place)
-    nodes = [
-        resolved(repository, number, load_facts(facts / f"n{number}.json", settled=True)) for number in range(SAMPLE)
-    ]
-    store, bare = open_store(folder / "sample.db"), open_store(folder / "bare.db")
-    first = _seconds(store, nodes)
-    with patch.multiple(sql, put_index=_nothing, unknown_parts=_only_others, index_questions=_no_question):
-        without = _seconds(bare, nodes)
-    bare.close()
-    again = _seconds(store, nodes)
-    _change(nodes, document=True)
-    document = _seconds(store, nodes)
-    _change(nodes, snapshot=True)
-    snapshot = _seconds(store, nodes)
-    _change(nodes, document=True, snapshot=True)
-    both = _seconds(store, nodes)
-    store.close()
-    yield Figure("save, a new node", SAMPLE / first, "nodes/s", of=f"{SAMPLE} nodes, SQLite, processor time")
-    told = "of a save, and as much more in the file as is said below"
-    yield Figure("save, a new node: the index for search", 100 * (first - without) / first, "%", of=told)
-    yield Figure("save, an unchanged node", again / both, "times", 0.2, "a changed one")
-    told = "with its part of the index"
-    yield Figure("save, one fact of the document changed", 1e3 * document / SAMPLE, "ms", of=told)
-    yield Figure("save, the snapshot changed", 1e3 * snapshot / SAMPLE, "ms", of="which is not in the index")
-    yield from _sizes(folder, nodes)
-
-
-def _nothing(*_: Any) -> None:
-    pass
-
-
-def _only_others(talk: Talk, _: Any, *others: Question) -> list[Any]:
-    return talk.answers(*others)
-
-
-def _no_question(*_: Any) -> list[Question]:
-    return [("SELECT 1 WHERE 1 = 0",)]
-
-
-def _change(nodes: list[Saved], *, document: bool = False, snapshot: bool = False) -> None:
-    """A fact of each document, and the history of each snapshot."""
-    for saved in nodes:
-        assert saved.snapshot is not None
-        if document:
-            saved.document["automatic"]["uptime_seconds"] += 1
-        if snapshot:
-            saved.snapshot["history"] = [*saved.snapshot["history"], [["bench"], 1, 0, []]]
-
-
-def _seconds(store: Store, nodes: list[Saved]) -> float:
-    began = time.process_time()
-    for saved in nodes:
-        store.save(saved)
-    return time.process_time() - began
-
-
-def _sizes(folder: Path, nodes: list[Saved]) -> Iterator[Figure]:
-    file = folder / "ten.db"
-    store = open_store(file)
-    for _ in range(10):
-        for saved in nodes:
-            store.save(saved)
-    store.close()
-    text = sum(len(json.dumps(saved.document)) + len(json.dumps(saved.snapshot)) for saved in nodes)
-    size = file.stat().st_size / len(nodes)
-    told = f"{text / len(nodes) / 1024:,.0f} KiB of JSON in one revision"
-    yield Figure("a node on disk, ten revisions, nine unchanged", size / 1024, "KiB", of=told)

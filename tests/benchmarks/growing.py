@@ -75,7 +75,7 @@ def data(folder: Path, count: int) -> None:
 
 def resources(folder: Path, count: int) -> None:
     """A recipe that declares files, each notified by the one before."""
-    text = "\n".join(f'file("/etc/f{at}", content="x")' for at in range(count))
+    text = "\n".join(f'file("/f{at}", content="x")' for at in range(count))
     repository(folder, recipes_default__py=f"from nodeattrs.recipe import *\n{text}\n")
 
 
@@ -102,9 +102,9 @@ def _store(folder: Path, documents: Iterable[dict[str, Any]]) -> None:
 
     store = open_store(str(folder / "s.db"))
     for one in documents:
-        node = Node(one["name"])
+        node = Node(one["name"], one.get("environment", "_default"))
         node.default = one["default"]
-        node.automatic = FACTS
+        node.automatic = {**FACTS, "roles": ["r"], "recipes": []}
         store.save(Saved(node.name, saved_document(node), node.snapshot()))
     store.close()
 
@@ -113,6 +113,15 @@ def kept_nodes(folder: Path, count: int) -> None:
     """A store with many small nodes, and a repository that knows them."""
     nodes(folder, 1)
     _store(folder, ({"name": f"n{at}", "default": {"a": {"b": at % 97}}} for at in range(count)))
+
+
+def kept_role(folder: Path, count: int) -> None:
+    """Nodes that have a role and an environment, each of which sets one value that some of them read."""
+    nodes(folder, 1)
+    put(folder, "roles/r.json", '{"default_attributes": {"a": {"b": 5}}}')
+    put(folder, "environments/e.json", '{"default_attributes": {"a": {"b": 7}}}')
+    known = ({"name": f"n{at}", "environment": "e", "default": {"a": {"b": at % 9}}} for at in range(count))
+    _store(folder, known)
 
 
 def kept_wide(folder: Path, count: int) -> None:
@@ -142,7 +151,8 @@ def hiera(folder: Path, count: int) -> None:
     for name in "ab":
         wide_map = "".join(f"  k{at}: {{{name}: {at}}}\n" for at in range(count))
         put(folder, f"data/{name}.yaml", f"w:\n{wide_map}" + "".join(f"key{at}: {at}\n" for at in range(count)))
-    put(folder, "facts/n1.json", json.dumps(FACTS))
+    for name in ("n1", "n2"):
+        put(folder, f"facts/{name}.json", json.dumps(FACTS))
 
 
 def hiera_nodes(folder: Path, count: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import statistics
 import tempfile
@@ -13,11 +14,13 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.keep import Saved, Store, open_store
 from nodeattrs.keep.search import MemoryIndex, answer, parse_query
+from nodeattrs.keep.search.query import Query
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import Facts
 from tests import postgresql_server
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.fleet import SIZE, example, facts_of, fleet_figures, resolved, what_of
+from tests.benchmarks.saving import saving_figures
 
 EQUALITY = "fqdn:n7.example.com"
 QUERIES = {
@@ -29,15 +32,29 @@ QUERIES = {
     "nine nodes of ten": "site:main",
     "any field": "*:spare",
 }
-INDEX = ("path", "field", "entry", "entry_path", "part", "part_entry", "part_entry_part", "node_part", "node_part_node")
+INDEX = (
+    "path",
+    "field",
+    "entry",
+    "entry_path",
+    "part",
+    "part_entry",
+    "part_entry_part",
+    "node_part",
+    "node_part_node",
+    "word",
+)
 
 
 def keep_figures(rounds: int) -> Iterator[Figure]:
     """Everything about what is kept: the fleet, then search."""
     with tempfile.TemporaryDirectory() as folder:
         yield from fleet_figures(Path(folder))
+        yield from saving_figures(Path(folder))
     with tempfile.TemporaryDirectory() as folder:
         yield from search_figures(Path(folder), rounds)
+    with tempfile.TemporaryDirectory() as folder:
+        yield from flat_figures(Path(folder))
 
 
 def search_figures(folder: Path, rounds: int) -> Iterator[Figure]:
@@ -64,6 +81,45 @@ def search_figures(folder: Path, rounds: int) -> Iterator[Figure]:
     for store in stores.values():
         store.close()
     yield from _index_size(folder / "fleet.db")
+
+
+FEW, MANY = 300, int(os.environ.get("NODEATTRS_MANY", "10000"))
+"""Small nodes of two stores; 50,000 take some minutes."""
+FLAT = {"our own equality": "i=7", "Chef's field:value": "fqdn:n7.example.com"}
+
+
+def flat_figures(folder: Path) -> Iterator[Figure]:
+    """What must not grow with the store: equality with one hit, and forgetting a node."""
+    stores = {count: open_store(folder / f"{count}.db") for count in (FEW, MANY)}
+    for count, store in stores.items():
+        for number in range(count):
+            name = f"n{number}"
+            facts = {"fqdn": f"{name}.example.com", "i": number, "n": number % 97}
+            store.save(Saved(name, {"name": name, "chef_environment": "_default", "automatic": facts}))
+    for title, text in FLAT.items():
+        few, many = (_best(store, parse_query(text)) for store in stores.values())
+        of = f"{FEW} nodes: {1e3 * few:.2f} ms"
+        yield Figure(f"{title}, one hit of {MANY:,} nodes, SQLite", many / few, "times", 1.5, of)
+    few, many = (min(_seconds_of(store, f"n{number}") for number in range(20)) for store in stores.values())
+    of = f"{FEW} nodes: {1e3 * few:.2f} ms"
+    yield Figure(f"forget a node of {MANY:,}, SQLite: processor time", many / few, "times", 2.0, of)
+    for store in stores.values():
+        store.close()
+
+
+def _best(store: Store, query: Query) -> float:
+    def once() -> float:
+        began = time.process_time()
+        assert store.search(query) == ["n7"]
+        return time.process_time() - began
+
+    return min(once() for _ in range(200))
+
+
+def _seconds_of(store: Store, name: str) -> float:
+    began = time.process_time()
+    assert store.delete(name)
+    return time.process_time() - began
 
 
 def documents(repository: Repository) -> Iterator[dict[str, Any]]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,15 @@ def write_and_read(node: Node, times: int) -> Any:
     return seen
 
 
+def write_and_read_at_once(node: Node, times: int) -> Any:
+    """The same with all steps in one subscript."""
+    seen = None
+    for number in range(times):
+        node.default["app", "sec000", "sub000", "key0000"] = number
+        seen = node["app", "sec000", "sub000", "key0001"]
+    return seen
+
+
 def write_and_keep(node: Node, times: int) -> list[Any]:
     """The same by a program that keeps a new view of the map before every write: each one is a snapshot."""
     kept = []
@@ -127,6 +137,27 @@ def read_ten(tree: Any, times: int) -> Any:
         seen = tree[a][b][c][d]
         seen = tree[a][b][c][d]
     return seen
+
+
+def reads_of(tree: Any, spelled: str) -> Callable[[int], Any]:
+    """What reads a leaf of *tree* ten times a round, its steps written out, as they are in a file."""
+    text = "lambda times: [[" + ", ".join([f"tree{spelled}"] * 10) + "] for _ in repeat(None, times)]"
+    return eval(text, {"tree": tree, "repeat": repeat})  # type: ignore[no-any-return]
+
+
+def hot_reads(node: Node) -> list[Callable[[int], Any]]:
+    """The hot leaf of a plain nested map, and of the node with all steps in one subscript."""
+    path = hot_path()
+    by_one, at_once = "".join(f"[{step!r}]" for step in path), f"[{', '.join(map(repr, path))}]"
+    return [reads_of(node.to_dict(), by_one), reads_of(node, at_once)]
+
+
+def many_leaves(count: int) -> Node:
+    """A node with one map of so many leaves in maps of a hundred, set by one statement."""
+    return loaded({"default": {"a": {f"s{at}": dict.fromkeys(_HUNDRED, at) for at in range(count // 100)}}})
+
+
+_HUNDRED = [f"k{at}" for at in range(100)]
 
 
 # A life with and without provenance

@@ -22,6 +22,8 @@ import nodeattrs
 from nodeattrs import Node
 
 ROOT = str(Path(nodeattrs.__file__).parent)
+LAZILY = str(Path(nodeattrs.__file__).parent / "lazily.py")
+"""What data classes compare and print themselves with: a file that no way leads through."""
 _INLINE = ("<listcomp>", "<genexpr>", "<lambda>", "<dictcomp>", "<setcomp>")
 
 
@@ -64,7 +66,8 @@ def walked(name: str, question: Callable[[], Any]) -> Way:
 
     def hear(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(ROOT) and not code.co_qualname.endswith(_INLINE):
+        ours = code.co_filename.startswith(ROOT) and code.co_filename != LAZILY
+        if event == "call" and ours and not code.co_qualname.endswith(_INLINE):
             way.calls.append((code.co_filename[len(ROOT) + 1 :], code.co_qualname))
 
     sys.setprofile(hear)

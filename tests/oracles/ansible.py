@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +60,14 @@ class Peer:
     """The real program in its own process."""
 
     def __init__(self, venv: Path, home: Path, environment: dict[str, str]) -> None:
+        self.home = home
         script = Path(__file__).with_name("ansible_peer.py")
         config = home / "none.cfg"
         config.write_text("[defaults]\n", encoding="utf-8")
         quiet = {"ANSIBLE_CONFIG": str(config), "ANSIBLE_NOCOLOR": "1", "HOME": str(home), "LC_ALL": "C.UTF-8"}
         known = {"PATH": f"{venv / 'bin'}:{os.environ['PATH']}", "ANSIBLE_LOCALHOST_WARNING": "false", **quiet}
-        self.process = subprocess.Popen(
+        self._start = partial(
+            subprocess.Popen[str],
             [str(venv / "bin" / "python"), "-P", str(script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -72,7 +75,14 @@ class Peer:
             env={**known, **environment},
             text=True,
         )
+        self.process = self._start()
         self.version: str = self._answer()
+
+    def restart(self) -> None:
+        """Begin anew."""
+        self.close()
+        self.process = self._start()
+        self.version = self._answer()
 
     def ask(self, question: dict[str, Any]) -> dict[str, Any]:
         """What Ansible has."""

@@ -143,5 +143,5 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
     return {(name, key): value or "" for name in parser.sections() for key, value in parser.items(name)}
 
 
-NAMES = tuple(field.name for field in fields(Config) if field.name != "file")
+NAMES = tuple(name for name in tuple(one.name for one in fields(Config)) if name != "file")
 """The keys that are read."""

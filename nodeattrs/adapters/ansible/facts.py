@@ -6,7 +6,6 @@ A fact `ansible_x` is a variable of that name and `ansible_facts.x`. It knows no
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Unsafe
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.lazily import regexp
 
 _PREFIX = "ansible_"
 _CONNECTION_TEXT = """
@@ -24,7 +24,7 @@ _CONNECTION_TEXT = """
     private_key_file timeout ssh_private_key_file ssh_common_args ssh_extra_args ssh_executable"""
 _CONNECTION = _CONNECTION_TEXT.split()
 _STEERING = frozenset({*(_PREFIX + name for name in _CONNECTION), "hostvars", "vars"})
-_INTERPRETER = re.compile(r"ansible_\w+_interpreter")
+_INTERPRETER = regexp(r"ansible_\w+_interpreter")
 
 
 class Facts:

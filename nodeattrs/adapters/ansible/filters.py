@@ -22,6 +22,7 @@ import yaml
 from nodeattrs.adapters.ansible.printing import as_yaml_text
 from nodeattrs.adapters.ansible.values import as_json
 from nodeattrs.core.budget import in_force
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.patterns import expression
 
 _PLAIN_TEXT = """abs batch capitalize center count dictsort first float format groupby indent int items join last length
@@ -129,7 +130,7 @@ def _from_items(items: Any, key_name: str = "key", value_name: str = "value") ->
 # --- texts
 
 
-_GROUP = re.compile(r"\\g<(\S+)>|\\(\d+)")
+_GROUP = regexp(r"\\g<(\S+)>|\\(\d+)")
 
 
 def _expression(text: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> re.Pattern[str]:

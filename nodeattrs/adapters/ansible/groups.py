@@ -17,9 +17,10 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import title as titled
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
+from nodeattrs.lazily import regexp
 
 PRIORITY = "ansible_group_priority"
-_ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
+_ODD = regexp(r"^[\d\W]|[^\w]", re.ASCII)
 
 Warn = Callable[[str, str, str | None, int | None], None]
 """Takes the kind of a warning, its sentence, a file and a line."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
+from nodeattrs.lazily import regexp
 
 
 class Known(NamedTuple):
@@ -20,9 +21,9 @@ class Known(NamedTuple):
     warn: Warn
 
 
-_PARTS = re.compile(r"(?:\[[^\]]*\]|[^,:\[])+")
-_ADDRESS = re.compile(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
-_INDEX = re.compile(r"(.+)\[(-?\d+|-?\d*[:-]-?\d*)\]")
+_PARTS = regexp(r"(?:\[[^\]]*\]|[^,:\[])+")
+_ADDRESS = regexp(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
+_INDEX = regexp(r"(.+)\[(-?\d+|-?\d*[:-]-?\d*)\]")
 
 
 def matching(pattern: Iterable[str], known: Known) -> list[str]:

@@ -178,7 +178,11 @@ def as_json_text(data: Any, *, marked: bool = True) -> str:
     return json.dumps(as_json(data, marked=marked), indent=4, sort_keys=True, ensure_ascii=False)
 
 
-class _Dumper(yaml.SafeDumper):
+_Safe: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""libyaml's, as for Ansible: it breaks long lines elsewhere."""
+
+
+class _Dumper(_Safe):  # type: ignore[misc]
     """Writes the values that only Ansible has."""
 
 

@@ -20,22 +20,23 @@ from nodeattrs.adapters.ansible.levels import MAGIC
 from nodeattrs.adapters.ansible.words import PLAY, ROLE, TASK
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import Document
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
-_WORD = re.compile(r"[A-Za-z_]\w*")
-_ASSIGNED = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
-_WRITTEN = re.compile(r"^[#|*\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
-_GUARD = re.compile(
+_WORD = regexp(r"[A-Za-z_]\w*")
+_ASSIGNED = regexp(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
+_WRITTEN = regexp(r"^[#|*\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
+_GUARD = regexp(
     r"\bdefault\b|\bd\(|\bdefined\b|\bundefined\b|\bomit\b|\blookup\b|\bvarnames\b|\bvars\b|\bignore_errors\b"
 )
-_INDIRECT = re.compile(
+_INDIRECT = regexp(
     r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
 )
-_LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
+_LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
     ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
 )

@@ -192,16 +192,16 @@ def _json_key(key: Any) -> str:
 class Lines:
     """A locator of variables that each stand on a line: those of an INI inventory.
 
-    lines: variable -> line
+    by_name: variable -> line
     """
 
     kind: str
     name: str
     file: str
-    lines: dict[str, int]
+    by_name: dict[str, int]
 
     def at(self, path: Path) -> Origin:
-        return Origin(self.kind, self.name, self.file, self.lines.get(path[0]) if path else None)
+        return Origin(self.kind, self.name, self.file, self.by_name.get(path[0]) if path else None)
 
 
 @dataclass(frozen=True, slots=True)

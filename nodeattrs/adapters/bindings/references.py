@@ -14,9 +14,10 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import meant
+from nodeattrs.lazily import regexp
 
-_REFERENCE = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
-_SEGMENT = re.compile(r"\*\*?|\w[\w.-]*")
+_REFERENCE = regexp(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
+_SEGMENT = regexp(r"\*\*?|\w[\w.-]*")
 _ENC_PARTS = ("classes", "parameters", "variables")
 
 

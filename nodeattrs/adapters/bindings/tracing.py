@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.model.types import Asked, Key, spelled_key
+from nodeattrs.adapters.bindings.model.values import texts_of
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import Fragment
 from nodeattrs.adapters.bindings.resolution.applying import why_above
@@ -187,7 +188,7 @@ def plain(value: Any) -> Any:
     if value is ABSENT:
         return ABSENT
     try:
-        return copied(value)
+        return copied(texts_of(value))
     except (BadKey, BadValue):
         return Words(str(value))
 

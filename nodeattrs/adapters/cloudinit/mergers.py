@@ -41,12 +41,13 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
+from nodeattrs.lazily import regexp
 
 Mode = Literal["current", "documented"]
 
 _LISTS = (LIST, "tuple")
 _KINDS: dict[type, str] = {tuple: "tuple"}
-_PIECE = re.compile(r"([a-z_][a-z0-9_]*)\((.*)\)")
+_PIECE = regexp(r"([a-z_][a-z0-9_]*)\((.*)\)")
 _KEYS = ("merge_how", "merge_type")
 
 

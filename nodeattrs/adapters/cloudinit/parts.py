@@ -24,6 +24,7 @@ from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
 
@@ -113,7 +114,7 @@ MAX_BYTES = Limits().bytes
 """The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
 
 # Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
-_READ_DIFFERENTLY = re.compile(
+_READ_DIFFERENTLY = regexp(
     r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]", re.MULTILINE
 )
 

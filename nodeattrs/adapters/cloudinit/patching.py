@@ -21,8 +21,9 @@ from nodeattrs.core.part import Part, entries, listed, remade, without
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
+from nodeattrs.lazily import regexp
 
-_INDEX = re.compile(r"\d{1,18}", re.ASCII)
+_INDEX = regexp(r"\d{1,18}", re.ASCII)
 _PREFIX = "#cloud-config-jsonp"
 
 _REPLACED = "the operation replaces what was there"

@@ -13,8 +13,9 @@ from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
+from nodeattrs.lazily import regexp
 
-_NAMED = re.compile(
+_NAMED = regexp(
     r"(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
     r"|(?:private|api|secret|access|activation|registration|encryption|auth)[_-]?key)$|_private$",
     re.I,
@@ -29,13 +30,13 @@ _PLACES = (
 )
 """Where there is one whatever the key is called."""
 
-_FILES = re.compile(
+_FILES = regexp(
     r"\.key$|/id_(?:rsa|dsa|ecdsa|ed25519)$|/shadow$|passw(?:or)?d|secret|token|credential|\.netrc$|\.pgpass$|kubeconfig",
     re.I,
 )
 """Files whose content is one."""
 
-_LOOKS = re.compile(
+_LOOKS = regexp(
     r"-----BEGIN [A-Z ]*PRIVATE KEY|^\s*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
     re.M,
 )

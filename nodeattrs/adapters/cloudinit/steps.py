@@ -6,7 +6,6 @@ are made anew when somebody asks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import islice
@@ -23,8 +22,9 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.lazily import regexp
 
-_NUMBERED = re.compile(r"part-\d{3,}")
+_NUMBERED = regexp(r"part-\d{3,}")
 
 Status = Literal[
     "merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown", "template", "disabled"
@@ -158,7 +158,7 @@ def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
 
 
 def _fields(joining: Joining) -> dict[str, Any]:
-    return {field.name: getattr(joining, field.name) for field in fields(joining)}
+    return {name: getattr(joining, name) for name in tuple(one.name for one in fields(joining))}
 
 
 def moved(rows: Iterable[Row], offset: int) -> list[Row]:

@@ -18,6 +18,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.jinja import module, sandboxed
 
 MISSING = "CI_MISSING_JINJA_VAR/"
@@ -25,8 +26,8 @@ MISSING = "CI_MISSING_JINJA_VAR/"
 REDACTED = "redacted for non-root user"
 """What stands in the place of secrets in the instance data that everybody may read."""
 
-_FIRST_LINE = re.compile(r"##\s*template:(.*)", re.IGNORECASE)
-_VERSION = re.compile(r"v\d+")
+_FIRST_LINE = regexp(r"##\s*template:(.*)", re.IGNORECASE)
+_VERSION = regexp(r"v\d+")
 
 
 def template_in(text: str, is_rendered: bool = True) -> str | None:
@@ -125,7 +126,7 @@ class InstanceData:
         return text + "\n" * template.endswith("\n")
 
 
-_MARK = re.compile("\ue000(\\d+)\ue001")
+_MARK = regexp("\ue000(\\d+)\ue001")
 
 
 def _marked(text: str, line: int) -> str:

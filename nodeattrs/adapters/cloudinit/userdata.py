@@ -53,6 +53,7 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
+from nodeattrs.lazily import regexp
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
-_WRITTEN = re.compile(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
+_WRITTEN = regexp(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
 
 
 @taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)

@@ -8,7 +8,7 @@ meet only the strategies know, and what a call may ask for besides is the scope'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.data import Source
@@ -17,7 +17,6 @@ from nodeattrs.adapters.hiera.expressions import planned
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
 from nodeattrs.adapters.hiera.locations import Level, Place, located
-from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
@@ -25,6 +24,9 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.hiera.recorder import Recorder
 
 Merge = str | Mapping[str, Any] | None
 

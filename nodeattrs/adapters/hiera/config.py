@@ -7,7 +7,6 @@ business of `locations`, reading them that of `data`.
 from __future__ import annotations
 
 import pathlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, bad_data
 from nodeattrs.core.tree import Path, meant
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import Document
 
 NOT_INSTALLED = "module"
@@ -26,7 +26,7 @@ LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", *URIS)
 _ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS[:3], *LOCATION_KINDS, *FUNCTION_KINDS[3:])
 _DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS[:3])
 _TOP_KEYS = ("version", "defaults", "hierarchy", "plan_hierarchy", "default_hierarchy")
-_OPTION_NAME = re.compile(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
+_OPTION_NAME = regexp(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
 _CONVERT = (
     "write `version: 5`; each line of the old hierarchy becomes an entry: "
     "`- name: common` with `path: common.yaml` (the ending is no longer added)"

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Text
 
@@ -23,10 +24,10 @@ Warn = Callable[[DocumentError], None]
 
 ENVIRONMENT_CONF = "environment.conf"
 
-_SECTION = re.compile(r"\[(\w+)\]")
-_NAME = re.compile(r"\w+")
-_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
-_MODULE = re.compile(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
+_SECTION = regexp(r"\[(\w+)\]")
+_NAME = regexp(r"\w+")
+_VARIABLE = regexp(r"\$(?:(\w+)|\{(\w+)\})")
+_MODULE = regexp(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
 
 
 class Setting(NamedTuple):

@@ -18,6 +18,7 @@ from nodeattrs.adapters.hiera.keys import dug, split_key
 from nodeattrs.adapters.hiera.values import written
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.lazily import regexp
 
 
 class Speech(Protocol):
@@ -45,8 +46,8 @@ class Speech(Protocol):
 Plan = Callable[[Speech], Any]
 """Gives the value of one text or tree for one speech; what has no expressions is shared with the source."""
 
-_EXPRESSION = re.compile(r"%\{([^}]*)\}")
-_CALL = re.compile(r"^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$", re.ASCII | re.MULTILINE)
+_EXPRESSION = regexp(r"%\{([^}]*)\}")
+_CALL = regexp(r"^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$", re.ASCII | re.MULTILINE)
 _EMPTY = frozenset(["", "::", '""', "''", '"::"', "'::'"])
 _SHORT = 256
 """A fact of so few characters may be written as often as a text has room for its name."""

@@ -6,22 +6,22 @@ come before expressions. It knows no file and no scope.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.lazily import regexp
 
 if TYPE_CHECKING:
     from nodeattrs.texts.patterns import BadPattern, Expression
 
-SPECIAL = re.compile(r"['\".]")
+SPECIAL = regexp(r"['\".]")
 """A key without any of these is one step, blanks included."""
 
-_PIECE = re.compile(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
-_INTEGER = re.compile(r":?[+-]?[0-9]+")
+_PIECE = regexp(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
+_INTEGER = regexp(r":?[+-]?[0-9]+")
 
 
 @lru_cache(maxsize=65536)
@@ -137,7 +137,7 @@ def _outside(what: str, name: object, start: str) -> BadLookup:
     )
 
 
-_PLAIN_START = re.compile(r"\^([\w:-]+)(?![*+?{])")
+_PLAIN_START = regexp(r"\^([\w:-]+)(?![*+?{])")
 
 
 class _Unusable:

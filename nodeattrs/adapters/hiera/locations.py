@@ -18,6 +18,7 @@ from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
+from nodeattrs.lazily import regexp
 
 
 class Location(NamedTuple):
@@ -239,7 +240,7 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-_MARKS = re.compile(r"\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)", re.DOTALL)
+_MARKS = regexp(r"\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)", re.DOTALL)
 
 
 def _segment(step: str) -> str:
@@ -263,7 +264,7 @@ def _segment(step: str) -> str:
     return first + "".join(f"(?>[^/]*?{run})" for run in between) + f"[^/]*{last}"
 
 
-_MEMBER = re.compile(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
+_MEMBER = regexp(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
 
 
 def _one_of(members: str, negated: bool) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 
@@ -47,14 +48,14 @@ class Read(NamedTuple):
     twice: frozenset[str] = frozenset()
 
 
-_WORD = re.compile(r"[^\d.:-]?(?:[^\W\d]|[\s!@#$%^&*(){}<>|/\\~;=])")
-_TIME = re.compile(
+_WORD = regexp(r"[^\d.:-]?(?:[^\W\d]|[\s!@#$%^&*(){}<>|/\\~;=])")
+_TIME = regexp(
     r"-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?", re.ASCII
 )
-_DATE = re.compile(r"\d{4}-(?:1[012]|0\d|\d)-(?:[12]\d|3[01]|0\d|\d)", re.ASCII)
-_CLOCK = re.compile(r"([-+]?[0-9][0-9_]*):([0-5]?[0-9])(?::([0-5]?[0-9]))?(\.[0-9_]*)?")
-_FLOAT = re.compile(r"[-+]?([0-9][0-9_,]*)?\.[0-9]*([eE][-+][0-9]+)?")
-_INTEGER = re.compile(r"([-+]?)(?:0b([01_,]+)|0x([0-9a-fA-F_,]+)|0([0-7_,]+)|(0|[1-9](?:[0-9]|,[0-9]|_[0-9])*))")
+_DATE = regexp(r"\d{4}-(?:1[012]|0\d|\d)-(?:[12]\d|3[01]|0\d|\d)", re.ASCII)
+_CLOCK = regexp(r"([-+]?[0-9][0-9_]*):([0-5]?[0-9])(?::([0-5]?[0-9]))?(\.[0-9_]*)?")
+_FLOAT = regexp(r"[-+]?([0-9][0-9_,]*)?\.[0-9]*([eE][-+][0-9]+)?")
+_INTEGER = regexp(r"([-+]?)(?:0b([01_,]+)|0x([0-9a-fA-F_,]+)|0([0-7_,]+)|(0|[1-9](?:[0-9]|,[0-9]|_[0-9])*))")
 _WORDS: dict[str, Any] = {
     "~": None,
     "null": None,

@@ -14,7 +14,6 @@ from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
-from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.values import LEAVES
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import ABSENT, copied, near
@@ -108,6 +107,7 @@ class Scope(Answers):
         """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises."""
 
         from nodeattrs.adapters.hiera.explain import explained
+        from nodeattrs.adapters.hiera.recorder import Recorder
 
         recorder = Recorder()
         asking = Asking(self, override, default_values_hash, (name,), recorder.needed)
@@ -253,6 +253,8 @@ class Scope(Answers):
         for one in names:
             if override is not None and one in override:
                 continue
+            from nodeattrs.adapters.hiera.recorder import Recorder
+
             recorder = Recorder(str(split_key(one)[0]))
             try:
                 self.search(one, merge, Asking(self, override, defaults, (one,)), recorder)

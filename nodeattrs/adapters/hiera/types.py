@@ -19,6 +19,7 @@ from typing import Any
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
+from nodeattrs.lazily import regexp
 from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern, Expression
 
@@ -39,7 +40,7 @@ class Type:
         return self.text
 
 
-_TOKEN = re.compile(
+_TOKEN = regexp(
     r"\s*(?:(?P<name>[A-Z]\w*(?:::[A-Z]\w*)*)|(?P<float>-?\d+\.\d+)|(?P<int>-?(?:0[xX][0-9a-fA-F]+|\d+))"
     r"|'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|/(?P<regex>(?:[^/\\]|\\.)*)/"
     r"|(?P<word>default|undef|true|false|[a-z_]\w*)|(?P<mark>=>|[\[\]{},]))\s*",

@@ -11,6 +11,7 @@ from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import SCALARS, Path
+from nodeattrs.lazily import regexp
 
 LEAVES = SCALARS | {Encrypted}
 """What a value of data has at its ends."""
@@ -67,7 +68,7 @@ def _float(value: float) -> str:
     return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else text
 
 
-_SPECIAL = re.compile(r'["\\]|#(?=[{$@])|[\x00-\x1f\x7f]')
+_SPECIAL = regexp(r'["\\]|#(?=[{$@])|[\x00-\x1f\x7f]')
 _ESCAPES = {
     "\n": "n",
     "\t": "t",

@@ -35,6 +35,7 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.rules import Table
 from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.tags import Tagged
 
 # --- tags
@@ -223,7 +224,7 @@ def _subnets(policy: Policy) -> Policy:
     return _table("by subnet", Line(LIST, LIST, joined, "maps with an equal subnet meet"))(policy)
 
 
-_PORT = re.compile(r"(?:(?:(\[[^\]]*\]|[^:]*):)?([^:]*):)?([^:/]*)(?:/(\w+))?")
+_PORT = regexp(r"(?:(?:(\[[^\]]*\]|[^:]*):)?([^:]*):)?([^:/]*)(?:/(\w+))?")
 
 
 def port_key(port: Any) -> tuple[str, ...]:

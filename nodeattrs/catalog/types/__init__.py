@@ -10,7 +10,6 @@ behind it in the same way.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
@@ -65,6 +64,8 @@ def _loaded(point: Any) -> Any:
 
 def parameters_of(kind: Any) -> list[str]:
     """The names of the parameters of a type, the title left out."""
+    from dataclasses import fields  # a type may be of the standard module
+
     return [one.name for one in fields(kind) if one.init][1:]
 
 

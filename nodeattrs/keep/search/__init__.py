@@ -4,10 +4,17 @@ A query is parsed once and asked of an index; where the index lives (in memory, 
 PostgreSQL) is its own affair. It knows no store and no command line.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from nodeattrs.keep.search.answer import Index, answer
 from nodeattrs.keep.search.fields import fields_of, index_parts, indexed, read_tree
-from nodeattrs.keep.search.memory import MemoryIndex
 from nodeattrs.keep.search.query import Query, QueryNotSupported, QueryNotUnderstood, parse_query
+from nodeattrs.lazily import imported
+
+if TYPE_CHECKING:
+    from nodeattrs.keep.search.memory import MemoryIndex
 
 __all__ = [
     "Index",
@@ -22,3 +29,5 @@ __all__ = [
     "parse_query",
     "read_tree",
 ]
+
+__getattr__ = imported(__name__, {"MemoryIndex": "memory"})  # a database has an index of its own

@@ -19,14 +19,14 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 from nodeattrs.core.tree import parse as parsed_path
-from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
+from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
-from nodeattrs.texts.patterns import BadPattern, expression
+from nodeattrs.lazily import regexp
 
 LONGEST_QUERY = 10_000
 """Characters of a query."""
@@ -58,47 +58,26 @@ _SIGN = rf"(?:\\.|\\\Z|(?!&&|\|\|)[^{_ENDS}\\])"
 _ALONE = rf"(?![^{_ENDS}])"
 _OWN = rf"""(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}=<>~\\-])(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}=<>~\\])*"""
 
-_GRAMMAR = rf"""
-start: either
-?either: both | either (_OR both | both) -> either
-?both: negated | both _AND negated -> both
-?negated: (_NOT | _MINUS | _BANG) negated -> negated | _PLUS negated -> plus | boosted
-?boosted: one | boosted "^" WORD -> boosted
-?one: "(" either ")" -> group
-    | (word | phrase) ":" value -> field
-    | OWN -> own
-    | plain
-?plain: word | phrase | span
-?value: plain | "(" values ")" -> group | (_NOT | _MINUS | _BANG) value -> negated
-    | _PLUS value -> plus | WORD ":" value -> nested
-?values: all_values | values (_OR all_values | all_values) -> either
-?all_values: value_boosted | all_values _AND value_boosted -> both
-?value_boosted: value | value_boosted "^" WORD -> boosted
-word: WORD
-phrase: PHRASE
-span: OPENING END _TO END CLOSING
+_WORD = rf"(?!-|(?:AND|OR|NOT){_ALONE}){_SIGN}+"
+_NEGATED = rf"(?P<negated>NOT{_ALONE}|[-!])"
+_COMPARES = rf"""(?:>=|<=|=|<|>|~(?=[{_SPACES}]*"))"""
+_OURS = rf"""(?P<own>{_OWN}[{_SPACES}]*{_COMPARES}[{_SPACES}]*(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+))"""
+_PLAIN = rf"""(?P<plus>\+)|(?P<group>\()|(?P<span>[\[{{])|(?P<phrase>"(?:[^"\\]|\\.)*")|(?P<word>{_WORD})"""
 
-_AND.3: /AND{_ALONE}|&&/
-_OR.3: /OR{_ALONE}|\|\|/
-_NOT.3: /NOT{_ALONE}/
-_TO.3: /TO{_ALONE}/
-_MINUS: "-"
-_BANG: "!"
-_PLUS: "+"
-OPENING: "[" | "{{"
-CLOSING: "]" | "}}"
-END: /(?!-){_SIGN}+/s
-PHRASE: /"(?:[^"\\]|\\.)*"/s
-OWN.2: /{_OWN}[{_SPACES}]*(?:>=|<=|=|<|>|~(?=[{_SPACES}]*"))[{_SPACES}]*(?:"(?:[^"\\]|\\.)*"|[^{_ENDS}]+)/s
-WORD: /(?!-|(?:AND|OR|NOT){_ALONE}){_SIGN}+/s
-%ignore /[{_SPACES}]+/
-"""
+_OPERAND, _VALUE, _SPACE, _BOOST, _END, _TO, _CLOSING, _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = (
+    regexp(one, re.DOTALL)
+    for one in (
+        *(f"{_NEGATED}|{_OURS}|{_PLAIN}", f"{_NEGATED}|{_PLAIN}", f"[{_SPACES}]*"),
+        *(_WORD, rf"(?!-){_SIGN}+", f"TO{_ALONE}", r"[\]}]"),
+        *(rf"AND{_ALONE}|&&", rf"OR{_ALONE}|\|\|", r"\^", ":", r"\)"),
+    )
+)
 
 
 def parse_query(text: str) -> Query:
     """What *text* asks for.
 
-    raises: QueryNotUnderstood, QueryNotSupported, MissingExtra (search needs lark)
+    raises: QueryNotUnderstood, QueryNotSupported
     source: docs/search.md
 
     >>> parse_query("role:db AND NOT chef_environment:prod").text
@@ -108,15 +87,7 @@ def parse_query(text: str) -> Query:
         raise QueryNotUnderstood(f"a query is text, not {type(text).__name__}", hint='parse_query("role:web")')
     if len(text) > LONGEST_QUERY:
         raise QueryNotUnderstood(f"the query has {len(text)} characters, {LONGEST_QUERY} is the most")
-    parser, errors = _parser()
-    try:
-        built = parser.parse(_as_kept(text))
-    except errors.UnexpectedInput as error:
-        raise _not_understood(text, error) from None
-    except errors.VisitError as error:
-        if isinstance(error.orig_exc, NodeattrsError):
-            raise error.orig_exc from None
-        raise
+    built = _Reading(_as_kept(text)).query()
     if built.depth > DEEPEST_QUERY:
         raise QueryNotUnderstood(f"the query is nested {built.depth} deep, {DEEPEST_QUERY} is the most")
     return Query(text, built.about(_NO_FIELD))
@@ -133,104 +104,152 @@ def _as_kept(text: str) -> str:
     return text.replace("\0", NO_NUL)
 
 
-def _not_understood(text: str, error: Any) -> QueryNotUnderstood:
-    place = error.pos_in_stream
-    if getattr(getattr(error, "token", None), "type", "") == "$END" or place is None or place >= len(text):
-        return QueryNotUnderstood(
-            f"the query ends too early: {text!r}" if text.strip() else "the query is empty",
-            hint="write field:value, or *:* for every node; a backslash takes the next sign as it is",
-        )
-    return QueryNotUnderstood(
-        f"the query cannot be read at sign {place + 1}, {text[place]!r}: {text!r}",
-        hint="a backslash takes a sign as it is: recipe:nginx\\:\\:ssl",
-    )
-
-
-@lru_cache(maxsize=1)
-def _parser() -> tuple[Any, Any]:
-    try:
-        import lark
-    except ImportError as error:
-        raise missing_extra("lark", "search", "search") from error
-    kind = type("Reader", (_Reader, lark.Transformer), {})
-    return lark.Lark(_GRAMMAR, parser="lalr", lexer="contextual", transformer=kind()), lark.exceptions
-
-
 class _Built:
-    """A part of a query that does not know its field yet.
+    """A part of a query that does not know its field yet. about: gives what is asked, of a field"""
 
-    about:   gives what is asked, of a field
-    pattern: what a word or a phrase looks for, were it a field
-    """
+    __slots__ = ("about", "chain", "depth", "kind")
 
-    __slots__ = ("about", "chain", "depth", "kind", "pattern")
-
-    def __init__(self, about: Callable[[Pattern], Asked], depth: int = 0, pattern: Pattern | None = None) -> None:
-        self.about, self.depth, self.pattern = about, depth, pattern
+    def __init__(self, about: Callable[[Pattern], Asked], depth: int = 0) -> None:
+        self.about, self.depth = about, depth
         self.chain: list[_Built] = []
         self.kind: type | None = None
 
 
-class _Reader:
-    """Makes what is asked out of a query, bottom up, as the parser goes."""
+class _Level:
+    """What stands between two parentheses, as far as it is read.
 
-    def start(self, parts: list[_Built]) -> _Built:
-        return parts[0]
+    is_value: whether what comes next belongs to a field: no other field then, and no term of our own
+    before:   what stands before the next operand and changes it
+    """
 
-    def either(self, parts: list[_Built]) -> _Built:
-        return _joined(Or, parts)
+    def __init__(self, is_value: bool = False) -> None:
+        self.is_value = self._is_inside = is_value
+        self.before: list[Callable[[_Built], _Built]] = []
+        self._either: _Built | None = None
+        self._both: _Built | None = None
 
-    def both(self, parts: list[_Built]) -> _Built:
-        return _joined(And, parts)
+    def add(self, operand: _Built) -> None:
+        for change in reversed(self.before):
+            operand = change(operand)
+        self.before.clear()
+        self.is_value = self._is_inside
+        self._both = operand if self._both is None else _joined(And, self._both, operand)
 
-    def negated(self, parts: list[_Built]) -> _Built:
-        inner = parts[0]
-        return _Built(lambda field: Not(inner.about(field)), inner.depth + 1)
+    def all(self) -> _Built:
+        """Everything so far; what comes next is joined to it by OR."""
+        assert self._both
+        self._either, self._both = self._both if self._either is None else _joined(Or, self._either, self._both), None
+        return self._either
 
-    def group(self, parts: list[_Built]) -> _Built:
-        return _Built(parts[0].about, parts[0].depth + 1)
 
-    def boosted(self, parts: list[Any]) -> Any:
-        if not re.fullmatch(r"\d+\.?\d*|\.\d+", str(parts[1])):
-            raise QueryNotUnderstood(f"a boost is a number, not {str(parts[1])!r}")
-        return parts[0]
+class _Reading:
+    """A query as it is read, from left to right, with what is open in a list: however deep it is."""
 
-    def plus(self, parts: list[Any]) -> _Built:
-        return _refused(QueryNotSupported('"+" is not supported', hint="join with AND what must be there"))
+    def __init__(self, text: str) -> None:
+        self._text, self._at = text, 0
 
-    def nested(self, parts: list[Any]) -> _Built:
-        return _refused(
-            QueryNotSupported(
-                f"there is a second colon, before {str(parts[0])!r} a first", hint="a colon in a value is written \\:"
+    def query(self) -> _Built:
+        """All of it. raises: QueryNotUnderstood"""
+        levels = [_Level()]
+        while True:
+            if (operand := self._operand(levels)) is None:
+                continue
+            self._add(operand, levels)
+            if self._has(_AND):
+                continue
+            built = levels[-1].all()
+            if not self._has(_OR) and self._at == len(self._text) and len(levels) == 1:
+                return built
+
+    def _add(self, operand: _Built, levels: list[_Level]) -> None:
+        """With it the parentheses that close behind it."""
+        while True:
+            while self._has(_CIRCUMFLEX):
+                _boost(self._take(_BOOST)[0])
+            levels[-1].add(operand)
+            if len(levels) == 1 or not self._has(_CLOSED):
+                return
+            inner = levels.pop().all()
+            operand = _Built(inner.about, inner.depth + 1)
+
+    def _has(self, what: re.Pattern[str]) -> re.Match[str] | None:
+        """What comes next, if it is that; it is read then."""
+        self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+        if found := what.match(self._text, self._at):
+            self._at = found.end()
+        return found
+
+    def _take(self, what: re.Pattern[str]) -> re.Match[str]:
+        """raises: QueryNotUnderstood, where something else comes next"""
+        if found := self._has(what):
+            return found
+        if self._at == len(self._text):
+            raise QueryNotUnderstood(
+                f"the query ends too early: {self._text!r}" if self._text.strip() else "the query is empty",
+                hint="write field:value, or *:* for every node; a backslash takes the next sign as it is",
             )
+        raise QueryNotUnderstood(
+            f"the query cannot be read at sign {self._at + 1}, {self._text[self._at]!r}: {self._text!r}",
+            hint="a backslash takes a sign as it is: recipe:nginx\\:\\:ssl",
         )
 
-    def field(self, parts: list[_Built]) -> _Built:
-        field, value = parts[0].pattern, parts[1]
-        assert field
-        return _Built(lambda _: value.about(field), value.depth)
+    def _operand(self, levels: list[_Level]) -> _Built | None:
+        """The next operand; None for what stands before one."""
+        level = levels[-1]
+        found = self._take(_VALUE if level.is_value else _OPERAND)
+        kind, text = found.lastgroup, found[0]
+        if kind == "group":
+            levels.append(_Level(level.is_value))
+        elif kind in ("negated", "plus"):
+            level.before.append(_negated if kind == "negated" else _plus)
+        elif kind == "span":
+            low, _, high, closing = (self._take(one)[0] for one in (_END, _TO, _END, _CLOSING))
+            value = Range(_end(low), _end(high), text == "[", closing == "]")
+            return _Built(lambda field: _term(field, value))
+        elif kind == "own":
+            asked = _own(text)
+            return _Built(lambda _: asked)
+        else:
+            pattern = _phrase(text) if kind == "phrase" else Pattern(tuple(_pieces(text)))
+            if (kind == "phrase" and level.is_value) or not self._has(_COLON):
+                return _Built(lambda field: _term(field, pattern))
+            level.before.append(partial(_nested, text) if level.is_value else partial(_field, pattern))
+            level.is_value = True
+        return None
 
-    def own(self, parts: list[Any]) -> _Built:
-        asked = _own(str(parts[0]))
-        return _Built(lambda _: asked)
 
-    def word(self, parts: list[Any]) -> _Built:
-        value = Pattern(tuple(_pieces(str(parts[0]))))
-        return _Built(lambda field: _term(field, value), pattern=value)
+def _boost(text: str) -> None:
+    if not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
+        raise QueryNotUnderstood(f"a boost is a number, not {text!r}")
 
-    def phrase(self, parts: list[Any]) -> _Built:
-        words: list[Any] = []
-        for word in re.findall(rf"(?:\\.|[^{_SPACES}])+", str(parts[0])[1:-1], re.DOTALL):
-            words += [*([Pattern.GAP] if words else []), *_pieces(word)]
-        if not words:
-            raise QueryNotUnderstood("a phrase has no words", hint="field:* finds the nodes that have the field")
-        value = Pattern(tuple(words), phrase=True)
-        return _Built(lambda field: _term(field, value), pattern=value)
 
-    def span(self, parts: list[Any]) -> _Built:
-        opening, low, high, closing = map(str, parts)
-        value = Range(_end(low), _end(high), opening == "[", closing == "]")
-        return _Built(lambda field: _term(field, value))
+def _negated(inner: _Built) -> _Built:
+    return _Built(lambda field: Not(inner.about(field)), inner.depth + 1)
+
+
+def _field(field: Pattern, value: _Built) -> _Built:
+    return _Built(lambda _: value.about(field), value.depth)
+
+
+def _plus(_: _Built) -> _Built:
+    return _refused(QueryNotSupported('"+" is not supported', hint="join with AND what must be there"))
+
+
+def _nested(field: str, _: _Built) -> _Built:
+    return _refused(
+        QueryNotSupported(
+            f"there is a second colon, before {field!r} a first", hint="a colon in a value is written \\:"
+        )
+    )
+
+
+def _phrase(text: str) -> Pattern:
+    words: list[Any] = []
+    for word in re.findall(rf"(?:\\.|[^{_SPACES}])+", text[1:-1], re.DOTALL):
+        words += [*([Pattern.GAP] if words else []), *_pieces(word)]
+    if not words:
+        raise QueryNotUnderstood("a phrase has no words", hint="field:* finds the nodes that have the field")
+    return Pattern(tuple(words), phrase=True)
 
 
 def _refused(error: QueryNotSupported) -> _Built:
@@ -241,9 +260,8 @@ def _refused(error: QueryNotSupported) -> _Built:
     return _Built(about)
 
 
-def _joined(kind: type[And] | type[Or], parts: list[_Built]) -> _Built:
+def _joined(kind: type[And] | type[Or], first: _Built, last: _Built) -> _Built:
     # A long chain grows in place: a query of thousands of words is neither deep nor slow.
-    first, last = parts
     if first.kind is not kind:
         chain = [first]
         first = _Built(lambda field: kind(tuple(one.about(field) for one in chain)))
@@ -291,7 +309,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_SPLIT = re.compile(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
+_SPLIT = regexp(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
 
 
 def _own(text: str) -> Own:
@@ -343,6 +361,8 @@ def _literal(given: str) -> tuple[str, Any]:
 
 
 def _by_regex(pattern: str) -> Callable[[str, str], bool]:
+    from nodeattrs.texts.patterns import BadPattern, expression
+
     try:
         search = expression(pattern).search
     except BadPattern as error:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from nodeattrs.lazily import regexp
+
 _WORD = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
 _NO_WORD = r"[^A-Za-z0-9@._':-]"
 
@@ -36,7 +38,7 @@ class Pattern:
         self.word = self.longest if whole and re.fullmatch(f"{_WORD}+", self.longest) else ""
         """As much as that, where it is a whole word of each of them."""
         spelled = self._spelled(folded)
-        self._run = re.compile(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})")
+        self._run = regexp(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})")
 
     def _spelled(self, parts: list[Any]) -> str:
         runs = [""]

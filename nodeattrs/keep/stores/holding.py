@@ -72,7 +72,7 @@ def forget_revisions(talk: Talk, node: int, last: int = 2**31 - 1) -> int:
     for what in _numbered(talk, left):
         gone.pop(what, None)
     talk.each("DELETE FROM held WHERE what = ? AND holder = ?", sorted((what, node) for what in gone))
-    free = _without(talk, "held", "what", set(gone))
+    free = talk.unused("held", "what", set(gone))
     for table in ("text", "piece"):
         lost = sorted((gone[one][1],) for one in free if gone[one][0] == table)
         talk.each(f"DELETE FROM {table} WHERE hash = ?", lost)
@@ -90,27 +90,19 @@ def _former(talk: Talk, condition: str = "", *values: int) -> set[int]:
     return parts
 
 
-def _without(talk: Talk, table: str, column: str, numbers: set[int]) -> set[int]:
-    """Those of the numbers that stand in no row."""
-    condition, wanted = talk.among(column, numbers)
-    return numbers - {
-        number for (number,) in talk.all(f"SELECT DISTINCT {column} FROM {table} WHERE {condition}", wanted)
-    }
-
-
 def forget_parts(talk: Talk, parts: set[int]) -> None:
     """Remove those of the parts that no node has, and what could be found in nothing else."""
-    parts = _without(talk, "node_part", "part", parts)
+    parts = talk.unused("node_part", "part", parts)
     condition, wanted = talk.among("part", parts)
     entries = {entry for (entry,) in talk.all(f"SELECT DISTINCT entry FROM part_entry WHERE {condition}", wanted)}
     talk.each("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts])
     talk.each("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
-    condition, wanted = talk.among("id", _without(talk, "part_entry", "entry", entries))
+    condition, wanted = talk.among("id", talk.unused("part_entry", "entry", entries))
     lost = talk.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
     words = [row for entry, path, folded in lost for row in word_rows(talk.secret, path, entry, folded)]
     talk.each("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
     talk.each("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
-    condition, wanted = talk.among("id", _without(talk, "entry", "path", {path for _, path, _ in lost}))
+    condition, wanted = talk.among("id", talk.unused("entry", "path", {path for _, path, _ in lost}))
     paths = talk.all(f"SELECT id, steps FROM path WHERE {condition}", wanted)
     fields = [row for path, steps in paths for row in field_rows(talk.secret, path, tuple(json.loads(steps)))]
     rows = [(field, path, depth) for field, _, path, depth in fields]

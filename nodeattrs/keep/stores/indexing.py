@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.lazily import regexp
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap
     from nodeattrs.keep.search.fields import Entry, IndexPart, Steps
 
-WORDS = re.compile(r"[A-Za-z0-9@._':-]+")
+WORDS = regexp(r"[A-Za-z0-9@._':-]+")
 """The words of a casefolded text, as `terms.Pattern` has them."""
 
 

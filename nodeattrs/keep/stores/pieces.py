@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import marshal
-import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
+from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import encoded, quoted
 
 if TYPE_CHECKING:
@@ -30,11 +30,13 @@ HASH = hashlib.sha256().digest_size
 _SMALLEST, _LARGEST = 256, 16_384
 """Bytes of a piece, but for the last one, and for texts that cannot be cut."""
 
-_ENDS = re.compile(rb"[\]}],")
+_ENDS = regexp(rb"[\]}],")
 """Where a map or list has ended."""
-_SOME = re.escape(bytes(range(3, 128, 4)))
-_SELDOM = [re.compile(rb"%b,(?=.{4}[%b].{4}[%b].{7}[%b])" % (end, *[_SOME] * 3), re.DOTALL) for end in (rb"\]", rb"}")]
-"""One of some 64 such places, by what follows: there a piece ends. Two, for each is searched faster."""
+_EACH = regexp(rb"\],"), regexp(rb"\},")
+"""The same, each by itself: so they are found twice as fast."""
+_SELDOM = 64
+"""One of so many places where a map or list has ended is the end of a piece, by a checksum of what follows."""
+_AHEAD = 32
 
 _DEEPEST = 1_999
 """Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
@@ -114,7 +116,8 @@ def pieces_of(text: bytes) -> list[bytes]:
     """
     pieces = []
     start = 0
-    for at in sorted([end.end() for seldom in _SELDOM for end in seldom.finditer(text)] + [len(text)]):
+    ends = (end.end() for each in _EACH for end in each.finditer(text))
+    for at in sorted([*(at for at in ends if zlib.crc32(text[at : at + _AHEAD]) % _SELDOM == 0), len(text)]):
         while at - start > _LARGEST and (end := _ENDS.search(text, start + _LARGEST - 2, at)):
             pieces.append(text[start : end.end()])
             start = end.end()

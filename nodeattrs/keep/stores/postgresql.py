@@ -11,7 +11,6 @@ import functools
 import hashlib
 import logging
 import os
-import re
 import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk, only
+from nodeattrs.lazily import regexp
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
@@ -319,6 +319,13 @@ class _PostgresqlTalk(Talk):
         if rows := list(rows):
             self._rows.setdefault(sql, []).extend(rows)
 
+    def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
+        looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
+        rows = self.all(
+            f"SELECT j.value FROM unnest(?::bigint[]) AS j (value) WHERE {looked_up}", _Array("bigint", numbers)
+        )
+        return {number for (number,) in rows}
+
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
         return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), _Array("bytea", hashes)), last=last)[0]
 
@@ -372,8 +379,8 @@ def _in_one(sql: str) -> tuple[str, list[str]]:
     return f"DELETE FROM {table} USING {_unnested(names)} AS row ({', '.join(names)}) WHERE {where}", names
 
 
-_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CONFLICT DO NOTHING)")
-_DELETE = re.compile(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
+_INSERT = regexp(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CONFLICT DO NOTHING)")
+_DELETE = regexp(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
 
 _KINDS = {
     **dict.fromkeys(("hash", "body", "pieces", "form", "document", "snapshot"), "bytea"),

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import random
 import sqlite3
 import stat
 import threading
@@ -25,7 +24,7 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.keep.stores.turns import folder_turn
+from nodeattrs.keep.stores.turns import folder_turn, pause
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
@@ -280,6 +279,11 @@ class _SqliteTalk(Talk):
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
 
+    def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
+        looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
+        rows = self.all(f"SELECT j.value FROM json_each(?) AS j WHERE {looked_up}", json.dumps(list(numbers)))
+        return {number for (number,) in rows}
+
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
         wanted, rows = list(hashes), []
         for some in (wanted[at : at + _AT_ONCE] for at in range(0, len(wanted), _AT_ONCE)):
@@ -313,13 +317,11 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
-        time.sleep(random.uniform(0.001, 0.02))
+        pause(0.001, 0.02)
 
 
 def _quoted(path: str) -> str:
-    from urllib.parse import quote
-
-    return quote(path)
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def _close(connections: dict[tuple[int, int], sqlite3.Connection]) -> None:

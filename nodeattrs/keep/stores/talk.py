@@ -49,6 +49,10 @@ class Talk(ABC):
         """A condition that a column is one of these, and its value."""
 
     @abstractmethod
+    def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
+        """Those of the numbers that no row has in a column. cost: that of finding one row for each"""
+
+    @abstractmethod
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
         """The rows of a query that ends in "hash = ?", for each of the hashes. last: as in `answers`"""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -72,4 +71,11 @@ def _wait(handle: int) -> None:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return
-        time.sleep(random.uniform(0.0002, 0.002))
+        pause(0.0002, 0.002)
+
+
+def pause(least: float, most: float) -> None:
+    """Sleep for some seconds, and not for as many as those who wait beside us."""
+    import random
+
+    time.sleep(random.uniform(least, most))

@@ -16,6 +16,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import Cookbook
@@ -34,12 +35,12 @@ _RANKS = {
 _UNKNOWN = {"force_default": (5, 6), "normal": (7, 8), "override": (9, 10), "force_override": (13, 14)}
 """Level -> the slots that cookbooks may fill; their default slots, 1 and 2, lie below everything here."""
 
-_WORD = re.compile(
+_WORD = regexp(
     r"\b(rm_|role_|env_)?(default|force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?!?(?!\w)"
 )
 """What sets something at a level; with a beginning, or `rm`, it takes away, or reaches into what documents set."""
 
-_EXAMPLE = re.compile(r"example|sample|template|dummy", re.IGNORECASE)
+_EXAMPLE = regexp(r"example|sample|template|dummy", re.IGNORECASE)
 """Names of nodes that stand for others."""
 
 _ALL = frozenset((*_UNKNOWN, "rm"))

@@ -28,7 +28,7 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ACROSS
-from nodeattrs.core.tree import Path, copied
+from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.texts import documents
@@ -180,6 +180,16 @@ def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
     return _facts_in(document, pathlib.PurePosixPath(file).name, settled)
 
 
+def is_facter(tree: dict[Any, Any]) -> bool:
+    """Whether *tree* is Facter's work: it has one of Facter's own structures, and no `platform`, which Ohai always has.
+
+    >>> is_facter({"os": {"family": "Debian"}}), is_facter({"os": "linux", "platform": "debian"})
+    (True, False)
+    """
+    own = (("os", "family"), ("networking", "interfaces"), ("networking", "hostname"), ("processors", "count"))
+    return "platform" not in tree and any(dig(tree, path) is not ABSENT for path in own)
+
+
 def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
     if not isinstance(document.tree, dict):
         raise document.error("facts are a map of names", hint=_WRITTEN)
@@ -187,9 +197,9 @@ def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
         raise document.error(f"these are no facts but a document of Chef: it has {of_chef}", hint=_WRITTEN)
     locator = document.locator("facts", name)
 
+    if not is_facter(document.tree):
+        return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
     from nodeattrs.runs.facts import facter
 
-    if not facter.is_facter(document.tree):
-        return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
     renamed = facter.translated(document)
     return Facts(renamed.tree, facter.Translator(locator, renamed.sources), document.warnings)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import socket
-import struct
+import sys
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -73,7 +72,8 @@ def default_route4(lines: Iterable[str], known: Container[str]) -> Route | None:
         if len(words) < 8 or words[0] not in known or words[1] != "00000000" or words[7] != "00000000":
             continue
         if _usable(words[3]):
-            gateway = socket.inet_ntoa(struct.pack("=I", int(words[2], 16)))  # written in the machine's byte order
+            # It is written in the machine's byte order.
+            gateway = ".".join(map(str, int(words[2], 16).to_bytes(4, sys.byteorder)))
             found.append((int(words[6]), Route(words[0], gateway)))
     return min(found, key=lambda one: one[0])[1] if found else None
 

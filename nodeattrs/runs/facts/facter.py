@@ -35,16 +35,6 @@ _PLATFORMS = {
 }
 
 
-def is_facter(tree: dict[Any, Any]) -> bool:
-    """Whether *tree* is Facter's work: it has one of Facter's own structures, and no `platform`, which Ohai always has.
-
-    >>> is_facter({"os": {"family": "Debian"}}), is_facter({"os": "linux", "platform": "debian"})
-    (True, False)
-    """
-    own = (("os", "family"), ("networking", "interfaces"), ("networking", "hostname"), ("processors", "count"))
-    return "platform" not in tree and any(dig(tree, path) is not ABSENT for path in own)
-
-
 @dataclass(frozen=True, slots=True)
 class Translator:
     """Someone who says by Ohai's names what *facter* set by its own.

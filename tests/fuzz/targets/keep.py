@@ -13,17 +13,17 @@ from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_do
 from nodeattrs.keep.carrying import import_nodes
 from nodeattrs.keep.search import Query, parse_query
 from nodeattrs.keep.search.memory import names_found
-from nodeattrs.keep.search.query import _GRAMMAR
 from nodeattrs.runs.applying import read_journal
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, seeds_in, tried, vectors
 from tests.fuzz.targets.runs import NODE, written
+from tests.oracles.search_language import GRAMMAR
 
 __all__ = ["TARGETS", "node_of"]
 
 _QUERIES = Grammar(
-    _GRAMMAR,
+    GRAMMAR,
     {
         "_AND": ("AND", "&&"), "_OR": ("OR", "||"), "_NOT": ("NOT",), "_TO": ("TO",), "OPENING": ("[", "{"),
         "CLOSING": ("]", "}"),

@@ -2,5 +2,5 @@
 
 from nodeattrs.recipe import inject, node, parameters
 
-node.default["ntp"] = parameters("ntp", servers=[], enable=False, restrict=False, minpoll=6)
-node.default["ntp"]["drift"] = inject("ntp::drift")
+settings = parameters("ntp", servers=[], enable=False, restrict=False, minpoll=6)
+node.default["ntp"] = {**settings, "drift": inject("ntp::drift")}  # computed

@@ -2,6 +2,6 @@
 
 from nodeattrs.recipe import inject, node
 
-node.default["shop"]["url"] = inject("shop::url")
-node.default["shop"]["checks"] = [check.line() for check in inject("shop::checks", "Array[Type[Check]]")]
-node.default["shop"]["databases"] = [reference.id for reference in inject("shop::databases")]
+node.default["shop"]["url"] = inject("shop::url")  # computed
+node.default["shop"]["checks"] = [check.line() for check in inject("shop::checks", "Array[Type[Check]]")]  # computed
+node.default["shop"]["databases"] = [reference.id for reference in inject("shop::databases")]  # computed

@@ -1,18 +1,6 @@
-"""The door: the port and the users that modules and the site have bound."""
+"""The door: what modules and the site have bound. ssh::files writes it down."""
 
-from nodeattrs.recipe import define, file, inject, node
+from nodeattrs.recipe import inject, node
 
-node.default["ssh"]["port"] = inject("ssh::port")
-node.default["ssh"]["banner"] = inject("ssh::banner")
-
-
-@define
-def ssh_user(title, shell="sh", groups=()):
-    """Who may come in. A parameter that nobody gives is looked up: bind parameters Ssh_user to {...}."""
-    node.default["ssh"]["users"][title] = {"shell": shell, "groups": [*groups]}
-
-
-for login, given in inject("ssh::users").items():
-    ssh_user(login, **given)
-
-file("/etc/ssh/banner", content=inject("ssh::banner") + "\n")
+node.default["ssh"]["port"] = inject("ssh::port")  # computed
+node.default["ssh"]["banner"] = inject("ssh::banner")  # computed

@@ -17,11 +17,12 @@ from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.lazily import regexp
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
 
-_VARIABLE = re.compile(
+_VARIABLE = regexp(
     r"\\(?P<escaped>.)|\$(?:\{\s*((?:::)?\w+(?:::\w+)*)\s*\}|((?:::)?[A-Za-z_]\w*(?:::\w+)*))", re.DOTALL
 )
 
@@ -328,7 +329,7 @@ def injected_by(node: Node) -> Iterator[str]:
 def _every(value: Any) -> Iterator[Node]:
     if isinstance(value, Node):
         yield value
-        value = tuple(getattr(value, one.name) for one in fields(value))
+        value = tuple(getattr(value, name) for name in tuple(one.name for one in fields(value)))
     for entry in value if isinstance(value, tuple) else ():
         yield from _every(entry)
 

@@ -7,23 +7,24 @@ it is a `Key`; a reserved name begins with a slash. It knows no bindings.
 
 from __future__ import annotations
 
-import inspect
 import re
 import types as python_types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Protocol, Union, get_args, get_origin
+from typing import Any, Union, get_args, get_origin
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
+from nodeattrs.adapters.bindings.model.protocols import follows, is_abstract, is_protocol
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
+from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import Reference, unquoted
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
-_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
-_WORD = re.compile(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
+_NAME = regexp(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
+_WORD = regexp(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
 
 _NARROWER: dict[str, frozenset[str]] = {
     "Number": frozenset({"Integer", "Float"}),
@@ -183,36 +184,6 @@ def _holds_reference(declared: Type, value: Any) -> bool:
     return value.type != "Class"
 
 
-def is_protocol(of: Any) -> bool:
-    """Whether a class is a Protocol: what has its members is one, whatever it inherits."""
-    return bool(getattr(of, "_is_protocol", False))
-
-
-def is_abstract(of: type) -> bool:
-    """Whether nothing can be made of a class by itself."""
-    return inspect.isabstract(of) or is_protocol(of)
-
-
-def _follows(kind: type, protocol: type) -> bool:
-    return protocol in kind.__mro__ or all(hasattr(kind, name) for name in _members(protocol))
-
-
-@lru_cache(maxsize=1024)
-def _members(protocol: type) -> frozenset[str]:
-    """The methods of a Protocol; its plain attributes may be set by a constructor, and are not looked for."""
-    bases = [base for base in protocol.__mro__ if is_protocol(base) and base is not Protocol]
-    return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
-
-
-class _Empty(Protocol):
-    pass
-
-
-_OF_EVERY_PROTOCOL = frozenset(
-    {*vars(_Empty), "__annotations__", "__slots__", "__static_attributes__", "__firstlineno__"}
-)
-
-
 @taking(known=Mapping | None)
 class Classes:
     """The classes of Python that `Type[X]` may name. Two classes of one name are an error.
@@ -287,7 +258,7 @@ class Classes:
         """Whether *value* is an instance of the class of that name. A class nobody knows is taken by its name."""
         known = self.find(name)
         if known is not None:
-            return isinstance(value, known) if not is_protocol(known) else _follows(type(value), known)
+            return isinstance(value, known) if not is_protocol(known) else follows(type(value), known)
         plain = name.partition("[")[0]
         return any(base.__name__ == plain for base in type(value).__mro__)
 
@@ -342,7 +313,7 @@ def _parsed(text: str, whole: str) -> tuple[Type, str]:
     return _checked(name, (), whole), rest
 
 
-_QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
+_QUOTED = regexp(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
 
 
 def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import MAX_DEPTH, strict_key
 from nodeattrs.errors import TooDeep
+from nodeattrs.puppet.references import Reference
 
 
 def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
@@ -67,6 +68,17 @@ def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
     if all(isinstance(key, str) for key, _ in listed):
         return dict(listed)
     return {"hash": [list(pair) for pair in listed]}
+
+
+def texts_of(value: Any) -> Any:
+    """A reference as a plain text, and so the entries of a list or a hash of them: what queries and classes give."""
+    if isinstance(value, dict):
+        return {key: _text_of(entry) for key, entry in value.items()}
+    return [_text_of(entry) for entry in value] if isinstance(value, list) else _text_of(value)
+
+
+def _text_of(value: Any) -> Any:
+    return str(value) if isinstance(value, Reference) else value
 
 
 def flatten(value: Any) -> list[Any]:

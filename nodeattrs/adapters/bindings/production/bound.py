@@ -13,8 +13,9 @@ from nodeattrs.adapters.bindings.model.expressions import injected_by, variables
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
 from nodeattrs.adapters.bindings.model.items import Bind
 from nodeattrs.adapters.bindings.model.producers import PRODUCER, Computed, Instance
+from nodeattrs.adapters.bindings.model.protocols import is_abstract
 from nodeattrs.adapters.bindings.model.state import Objects, State
-from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, is_abstract, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, spelled_key, variable_key
 from nodeattrs.adapters.bindings.production.filling import Slot, not_given, place_of, slots_of
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Calling, Constant, Named, Producing
-from nodeattrs.adapters.bindings.model.types import Type, is_abstract, parse_type, spelled_key
+from nodeattrs.adapters.bindings.model.protocols import is_abstract
+from nodeattrs.adapters.bindings.model.types import Type, parse_type, spelled_key
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, link
 from nodeattrs.adapters.bindings.production.filling import name_of, not_given, returned
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration

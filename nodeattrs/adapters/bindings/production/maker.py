@@ -16,13 +16,13 @@ from typing import Any, Self
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
+from nodeattrs.adapters.bindings.model.protocols import is_abstract
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
     CLASSES,
     Asked,
     Classes,
     Key,
-    is_abstract,
     parse_type,
     spelled_key,
 )

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.producers import Instance, Ref
-from nodeattrs.adapters.bindings.model.types import Asked, Classes, is_protocol
+from nodeattrs.adapters.bindings.model.protocols import is_protocol
+from nodeattrs.adapters.bindings.model.types import Asked, Classes
 from nodeattrs.adapters.bindings.production.filling import Slot
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 

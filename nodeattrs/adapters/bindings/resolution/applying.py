@@ -6,7 +6,6 @@ from instances; then one of the declarations of each key is chosen, and the othe
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -53,6 +52,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.lazily import regexp
 
 _MANY = 20_000
 """Among more keys than these nobody looks for near misses."""
@@ -306,9 +306,9 @@ def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Decl
 
 
 _OWN_NAMES = (
-    (re.compile("/var/(.+)"), "bind variables to {{ {0} => ... }}"),
-    (re.compile(r"/param/(?:Class\[(.+)\]|(.+))/(.+)"), "bind parameters {0} to {{ {1} => ... }}"),
-    (re.compile("/map/(.+)/(.+)"), "bind map {0} to {1} {{ ... }}"),
+    (regexp("/var/(.+)"), "bind variables to {{ {0} => ... }}"),
+    (regexp(r"/param/(?:Class\[(.+)\]|(.+))/(.+)"), "bind parameters {0} to {{ {1} => ... }}"),
+    (regexp("/map/(.+)/(.+)"), "bind map {0} to {1} {{ ... }}"),
 )
 
 

@@ -1,0 +1,149 @@
+"""The language of queries as a grammar, beside the reader by hand: what is asked, as one line of text.
+
+Lark reads it with a table of states that forgets where it stands: after a word between parentheses it takes a term of
+our own for one, and refuses the query. Of such texts it says nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import lark
+
+from nodeattrs.keep.search import query
+from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
+
+__all__ = ["GRAMMAR", "asked", "spelled"]
+
+GRAMMAR = rf"""
+start: either
+?either: both | either (_OR both | both) -> either
+?both: negated | both _AND negated -> both
+?negated: (_NOT | _MINUS | _BANG) negated -> negated | _PLUS negated -> plus | boosted
+?boosted: one | boosted "^" WORD -> boosted
+?one: "(" either ")" -> group
+    | (word | phrase) ":" value -> field
+    | OWN -> own
+    | plain
+?plain: word | phrase | span
+?value: plain | "(" values ")" -> group | (_NOT | _MINUS | _BANG) value -> negated
+    | _PLUS value -> plus | WORD ":" value -> nested
+?values: all_values | values (_OR all_values | all_values) -> either
+?all_values: value_boosted | all_values _AND value_boosted -> both
+?value_boosted: value | value_boosted "^" WORD -> boosted
+word: WORD
+phrase: PHRASE
+span: OPENING END _TO END CLOSING
+
+_AND.3: /AND{query._ALONE}|&&/
+_OR.3: /OR{query._ALONE}|\|\|/
+_NOT.3: /NOT{query._ALONE}/
+_TO.3: /TO{query._ALONE}/
+_MINUS: "-"
+_BANG: "!"
+_PLUS: "+"
+OPENING: "[" | "{{"
+CLOSING: "]" | "}}"
+END: /(?!-){query._SIGN}+/s
+PHRASE: /"(?:[^"\\]|\\.)*"/s
+OWN.2: /{query._OURS.replace("?P<own>", "?:")}/s
+WORD: /(?!-|(?:AND|OR|NOT){query._ALONE}){query._SIGN}+/s
+%ignore /[{query._SPACES}]+/
+"""
+
+
+class _Reader(lark.Transformer):
+    """Each rule gives a function from a field to a line."""
+
+    def start(self, parts: list[Any]) -> str:
+        return parts[0]("'text'")
+
+    def either(self, parts: list[Any]) -> Any:
+        return lambda field: f"({parts[0](field)} or {parts[1](field)})"
+
+    def both(self, parts: list[Any]) -> Any:
+        return lambda field: f"({parts[0](field)} and {parts[1](field)})"
+
+    def negated(self, parts: list[Any]) -> Any:
+        return lambda field: f"not {parts[0](field)}"
+
+    def group(self, parts: list[Any]) -> Any:
+        return parts[0]
+
+    def boosted(self, parts: list[Any]) -> Any:
+        query._boost(str(parts[1]))
+        return parts[0]
+
+    def plus(self, parts: list[Any]) -> Any:
+        return lambda field: "refused"
+
+    def nested(self, parts: list[Any]) -> Any:
+        return lambda field: "refused"
+
+    def field(self, parts: list[Any]) -> Any:
+        return lambda _: parts[1](parts[0](None))
+
+    def own(self, parts: list[Any]) -> Any:
+        return lambda _: _own(query._own(str(parts[0])))
+
+    def word(self, parts: list[Any]) -> Any:
+        return _leaf(Pattern(tuple(query._pieces(str(parts[0])))))
+
+    def phrase(self, parts: list[Any]) -> Any:
+        return _leaf(query._phrase(str(parts[0])))
+
+    def span(self, parts: list[Any]) -> Any:
+        opening, low, high, closing = map(str, parts)
+        return _leaf(Range(query._end(low), query._end(high), opening == "[", closing == "]"))
+
+
+def _own(one: Own) -> str:
+    return f"{one.path} {one.exact}"
+
+
+def _text(value: Pattern | Range) -> str:
+    if isinstance(value, Range):
+        return repr(value)
+    signs = {Pattern.ANY: "*", Pattern.ONE: "?", Pattern.GAP: " "}
+    return "".join(repr(one) if isinstance(one, str) else signs[one] for one in value.parts)
+
+
+def _leaf(value: Pattern | Range) -> Any:
+    def about(field: str | None) -> str:
+        text = _text(value)
+        return text if field is None else "all" if field == text == "*" else f"{field}:{text}"
+
+    return about
+
+
+@cache
+def _lark() -> lark.Lark:
+    return lark.Lark(GRAMMAR, parser="lalr", lexer="contextual")
+
+
+def asked(text: str) -> str:
+    """What the grammar makes of it: what is asked, the sign that it cannot read, or "error" for an impossible value."""
+    try:
+        found = str(_Reader().transform(_lark().parse(text)))
+    except lark.exceptions.UnexpectedInput as error:
+        at_end = getattr(getattr(error, "token", None), "type", "") == "$END" or error.pos_in_stream is None
+        return "end" if at_end or error.pos_in_stream >= len(text) else f"sign {error.pos_in_stream + 1}"
+    except lark.exceptions.VisitError:
+        return "error"
+    return "error" if "refused" in found else found
+
+
+def spelled(one: Asked) -> str:
+    """What our reader made of a query, in the same words."""
+    if isinstance(one, And | Or):
+        first, *rest = map(spelled, one.inner)
+        word = "and" if isinstance(one, And) else "or"
+        for part in rest:
+            first = f"({first} {word} {part})"
+        return first
+    if isinstance(one, Not):
+        return f"not {spelled(one.inner)}"
+    if isinstance(one, Term):
+        return f"{_text(one.field)}:{_text(one.value)}"
+    return "all" if isinstance(one, All) else _own(one)
