@@ -66,6 +66,8 @@ def example(folder: Path, checkout: Path = ROOT) -> Path:
     settings.write_text(settings.read_text("utf-8").partition("[allowed]")[0], "utf-8")
     for name, role in MORE_ROLES.items():
         (place / "roles" / f"{name}.json").write_text(json.dumps({"name": name, **role}), "utf-8")
+    site = place / "bindings" / "environments.pp"
+    site.write_text(site.read_text("utf-8").replace("site {", "site {\n  environment { 'testing': }"), "utf-8")
     (place / "environments" / "testing.json").write_text(json.dumps({"name": "testing", **TESTING}), "utf-8")
     return place
 
