@@ -35,6 +35,8 @@ _GUARD = re.compile(
 _INDIRECT = re.compile(
     r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
 )
+_COMMENTED = re.compile(r"^\s*#+[\s-]*([A-Za-z_]\w*)\s*:", re.MULTILINE)
+_MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
     ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
@@ -121,6 +123,7 @@ class References:
         if document is None:
             self.encrypted = True
             return
+        self.settable.update(_COMMENTED.findall(_readable(path)))  # what somebody may give
         place = role_of(relative)
         if _holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
@@ -146,6 +149,7 @@ class References:
         if "{{" not in text and "{%" not in text:
             return
         name = self.files.shown(path)
+        self.settable.update(_MACRO.findall(text))
         is_guarded = bool(_GUARD.search(text))
         for one in undeclared(text):
             line = text[: max(text.find(one), 0)].count("\n") + 1
