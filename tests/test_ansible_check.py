@@ -71,6 +71,10 @@ SILENT = {
     "the template sets it": {"roles__web__templates__a_j2": "{% for other in groups.web %}{{ other }}{% endfor %}\n"},
     "a program gives it": {"roles__web__tasks__main_yml": "- debug: {var: other}\n", "run.sh": "ansible -e other=80\n"},
     "a page says so": {"roles__web__tasks__main_yml": "- debug: {var: other}\n", "README.md": "| `other` | why |\n"},
+    "a comment names it": {
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "group_vars__db_yml": "# other:\n",
+    },
     "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
     "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
     "a file is encrypted": {"group_vars__web_yml": "other: 1\n", "group_vars__all_yml": "$ANSIBLE_VAULT;1.1;AES256\n"},

@@ -21,7 +21,6 @@ FACE = ""
 RANKS = {
     "codes": -1,
     "lazily": -1,
-    "typed": -2,
     "errors": 0,
     "core": 1,
     "disk": 1,

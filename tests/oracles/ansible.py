@@ -99,7 +99,10 @@ class Peer:
         """Let it end."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        self.process.wait(20)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:  # a busy machine
+            self.process.kill()
 
 
 def environment_of(made: Tree, folder: Path) -> dict[str, str]:

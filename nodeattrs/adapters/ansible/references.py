@@ -36,6 +36,8 @@ _GUARD = regexp(
 _INDIRECT = regexp(
     r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
 )
+_COMMENTED = regexp(r"^\s*#+[\s-]*([A-Za-z_]\w*)\s*:", re.MULTILINE)
+_MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
     ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
@@ -122,6 +124,7 @@ class References:
         if document is None:
             self.encrypted = True
             return
+        self.settable.update(_COMMENTED.findall(_readable(path)))  # what somebody may give
         place = role_of(relative)
         if _holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
@@ -147,6 +150,7 @@ class References:
         if "{{" not in text and "{%" not in text:
             return
         name = self.files.shown(path)
+        self.settable.update(_MACRO.findall(text))
         is_guarded = bool(_GUARD.search(text))
         for one in undeclared(text):
             line = text[: max(text.find(one), 0)].count("\n") + 1
