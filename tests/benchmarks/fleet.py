@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -59,15 +60,16 @@ TESTING = {"default_attributes": {"app": {"log_level": "debug"}}, "override_attr
 
 
 def example(folder: Path, checkout: Path = ROOT) -> Path:
-    """The example repository with six roles and three environments, and all facts kept."""
+    """The example repository with six roles and three environments, without bindings, and all facts kept."""
     place = folder / "repository"
     shutil.copytree(checkout / "cookbooks_example", place)
     settings = place / "nodeattrs.toml"
-    settings.write_text(settings.read_text("utf-8").partition("[allowed]")[0], "utf-8")
+    settings.write_text(
+        re.split(r"^(?:# [^\n]*\n)?\[(?:bindings|allowed)\]", settings.read_text("utf-8"), maxsplit=1, flags=re.M)[0],
+        "utf-8",
+    )
     for name, role in MORE_ROLES.items():
         (place / "roles" / f"{name}.json").write_text(json.dumps({"name": name, **role}), "utf-8")
-    site = place / "bindings" / "environments.pp"
-    site.write_text(site.read_text("utf-8").replace("site {", "site {\n  environment { 'testing': }"), "utf-8")
     (place / "environments" / "testing.json").write_text(json.dumps({"name": "testing", **TESTING}), "utf-8")
     return place
 
