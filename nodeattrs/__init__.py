@@ -29,8 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Fold, Folded, Layer, fold
-    from nodeattrs.core.growing import concat, unite
-    from nodeattrs.core.part import Part, listed, made
+    from nodeattrs.core.part import Part, concat, listed, made, unite
     from nodeattrs.core.policy import (
         ACROSS,
         ANY,
@@ -89,14 +88,14 @@ _HOMES = {
     "TEXT": "core.policy",
     "Tagged": "texts.tags",
     "Trace": "core.trace",
-    "concat": "core.growing",
+    "concat": "core.part",
     "fold": "core.fold",
     "json_default": "node.documents",
     "lazy": "node.values",
     "listed": "core.part",
     "made": "core.part",
     "read_layer": "texts.layers",
-    "unite": "core.growing",
+    "unite": "core.part",
 }
 
 __all__ = [

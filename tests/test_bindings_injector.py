@@ -27,7 +27,7 @@ from nodeattrs.adapters.bindings import (
 )
 from nodeattrs.adapters.bindings.model.items import is_parameter_map
 from nodeattrs.core.answer import Answer
-from nodeattrs.core.growing import concat
+from nodeattrs.core.part import concat
 from nodeattrs.core.policy import ACROSS, ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT
 

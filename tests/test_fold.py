@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, INSIDE, Fold, Layer, Line, Origin, Policy, fold
 from nodeattrs.core.folding import Folding, meet
-from nodeattrs.core.growing import concat, unite
-from nodeattrs.core.part import Part, by_position, entries, listed, made
+from nodeattrs.core.part import Part, by_position, concat, entries, listed, made, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, TEXT, Meet
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, spell
 from nodeattrs.errors import BadArgument, BadKey, MergeConflict, TooDeep

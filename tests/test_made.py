@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.core.folding import Folding, meet
-from nodeattrs.core.growing import unite
 from nodeattrs.core.origins import At
-from nodeattrs.core.part import Part, by_position, entries, listed, remade
+from nodeattrs.core.part import Part, by_position, entries, listed, remade, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tracing import walk
 from nodeattrs.errors import BadValue

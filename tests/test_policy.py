@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 
 from nodeattrs import ACROSS, INSIDE, Line, Policy, fold
-from nodeattrs.core.growing import unite
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,

@@ -5,6 +5,7 @@ import io
 import os
 import stat
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -152,14 +153,14 @@ class TestWhatMustNotArrive:
         ids=lambda one: f"{one.name} {one.type!r}",
     )
     def test_nothing_of_a_pack_with_an_odd_member_is_written(self, one, tmp_path, monkeypatch):
-        monkeypatch.setattr(shipping.tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
         with pytest.raises(FleetError, match="no file of a repository"):
             hold(pack((member("first"), b"x"), (one, b"")))
         assert [] == list(tmp_path.iterdir())
 
     def test_a_file_that_is_a_folder_too_is_an_error_and_leaves_nothing(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(shipping.tempfile, "tempdir", str(tmp_path))
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
         with pytest.raises(FleetError, match="cannot be unpacked"):
             hold(pack((member("a"), b"x"), (member("a/b"), b"x")))

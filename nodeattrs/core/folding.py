@@ -18,9 +18,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from nodeattrs.core.growing import GROWN, Grown
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import GROWN, Grown, Part
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown

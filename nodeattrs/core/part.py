@@ -2,14 +2,20 @@
 
 A handler takes parts apart and puts them together with these words and touches no
 origin itself, so that none can be forgotten.
+
+Two lists that follow each other, or that are united, and two maps that meet give a new one, and with thousands of
+parts most of the work would be to copy it again. A folding that says so (`growing`) has what it made go on instead,
+and takes it back where a step is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
@@ -200,3 +206,244 @@ def _remade_list(before: Part, value: list[Any], source: int | At) -> Part:
         known.setdefault(strict_key(part.value), []).insert(0, part.origins)
     left = [known.get(strict_key(entry)) for entry in value]
     return Part(value, [origins.pop() if origins else one for origins, one in zip(left, who, strict=True)])
+
+
+# --- lists and maps that grow in place: nobody keeps what lies between
+
+FEW = 8
+"""So few entries are copied as fast as they are looked up."""
+_MOST = 64
+"""Of so many lists and maps it is known whose they are, since it is not known when one is lost."""
+
+
+def concat(first: Part, second: Part) -> Part:
+    """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
+    grown = GROWN.get()
+    return _concat(first, second) if grown is None else grown.concat(first, second)
+
+
+def _concat(first: Part, second: Part) -> Part:
+    value = first.value + second.value
+    if first.origins is None or not value:
+        return Part(value, first.origins)
+    return Part(value, _each(first) + _each(second))
+
+
+def _each(part: Part) -> list[Origins]:
+    # Written out for the two that are common.
+    origins = part.origins
+    kind = type(origins)
+    if kind is list or kind is int:
+        return origins if kind is list else [origins] * len(part.value)
+    return each(origins, len(part.value))
+
+
+concat.total = concat.regroups = True  # type: ignore[attr-defined]
+
+
+def unite(lower: Part, upper: Part) -> Part:
+    """The set union of two lists: first seen first, duplicates of both dropped, type-strict.
+
+    The first of several equal elements stands, and everyone who set an equal one has set it.
+    cost: linear; one hash an element. Within `growing` only the second one's
+    source: Ruby's `Array#|`, semantics of Chef's merge inside a level
+    """
+    grown = GROWN.get()
+    return _united(lower, upper) if grown is None else grown.unite(lower, upper)
+
+
+def _united(lower: Part, upper: Part) -> Part:
+    value = lower.value + upper.value
+    texts = True
+    for entry in value:
+        if type(entry) is not str:
+            texts = False
+            break
+    if lower.origins is None or upper.origins is None:
+        if texts:
+            return Part(list(dict.fromkeys(value)), None)
+        first: dict[Any, Any] = {}
+        for entry in value:
+            first.setdefault(strict_key(entry), entry)
+        return Part(list(first.values()), None)
+    found: dict[Any, int] = {}
+    values: list[Any] = []
+    origins: list[Origins] = []
+    whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
+    for entry, who in zip(value, whole, strict=False):
+        key = entry if texts else strict_key(entry)
+        place = found.setdefault(key, len(values))
+        if place == len(values):
+            values.append(entry)
+            origins.append(who)
+        elif origins[place] != who:
+            origins[place] = united(origins[place], who)
+    return Part(values, origins if values else lower.origins)
+
+
+unite.total = unite.regroups = True  # type: ignore[attr-defined]
+
+
+class _Union(NamedTuple):
+    """A list without duplicates, and where each element stands: by its type-strict key."""
+
+    part: Part
+    places: dict[Any, int]
+
+    def add(self, more: Part) -> None:
+        """Take in the elements of another list."""
+        values, who, places = self.part.value, self.part.origins, self.places
+        if not isinstance(who, list) or more.origins is None:
+            for entry in more.value:
+                if places.setdefault(strict_key(entry), len(values)) == len(values):
+                    values.append(entry)
+            return
+        for entry, setter in zip(more.value, each(more.origins, len(more.value)), strict=False):
+            key = entry if type(entry) is str else strict_key(entry)
+            place = places.setdefault(key, len(values))
+            if place == len(values):
+                values.append(entry)
+                who.append(setter)
+            elif who[place] != setter:
+                who[place] = united(who[place], setter)
+
+
+class Grown:
+    """Lists and maps made for one result that nobody else has yet: the next step goes on with them in place.
+
+    kept: somebody keeps each of them: lists are copied then, and what is known of their elements goes on
+    """
+
+    __slots__ = ("_kept", "_lists", "_maps", "_undo", "_unions")
+
+    def __init__(self, kept: bool = False) -> None:
+        self._kept = kept
+        self._lists: dict[int, Part] = {}
+        self._unions: dict[int, _Union] = {}
+        self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
+        self._undo: list[Callable[[], object]] = []
+
+    def concat(self, first: Part, second: Part) -> Part:
+        """See `concat`."""
+        if self._kept:
+            return _concat(first, second)
+        own = self._lists.pop(id(first.value), None)
+        self._lists.pop(id(second.value), None)
+        if own is None or own.origins is not first.origins or type(own.origins) is int:
+            own = _concat(first, second)
+        else:
+            self._undo.append(_shortening(own))
+            if own.origins is not None:
+                own.origins.extend(_each(second))
+            own.value.extend(second.value)
+        _put(self._lists, own.value, own)
+        return own
+
+    def unite(self, lower: Part, upper: Part) -> Part:
+        """See `unite`."""
+        own = self._unions.pop(id(lower.value), None)
+        self._unions.pop(id(upper.value), None)
+        if own is not None and self._kept and isinstance(lower.origins, list):
+            own = _Union(Part(lower.value.copy(), lower.origins), own.places)
+        if own is None or own.part.origins is not lower.origins or (upper.origins is None) != (lower.origins is None):
+            made = _united(lower, upper)
+            own = _Union(made, {strict_key(entry): at for at, entry in enumerate(made.value)})
+        else:
+            self._undo.append(_separation(own, upper))
+            own.add(upper)
+        if len(own.part.value) > FEW:
+            _put(self._unions, own.part.value, own)
+        return own.part
+
+    def has(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
+        """Whether a map is one of these, and takes the origins that come."""
+        known = self._maps.get(id(value))
+        if known is None or known[1] is not origins:
+            return False
+        return more is None if origins is None else type(origins) is dict and more is not None
+
+    def keep(self, value: dict[Any, Any], origins: Origins) -> tuple[dict[Any, Any], Origins]:
+        """A map that was made is one of these from now on; it and its origins."""
+        if len(value) > FEW and not self._kept:
+            _put(self._maps, value, (value, origins))
+        return value, origins
+
+    def note(self, key: Any, *holders: Any) -> None:
+        """An entry of maps is about to change."""
+        known = [(holder, holder.get(key, ABSENT)) for holder in holders if holder is not None]
+
+        def undo() -> None:
+            for holder, before in known:
+                if before is ABSENT:
+                    holder.pop(key, None)
+                else:
+                    holder[key] = before
+
+        self._undo.append(undo)
+
+    def note_all(self, *holders: Any) -> None:
+        """An entry of maps is about to go; it would come back at another place."""
+        known = [(holder, holder.copy()) for holder in holders if holder is not None]
+
+        def undo() -> None:
+            for holder, before in known:
+                holder.clear()
+                holder.update(before)
+
+        self._undo.append(undo)
+
+    def forget(self) -> None:
+        """Somebody else has the result, too."""
+        for known in (self._lists, self._unions, self._maps):
+            known.clear()
+
+    @contextmanager
+    def growing(self) -> Iterator[None]:
+        """Within the block they grow; where it fails, they are as they were before."""
+        token = GROWN.set(self)
+        try:
+            yield
+        except BaseException:
+            for undo in reversed(self._undo):
+                undo()
+            raise
+        finally:
+            self._undo.clear()
+            GROWN.reset(token)
+
+
+def _put(known: dict[int, Any], value: Any, entry: Any) -> None:
+    known[id(value)] = entry
+    if len(known) > _MOST:
+        del known[next(iter(known))]
+
+
+def _shortening(part: Part) -> Callable[[], None]:
+    length = len(part.value)
+
+    def undo() -> None:
+        del part.value[length:]
+        if type(part.origins) is list:
+            del part.origins[length:]
+
+    return undo
+
+
+def _separation(union: _Union, more: Part) -> Callable[[], None]:
+    shorten, who, places = _shortening(union.part), union.part.origins, union.places
+    keys = [strict_key(entry) for entry in more.value]
+    known = {places[key]: who[places[key]] for key in keys if key in places} if type(who) is list else {}
+    new = [key for key in keys if key not in places]
+
+    def undo() -> None:
+        shorten()
+        for place, before in known.items():
+            who[place] = before
+        for key in new:
+            places.pop(key, None)
+
+    return undo
+
+
+GROWN: ContextVar[Grown | None] = ContextVar("grown", default=None)
+"""What grows in the folding that is laying now."""

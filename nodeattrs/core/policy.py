@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from nodeattrs.core.growing import unite
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
 

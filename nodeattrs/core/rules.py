@@ -15,8 +15,7 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.core.folding import meet
-from nodeattrs.core.growing import concat, unite
-from nodeattrs.core.part import Part, by_field
+from nodeattrs.core.part import Part, by_field, concat, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
 from nodeattrs.core.folding import placed
-from nodeattrs.core.growing import Grown
 from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Grown, Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes

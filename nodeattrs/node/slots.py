@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from nodeattrs.core.growing import unite
+from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Line, Policy
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName

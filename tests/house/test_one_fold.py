@@ -20,13 +20,11 @@ import nodeattrs.adapters.bindings.explain
 import nodeattrs.adapters.cloudinit.mergers
 import nodeattrs.adapters.hiera.strategies
 import nodeattrs.core.folding
-import nodeattrs.core.growing
 import nodeattrs.core.part
 import nodeattrs.node.intake
 import nodeattrs.node.joined
 import nodeattrs.node.view
-from nodeattrs.core.growing import unite
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import INSIDE
 from tests.vectors.__main__ import KINDS
 from tests.vectors.cases import HERE, run
@@ -35,8 +33,7 @@ ROOT = Path(nodeattrs.__file__).parent
 FOLDING, VIEWS = str(ROOT / "core" / "folding.py"), {str(ROOT / "node" / file) for file in ("view.py", "joined.py")}
 MERGING = {
     nodeattrs.core.folding: ("meet", "_met"),
-    nodeattrs.core.growing: ("unite", "concat"),
-    nodeattrs.core.part: ("by_position", "by_field"),
+    nodeattrs.core.part: ("unite", "concat", "by_position", "by_field"),
     nodeattrs.node.joined: ("_met", "_lay"),
 }
 """The functions in which two containers become one."""
@@ -126,8 +123,8 @@ def test_who_goes_beside_the_road_is_named():
     """
     with counted() as seen:
         nodeattrs.core.folding.meet(INSIDE, Part({"a": [1]}, 1), Part({"a": [2]}, 2))
-        nodeattrs.core.growing.unite(Part([1], 1), Part([2], 2))
+        nodeattrs.core.part.unite(Part([1], 1), Part([2], 2))
 
     assert 0 == seen["on the road"]
     assert seen.total() >= 2
-    assert nodeattrs.core.growing.unite is unite
+    assert nodeattrs.core.part.unite is unite

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Folded, Layer, fold
-from nodeattrs.core.growing import concat
-from nodeattrs.core.part import Part, made
+from nodeattrs.core.part import Part, concat, made
 from nodeattrs.core.policy import ACROSS, ANY, INSIDE, LIST, MAP, MEET, PRESENT, TAKE, TEXT, Line, Policy
 from nodeattrs.testing import trees
 

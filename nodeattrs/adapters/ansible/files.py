@@ -117,7 +117,7 @@ class Files:
         if document is None:
             reason = "it is encrypted, and may set any variable"
             return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), reason)
-        return Layer(said(document, document.tree), document.locator(kind, name), titled) if document.tree else None
+        return Layer(plain_of(document, document.tree), document.locator(kind, name), titled) if document.tree else None
 
     def of_name(
         self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
@@ -147,7 +147,7 @@ class Files:
         return partial(self.variables, kind=kind, name=name, titled=titled)
 
 
-def said(document: Document, tree: Any) -> Any:
+def plain_of(document: Document, tree: Any) -> Any:
     """Variables of a document: secrets, where it was encrypted as a whole."""
     if not isinstance(document, OpenedDocument):
         return tree

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
-from nodeattrs.adapters.ansible.files import said
+from nodeattrs.adapters.ansible.files import plain_of
 from nodeattrs.adapters.ansible.groups import Tree, Warn
 from nodeattrs.adapters.ansible.ini import hosts_of
 from nodeattrs.adapters.ansible.levels import title
@@ -68,7 +68,7 @@ class _Maps:
 
     def _vars(self, group: str, values: dict[Any, Any], path: Path) -> None:
         locator = self.document.locator("inventory", f"vars of {group}", path)
-        self.tree.note(self.tree.groups[group], said(self.document, values), locator, title(3))
+        self.tree.note(self.tree.groups[group], plain_of(self.document, values), locator, title(3))
 
     def _children(self, group: str, children: dict[Any, Any], path: Path) -> None:
         for name, body in children.items():
@@ -85,7 +85,7 @@ class _Maps:
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
                 host = self.tree.host(one, group)
-                values = {**({} if port is None else {"ansible_port": port}), **said(self.document, body or {})}
+                values = {**({} if port is None else {"ansible_port": port}), **plain_of(self.document, body or {})}
                 self.tree.note(host, values, locator, title(8))
 
     def _name(self, name: Any, path: Path) -> str:

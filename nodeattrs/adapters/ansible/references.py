@@ -1,7 +1,7 @@
 """Which variables the files of a repository set, and which their templates, conditions and programs mention.
 
 All files are looked at as texts, those in YAML as trees, too; nothing is run, and no host is asked. What is probably
-not meant about it is said in `static`.
+not meant about it stands in `static`.
 """
 
 from __future__ import annotations

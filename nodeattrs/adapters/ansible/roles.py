@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
-from nodeattrs.adapters.ansible.files import Files, Plan, nested, said
+from nodeattrs.adapters.ansible.files import Files, Plan, nested, plain_of
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.words import ROLE
 from nodeattrs.core.fold import Layer
@@ -209,7 +209,7 @@ def _given(asked: Asked) -> tuple[list[Layer], list[Layer]]:
     """The layers of an entry: its `vars`, and its parameters."""
     document, at, body = asked.document, asked.at, asked.body
     own = variables_of(body, document, at)
-    params = said(document, {key: value for key, value in body.items() if key not in ROLE})
+    params = plain_of(document, {key: value for key, value in body.items() if key not in ROLE})
     entry = [Layer(own, document.locator("role entry", asked.name, (*at, "vars")), title(15))] if own else []
     return entry, [Layer(params, document.locator("role params", asked.name, at), title(20))] if params else []
 
@@ -226,5 +226,5 @@ def variables_of(body: dict[Any, Any], document: Document, at: Steps) -> dict[An
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
             line = document.place((*at, "vars", name))[0]
             raise AnsibleError("variable-name", f"{name!r} is no name of a variable", file=document.file, line=line)
-    kept: dict[Any, Any] = said(document, found)
+    kept: dict[Any, Any] = plain_of(document, found)
     return kept

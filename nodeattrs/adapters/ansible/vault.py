@@ -83,7 +83,7 @@ class Passwords:
         named = (one.rpartition("@") for one in given)
         self._passwords = [Password(folder / file, identity or "default") for identity, _, file in named]
         for one in self._passwords:
-            one.secret  # noqa: B018  # whatever is wrong with one is said before anybody is asked
+            one.secret  # noqa: B018  # whatever is wrong with one is raised before anybody is asked
 
     def __bool__(self) -> bool:
         return bool(self._passwords)
@@ -130,7 +130,7 @@ def _by_program(text: str, password: Password) -> bytes | None:
 
 
 def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
-    """A tree with what is encrypted in it as secrets. refused: told of what no password opens; that stays as it is"""
+    """A tree with what is encrypted in it as secrets. refused: called with what no password opens, which stays"""
     if isinstance(value, dict):
         return {key: decrypted(entry, passwords, refused) for key, entry in value.items()}
     if isinstance(value, list):

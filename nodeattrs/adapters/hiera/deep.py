@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
-from nodeattrs.core.growing import unite
-from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, without
+from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,

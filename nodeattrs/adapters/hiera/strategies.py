@@ -21,8 +21,7 @@ from nodeattrs.adapters.hiera.deep import Deep
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import NOTHING, Folding
-from nodeattrs.core.growing import unite
-from nodeattrs.core.part import Part, listed
+from nodeattrs.core.part import Part, listed, unite
 from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Handler, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, copied, meant, near
 from nodeattrs.errors import TooDeep

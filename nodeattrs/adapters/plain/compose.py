@@ -15,8 +15,7 @@ from typing import Any
 
 from nodeattrs.adapters.plain.policies import NamedPolicy
 from nodeattrs.core.folding import meet, note
-from nodeattrs.core.growing import concat
-from nodeattrs.core.part import Part, by_field, entries, listed, made
+from nodeattrs.core.part import Part, by_field, concat, entries, listed, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,

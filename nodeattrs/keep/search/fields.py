@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.growing import unite
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument

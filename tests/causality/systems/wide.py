@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nodeattrs.core.growing import concat
+from nodeattrs.core.part import concat
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,

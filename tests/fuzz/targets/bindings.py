@@ -42,6 +42,7 @@ __all__ = ["TARGETS"]
 
 _RULES = files("nodeattrs.adapters.bindings.forms.language").joinpath("grammar.lark").read_text("utf-8")
 _WORDS = {
+    "SET": ("a", "x", "ssh", "MySpecial", "X::resolutions", "::a::b"),
     "NAME": (
         "a",
         "b",

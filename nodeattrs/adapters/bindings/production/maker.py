@@ -7,12 +7,11 @@ question is spelled, is the injector's.
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
@@ -52,6 +51,9 @@ Read = tuple[Key, str, tuple[Reference, ...]]
 Inclusion = tuple[bool, str, Declaration]
 """Whether a class is excluded, its name, and who says so."""
 
+if TYPE_CHECKING:
+    from asyncio import Future
+
 
 class ValueMaker(Bound):
     """Makes the value of each key when it is first needed.
@@ -76,7 +78,7 @@ class ValueMaker(Bound):
         self._instead: dict[int, Declaration] = {}
         self._reads: dict[tuple[Key, str], Read] = {}
         self._plans: dict[int, Make | None] = {}
-        self._tasks: dict[int, asyncio.Future[Any]] = {}
+        self._tasks: dict[int, Future[Any]] = {}
         self._opened = Opened()
         self._outer: ValueMaker | None = None
         self.scope_name = ""
@@ -393,6 +395,8 @@ class ValueMaker(Bound):
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             product = producer.produce(self, args)
+            import asyncio
+
             task = asyncio.ensure_future(self._opened.aenter(product) if hasattr(product, "__aenter__") else product)
             if root.scope != "none" and not args:
                 self._tasks[id(root)] = task

@@ -18,9 +18,8 @@ from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.growing import concat, unite
 from nodeattrs.core.origins import At
-from nodeattrs.core.part import Part, entries, listed, made, sliced
+from nodeattrs.core.part import Part, concat, entries, listed, made, sliced, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,

@@ -5,13 +5,15 @@ A scope is a maker that keeps some products for itself (`maker`). What is here k
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import inspect
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from asyncio import Future
 
 _T = TypeVar("_T")
 Steps = tuple[int, ...]
@@ -72,7 +74,7 @@ class Opened:
 class Waiting(BaseException):
     """A product is not there yet: its task is awaited, and the injection is tried again."""
 
-    def __init__(self, steps: Steps, task: asyncio.Future[Any]) -> None:
+    def __init__(self, steps: Steps, task: Future[Any]) -> None:
         super().__init__("an asynchronous product")
         self.steps = steps
         self.task = task
@@ -108,6 +110,8 @@ async def awaited(making: Any, attempt: Callable[[], _T]) -> _T:
     making: where the replay stands while it is tried
     cost:   one try for each asynchronous product
     """
+    import asyncio
+
     replay = Replay()
     while True:
         replay.again()
