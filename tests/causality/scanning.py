@@ -48,7 +48,14 @@ def _before(files: Files, one: Setting) -> str:
 
 
 def _scalars(file: str, text: str) -> Iterator[Setting]:
-    finders = {".json": _of_json, ".py": _of_python, ".pp": _of_pp, ".yaml": _of_yaml, ".cfg": _of_yaml}
+    finders = {
+        ".json": _of_json,
+        ".toml": _of_json,
+        ".py": _of_python,
+        ".pp": _of_pp,
+        ".yaml": _of_yaml,
+        ".cfg": _of_yaml,
+    }
     for start, end in finders.get(Folder(file).suffix, _of_nothing)(text):
         yield setting(file, text, start, end, other(text[start:end]))
 

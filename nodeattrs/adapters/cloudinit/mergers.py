@@ -1,9 +1,10 @@
 """Definitions, and their mergers as policies of the core: a definition becomes tables of lines.
 
 Both forms of a definition are read as cloud-init does, oddities included: whether a merger exists is asked when it is
-built, and whether an option means anything is a warning. Three tables: *root* asks which merger the old value's type has; *in a mapping* is the dict merger's line for each key
-that both sides have; *in a list* is the list merger's for each position. The last two hand on to the first where an
-option says so. It knows no parts and no files: two values meet, and the core does the rest.
+built, and whether an option means anything is a warning. Three tables: *root* asks which merger the old value's type
+has; *in a mapping* is the dict merger's line for each key that both sides have; *in a list* is the list merger's for
+each position. The last two hand on to the first where an option says so. It knows no parts and no files: two values
+meet, and the core does the rest.
 
 Two dialects: "current" is what cloud-init does; "documented" is what its older manual says.
 """

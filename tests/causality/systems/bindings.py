@@ -65,7 +65,7 @@ DECIDING = re.compile(
         |"[^"]*\$|optional\b|abstract:\s*true""",
     re.VERBOSE,
 )
-NAMING = re.compile(r"\b(kind|name|type|in|version):\s*$")
+NAMING = re.compile(r"\b(kind|name|type|in|version):\s*$|\bparameters\s+\w+\[\s*$")
 """What stands before a word of the data form that sets no value."""
 
 

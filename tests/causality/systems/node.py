@@ -35,7 +35,7 @@ OWN = {"name", "chef_environment", "recipes", "expanded_run_list", "roles"}
 DECIDING = re.compile(
     r"""^\s*(from|import|if|else|include_\w+|run_list|name|return|\#)\b
         |\b(rm|rm_default|rm_normal|rm_override|delete|data_bag|data_bag_item|lookup|removesuffix)\(
-        |^\s*"?(name|run_list|chef_environment|platform|f)"?\s*[:(]|\b(role|recipe)\[|canary|json_class|chef_type|^\s*merge:
+        |^\s*"?(name|run_list|chef_environment|platform(_family|_version)?|f)"?\s*[:(]|\b(role|recipe)\[|canary|json_class|chef_type|^\s*merge:
         |["'](~>|[<>]?=)\s|\bwhen"?\s*[:=]|^\s*-?\s*"?(blocks|default|normal|override|force_\w+)(_unless)?"?:\s*[{\[]?$""",
     re.VERBOSE,
 )
@@ -96,7 +96,7 @@ class NodeRuns:
         return (
             "metadata" in file
             or file == QUESTION
-            or file.endswith(("toml", "hiera.yaml"))
+            or file.endswith(("nodeattrs.toml", "hiera.yaml"))
             or bool(DECIDING.search(line))
         )
 
