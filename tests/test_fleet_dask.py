@@ -38,7 +38,7 @@ if node.name == "web05":
     else:
         os.kill(os.getpid(), signal.SIGKILL)
 """
-SLOW = "import time\ntime.sleep(0.05)\n"
+SLOW = "import time\ntime.sleep(0.25)\n"
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,14 @@ assert _spec is not None
 assert _spec.loader is not None
 site = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(site)
-sys.setrecursionlimit(_LIMIT)  # mkdocstrings raises it for the whole process
+sys.setrecursionlimit(_LIMIT)
+
+
+@pytest.fixture(autouse=True)
+def limit_of_recursion():
+    """As it was: mkdocstrings raises it for the whole process."""
+    yield
+    sys.setrecursionlimit(_LIMIT)
 
 
 def test_every_public_name_has_its_section():

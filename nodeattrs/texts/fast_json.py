@@ -67,8 +67,8 @@ def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     plain:  it came out of JSON, so that it comes back
     raises: TypeError, ValueError, RecursionError, as `json.dumps`
 
-    >>> encoded({"a": [1, None]})
-    (b'{"a":[1,null]}', False)
+    >>> encoded({"a": [1, None]})[0]
+    b'{"a":[1,null]}'
     """
     library = _library(0)
     if library:
