@@ -96,20 +96,22 @@ _OF_METAVAR |= {
 """What arguments are called in the help -> words for them."""
 _GIVEN = {"facts": "facts.json", "store": "q.db", "hiera": "tree", "site": "site", "source": "catalog.json"}
 """Arguments that a command is given more often than not: without them it looks around here."""
-_NEVER = {"apply", "jobs", "help", "report", "backups", "root"}
+_STAYS = {"fleet", "apply", "lsp", "mcp", "web", "install"}
+"""Commands that change this machine, start processes, or serve until somebody leaves."""
+_NEVER = {"apply", "install", "jobs", "help", "report", "backups", "root"}
 """Options that change this machine, start processes, or write where they are told."""
 
 
 @lru_cache(maxsize=1)
 def _leaves() -> dict[tuple[str, ...], argparse.ArgumentParser]:
-    """Every command and action with its parser, but those that change this machine or start processes."""
+    """Every command and action with its parser, but those of `_STAYS`."""
     found: dict[tuple[str, ...], argparse.ArgumentParser] = {}
     ahead: list[tuple[tuple[str, ...], argparse.ArgumentParser]] = [((), program.parser())]
     while ahead:
         name, parser = ahead.pop()
         below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
         ahead += [((*name, word), one) for action in below for word, one in action.choices.items()]
-        if not below and "fleet" not in name and "apply" not in name:
+        if not below and not _STAYS.intersection(name):
             found[name] = parser
     return dict(sorted(found.items()))
 
