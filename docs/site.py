@@ -62,7 +62,9 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """Lead links where they lead on the site."""
     parts = _FENCED.split(markdown)
     source = page.file.src_uri
-    parts[::2] = (_LINK.sub(lambda found: led(found[1], source, config["extra"]["repository"]), part) for part in parts[::2])
+    parts[::2] = (
+        _LINK.sub(lambda found: led(found[1], source, config["extra"]["repository"]), part) for part in parts[::2]
+    )
     return "".join(parts)
 
 
