@@ -34,3 +34,9 @@ def without_regex(monkeypatch: pytest.MonkeyPatch):
     yield
     for one in kept:
         one.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def limit_of_recursion():
+    """Python's own: a library that builds the site raises it for the whole process."""
+    sys.setrecursionlimit(1_000)
