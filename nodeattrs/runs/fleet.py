@@ -262,6 +262,7 @@ def _one(work: _Work, item: _Item) -> Outcome:
             apply=partial(work.apply, name) if work.apply else None,
             log=log.append,
             fleet=work.call if work.is_given_twice else "",
+            brief=collect is None,
         )
         revision = session.revision.number if session.revision else None
         collected = collect(name, session, log) if collect else None
