@@ -69,7 +69,7 @@ class SqlStore(ABC):
     """SQL for "the first text has the second in it", with two holes."""
 
     writes_together = False
-    """Whether several nodes are saved in one transaction: where writers are alone, nobody waits for another in a ring."""
+    """Whether several nodes are saved in one transaction: where others write meanwhile, two could wait in a ring."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
