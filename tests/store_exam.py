@@ -16,7 +16,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -296,7 +295,7 @@ class StoreExam:
     def test_a_revision_tells_what_was_noted_of_the_run(self, store, place):
         noted = Noted(False, "RecipeFailed", "4f1c09e", "0.1", {"resources": 7})
         before = datetime.now(UTC)
-        given = store.save(replace(pair(1), noted=noted))
+        given = store.save(pair(1)._replace(noted=noted))
 
         kept = open_store(place).load("web1")
         assert noted == kept.noted == kept.revision.noted
@@ -410,7 +409,7 @@ class StoreExam:
 
     def test_a_run_in_which_nothing_changed_is_a_revision_too(self, store, place):
         for number in range(1, 4):
-            store.save(replace(pair(1), noted=Noted(report={"run": number})), after=number - 1)
+            store.save(pair(1)._replace(noted=Noted(report={"run": number})), after=number - 1)
 
         history = open_store(place).history("web1")
         assert [3, 2, 1] == [revision.number for revision in history]

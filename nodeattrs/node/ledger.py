@@ -14,9 +14,8 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At, Origins
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
 from nodeattrs.node.maps import Branch, Joined
 
 
-@dataclass(slots=True, eq=False)
-class Prepared:
+class Prepared(NamedTuple):
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
@@ -52,7 +50,7 @@ class Prepared:
     history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
     unknown: Mapping[int, tuple[Layer, ...]]
     numbered: bool
-    packed: dict[frozenset[int], list[Any]] = field(default_factory=dict)
+    packed: dict[frozenset[int], list[Any]]
 
     def standing_in(self, ledger: Ledger) -> frozenset[int]:
         """The slots that a ledger which began with it has as they were."""
@@ -274,7 +272,7 @@ class Ledger:
         history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
         unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
         numbered = any(map(has_number, trees.values()))
-        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown, numbered)
+        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown, numbered, {})
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import secrets
+import os
 import threading
 import zlib
 from abc import ABC, abstractmethod
@@ -381,7 +381,7 @@ class SqlStore(ABC):
             for statement in step:
                 talk.all(self._spelled_here(statement))
         if version == 0:
-            talk.all("INSERT INTO secret (value) VALUES (?)", secrets.token_bytes(32))
+            talk.all("INSERT INTO secret (value) VALUES (?)", os.urandom(32))
         else:
             self._reindex(talk, on_node)
             holding.hold_all(talk)
