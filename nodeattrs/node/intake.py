@@ -168,6 +168,16 @@ class Intake:
         run = {"chef_guid": guid} if guid is not None else {}
         self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
+    def facts_ahead(self, facts: Mapping[Any, Any], *, settled: bool) -> dict[Any, Any] | None:
+        """What `facts_of` a node will say that has nothing yet, before it is given its facts; to be read only.
+
+        None where they are known only when they have been taken in: they may be changed on the way.
+        """
+        secrets = self._ledger.secrets
+        if not settled or "platform" not in facts or (secrets is not None and secrets.concern(facts)):
+            return None
+        return {**facts, "name": self._node.name, "chef_environment": self._node.environment}
+
     def note(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
         with self._node.setting_as(RUN, locator=RUN_ITSELF):
