@@ -205,7 +205,8 @@ class _Ini:
         words = line.split("#")[0].split()
         if len(words) != 1:
             raise self._error(f"a child is one name, and this is {line!r}", "variables belong into [group:vars]")
-        child = self.tree.named(words[0], self.file, self.line)
+        child = words[0]
+        self.tree.named(child, self.file, self.line)  # warns; one that is renamed is no group of this file, as there
         if child == self.group:
             raise self._error(f"{child} would be its own child")
         if child in self.declared:
