@@ -112,7 +112,7 @@ def run_node(
     lookup = lookup_word(repository, node)
     repository.search = (words or {}).get("search")
     intake = Intake(node)
-    ahead = intake.facts_ahead(facts.tree, settled=facts.settled)
+    ahead = intake.facts_ahead(facts.tree, settled=facts.settled) if config.bindings else None
     injection = Injection(repository, node, lookup if repository.hiera is not None else None, ahead)
 
     def begin() -> tuple[_Plan, dict[Any, Any], set[str]]:
@@ -131,7 +131,8 @@ def run_node(
     plan, asked, early = begun or begin()
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
-    intake.note({} if policy is None else policy.noted(expansion.qualified))
+    if policy is not None:
+        intake.note(policy.noted(expansion.qualified))
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     known = {
         "search": _no_store,
@@ -150,6 +151,7 @@ def run_node(
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
         runner.run_recipe(recipe)
+    runner.end()
     catalog = resources.finish()
     injection.relate(catalog)
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
