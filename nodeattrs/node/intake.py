@@ -18,17 +18,18 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Grown, Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
-from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.attributes import Attributes, set_by
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
-from nodeattrs.node.setters import RUN, Mark
+from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
+_RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
@@ -101,7 +102,7 @@ class Intake:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
                 for one in COMPONENTS:
-                    if one.file in layers.trees:
+                    if layers.trees.get(one.file):
                         self._trees[one.name].leave()
                 self._ledger.begin_with(layers)
             return fresh
@@ -135,7 +136,7 @@ class Intake:
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else sets any."""
         if not isinstance(_tags(self._node), list):
-            with self._node.setting_as(RUN, locator=RUN_ITSELF):
+            with set_by(self._node, _RUN):
                 make_tags(self._node)
 
     # Automatic attributes
@@ -168,9 +169,19 @@ class Intake:
         run = {"chef_guid": guid} if guid is not None else {}
         self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
+    def facts_ahead(self, facts: Mapping[Any, Any], *, settled: bool) -> dict[Any, Any] | None:
+        """What `facts_of` a node will say that has nothing yet, before it is given its facts; to be read only.
+
+        None where they are known only when they have been taken in: they may be changed on the way.
+        """
+        secrets = self._ledger.secrets
+        if not settled or "platform" not in facts or (secrets is not None and secrets.concern(facts)):
+            return None
+        return {**facts, "name": self._node.name, "chef_environment": self._node.environment}
+
     def note(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
-        with self._node.setting_as(RUN, locator=RUN_ITSELF):
+        with set_by(self._node, _RUN):
             set_leaves(self._node, "automatic", stored(facts, ()))
 
 

@@ -174,15 +174,20 @@ class Ledger:
             data = own(part, odd)
         return evaluated(data, odd, path) if evaluate else data
 
-    def unsettled(self) -> dict[Any, Any]:
-        """All slots merged; settled facts that stand alone in their key are not copied. Deferred values are left."""
+    def unsettled(self, evaluate: bool = False) -> dict[Any, Any]:
+        """All slots merged; settled facts that stand alone in their key are not copied."""
+        odd: dict[Any, None] = {}
         with self.lock:
-            root, facts = rooted(self.trees, self.plan()), self.trees[15]
+            root, facts, settled = rooted(self.trees, self.plan()), self.trees[15], self.settled
+            data = dict(facts)
             others = {key for tree in self.trees[1:15] for key in tree}
-            alone = {key for key in facts.keys() - others if facts[key] is self.settled.get(key, ABSENT)}
-            merged = {key: entry(root, key) for key in (*others, *facts) if key not in alone}
-            found = {key: own(value, {}) for key, value in merged.items() if value is not ABSENT}
-            return {key: facts[key] for key in alone} | found
+            others |= {key for key, value in data.items() if value is not settled.get(key, ABSENT)}
+            for key in others:
+                if (value := entry(root, key)) is not ABSENT:
+                    inside: dict[Any, None] = {}
+                    data[key] = own(value, inside)
+                    odd |= {key: None} if inside else {}
+        return evaluated(data, odd) if evaluate else data
 
     def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
         """Some slots merged, as a plain copy of one moment."""
@@ -213,10 +218,11 @@ class Ledger:
         key = path[-1]
         parent = self._enter(slot, path[:-1], key, mark)
         if self.provenance:
+            origins = parent.origins
             if key in parent:
-                before = parent.origins.get(key, parent.origin)
+                before = origins.get(key, parent.origin)
                 self._remember(slot, path, _new(Event, ("overwritten", parent[key], before, mark)))
-            parent.origins[key] = mark if whose is None else whose
+            origins[key] = mark if whose is None else whose
         parent[key] = value
         self._leave(path)
 

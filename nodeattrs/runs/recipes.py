@@ -25,9 +25,10 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
-from nodeattrs.node.attributes import noted_here, words_of
+from nodeattrs.node.attributes import noted_here, set_by, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import is_normal, set_data
@@ -210,6 +211,8 @@ class RecipeRunner:
             return
         data = cookbook.data(file)
         self.warnings += data.warnings
+        if data.name in self._begun and not data.has_normal:
+            return
         with self._ruby.beside() if self._ruby else _ALONE:
             set_data(self.node, data, self._facts, is_normal if data.name in self._begun else bool)
 
@@ -246,7 +249,7 @@ class RecipeRunner:
         names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
         token = _words.set(words)
         try:
-            with self.node.setting_as(kind, name), self._ruby.beside() if self._ruby else _ALONE:
+            with set_by(self.node, Setter(kind, name)), self._ruby.beside() if self._ruby else _ALONE:
                 program.run({**_ELSEWHERE[kind], **words, **names})
         except RecipeFailed:
             raise
@@ -271,6 +274,11 @@ class RecipeRunner:
             details=[text.strip() for text in rest],
             hint=_WAY_OUT if in_the_way else None,
         )
+
+    def end(self) -> None:
+        """Nothing runs any more. Where no program ran nobody holds on to the node, which goes with whoever has it."""
+        if "_words" not in self.__dict__ and self._ruby is None:
+            self._given, self._on_recipe, self._order.run = ({}, {}), None, None
 
     # Words
 

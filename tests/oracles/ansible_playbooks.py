@@ -135,7 +135,7 @@ class Playbooks:
         if self.use("include_role", 0.4):
             yield self._role_of("include_role", self.chance.choice(ROLES))
         if self.use("set_fact", 0.3):
-            yield {"set_fact": {**self.some(0.1), "vj": self.values.leaf()}}
+            yield {"set_fact": {**self.some(0.1, rich=False), "vj": self.values.leaf(rich=False)}}  # a loop would fail
         if self.use("register", 0.2):
             yield {**_DEBUG, "register": "vi", "name": f"{name}r"}
         if self.use("include_vars", 0.3):

@@ -133,6 +133,10 @@ class Tree:
             host.groups[group] = its
         return host
 
+    def port_of(self, name: str, port: int | None) -> dict[str, Any]:
+        """What the port of a name sets: something where nobody has named the host before, as there."""
+        return {} if port is None or name in self.hosts else {"ansible_port": port}
+
     def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
         """Make a group the child of another one. raises: AnsibleError, for a ring"""
         above, below = self.groups[parent], self.groups[child]
@@ -164,7 +168,9 @@ class Tree:
             is_grouped = any(group not in ("all", "ungrouped") for group in host.groups)
             if is_grouped and name in ungrouped.hosts:
                 del ungrouped.hosts[name], host.groups["ungrouped"]
-            elif not is_grouped and name not in ungrouped.hosts:
+            elif not is_grouped and name in self.groups and name not in ungrouped.hosts:
+                self.nest("ungrouped", name)  # Ansible finds the group of that name first
+            elif not is_grouped:
                 self.host(name, "ungrouped")
             if name in everyone.hosts:
                 del everyone.hosts[name], host.groups["all"]

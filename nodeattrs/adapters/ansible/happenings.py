@@ -52,10 +52,10 @@ class Happened:
     facts: list[Layer] = field(default_factory=list)
     groups: list[Layer] = field(default_factory=list)
 
-    def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, public: list[Role]) -> Task:
+    def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, joined: list[Role]) -> Task:
         """A task that is met now, with what may have been set before it."""
         gathered, included, facts = tuple(self.gathered), tuple(self.included), tuple(self.facts)
-        return Task(name, body, at, where, gathered, included, facts, tuple(self.groups), tuple(public))
+        return Task(name, body, at, where, gathered, included, facts, tuple(self.groups), tuple(joined))
 
     def facts_gathered(self, origin: Origin) -> None:
         """Facts are gathered: any variable that begins with ansible_ may be set."""

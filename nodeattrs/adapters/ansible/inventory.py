@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.ansible.answers import Variables
+from nodeattrs.adapters.ansible.answers import Shared, Variables
 from nodeattrs.adapters.ansible.config import Config, config_of
 from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.facts import Facts
@@ -241,10 +241,17 @@ class Inventory:
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
 
     def _all_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return nested(self.groups["all"].layers, self.policy)
+        return self._inline(self.groups["all"])
 
     def _groups_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return nested([one for group in groups for one in nested(group.layers, self.policy)], self.policy)
+        return nested([one for group in groups for one in self._inline(group)], self.policy)
+
+    def _inline(self, group: Group) -> list[Plan]:
+        """What the inventory itself says of a group: one fold for all of its hosts."""
+        if group.name not in self._plans:
+            is_one = len(group.layers) < 2
+            self._plans[group.name] = [*group.layers] if is_one else [Shared(tuple(group.layers), self.policy)]
+        return self._plans[group.name]
 
     def _all_plugins_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
         return self._files(self._sources.places, "group_vars", ["all"], 4)

@@ -26,6 +26,7 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part, made
 from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
@@ -184,9 +185,9 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A value as data; what is none is shown by its own text."""
-    if value is ABSENT:
-        return ABSENT
+    """A value as data, or the secret that it is; what is none is shown by its own text."""
+    if value is ABSENT or isinstance(value, Sensitive):
+        return value
     try:
         return copied(texts_of(value))
     except (BadKey, BadValue):

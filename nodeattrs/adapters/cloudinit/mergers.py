@@ -336,6 +336,7 @@ class _Builder:
         mode = self._list_mode(options)
         if mode in ("append", "prepend"):
             join = _named(partial(_joined, mode, self.documented), mode)
+            join.regroups = True
             return [Line(_LISTS, PRESENT, join, f"list({mode}): the old items and the new ones")]
         by_position = _named(self._by_position, "position")
         by_position.inner = lambda: self.in_list

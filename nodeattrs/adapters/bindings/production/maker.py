@@ -25,6 +25,7 @@ from nodeattrs.adapters.bindings.model.types import (
     parse_type,
     spelled_key,
 )
+from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
 from nodeattrs.adapters.bindings.production.filling import EMPTY, Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
@@ -186,7 +187,7 @@ class ValueMaker(Bound):
         plain = name.removeprefix("::")
         key = self._key_of_variable(plain)
         if key is None:
-            return self.state.variables.get(plain, self.state.value(plain))
+            return taken_in(self.state.variables.get(plain, self.state.value(plain)))
         found = self._injected(key, _NOTHING)
         if found is None:
             raise BindingError(
