@@ -29,6 +29,7 @@ from nodeattrs.keep.carrying import exported, import_nodes
 from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.stores import pieces, turns
+from nodeattrs.keep.stores.files import FileStore
 from nodeattrs.keep.stores.tables import VERSION
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -313,6 +314,54 @@ class StoreExam:
         assert "theirs" == mark_of(store.load("web1"))
         assert 3 == store.save(pair("ours"), after=2).number
         assert "ours" == mark_of(store.load("web1"))
+
+    def test_of_several_that_are_saved_at_once_each_has_its_own_answer(self, store):
+        store.save(pair("theirs", "b"))
+        bad = Saved("c", {"name": "c", "normal": {"a": {1, 2}}})
+        given = [(pair(1, "a"), 0), (pair(1, "b"), 0), (bad, None), (pair(1, "d"), None)]
+
+        first, refused, wrong, last = store.save_all(given)
+
+        assert (1, 1) == (first.number, last.number)
+        assert isinstance(refused, NewerRevision)
+        assert isinstance(wrong, BadValue)
+        assert ["a", "b", "d"] == store.names()
+        assert [1, "theirs", 1] == [mark_of(store.load(name)) for name in "abd"]
+        assert 2 == store.save(pair(2, "b"), after=1).number
+        assert [] == store.check()
+        assert ["a", "b", "d"] == store.search(parse_query("name:*"))
+
+    def test_of_several_of_which_none_can_be_kept_no_store_is_made(self, store):
+        (wrong,) = store.save_all([(Saved("c", {"name": "c", "normal": {"a": {1}}}), None)])
+
+        assert isinstance(wrong, BadValue)
+        assert not store.is_there()
+
+    def test_a_brief_look_has_all_but_facts(self, store):
+        node = Node("web1")
+        facts = {
+            "cpu": {f"core{number}": {"mhz": number * 1.5, "flags": ["a", "b"]} for number in range(90)},
+            "os": "x",
+        }
+        node.automatic = facts
+        node.normal["kept"] = {"whole": {"j": facts["cpu"]}}
+        node.default["mine"] = {"j": {"a": [1]}}
+        snapshot = node.snapshot()
+        document = saved_document(node)
+        document["automatic"]["cpu"] = facts["cpu"]
+        for pair in snapshot["slots"]["15"]["m"]:
+            if pair[0] == "cpu":
+                pair[1] = {"j": facts["cpu"]}
+        whole = Saved("web1", document, snapshot)
+        store.save(whole)
+
+        brief = store.load("web1", brief=True)
+
+        assert {"name": "web1"}.items() <= brief.document.items()
+        assert ('"j": null' in json.dumps(brief.snapshot)) == (not isinstance(store, FileStore))
+        facts_slot = brief.snapshot["slots"].pop("15"), whole.snapshot["slots"].pop("15")
+        assert [pair[0] for pair in facts_slot[0]["m"]] == [pair[0] for pair in facts_slot[1]["m"]]
+        assert whole.snapshot == brief.snapshot
 
     def test_a_first_revision_is_first_only_once(self, store):
         store.save(pair(1), after=0)
