@@ -84,7 +84,8 @@ class Peer:
             env={**known, **environment},
             text=True,
         )
-        (home / "tree" / "collections" / "ansible_collections").mkdir(parents=True, exist_ok=True)  # only what is there at the start counts
+        collections = home / "tree" / "collections" / "ansible_collections"
+        collections.mkdir(parents=True, exist_ok=True)  # only what is there at the start counts
         self.process = self._start()
         self.version: str = self._answer()
 

@@ -14,7 +14,7 @@ _LAYOUTS = (
     ["inv/hosts", "inv/again"],
     ["inv/hosts", "x9,x10:22,[2001:db8::7]:23,"],
     ["inv/hosts.yml"],
-    ["nosuch", "inv/hosts"],
+    ["gone/nosuch", "inv/hosts"],
 )
 _FILES = {"inv": ["inv/10-a", "inv/20-b", "inv/deep/30-c"]}
 _ODD = ("true", "True", "010", "0x1F", "1_000", "'1'", "(1, 2)", "[1, 'a']", "{'a': 1}", "~", "None", "1e3", "yes")
@@ -47,7 +47,7 @@ class Inventories:
     def write(self) -> None:
         """Sources, files of variables beside them, and what is passed over."""
         self.tree.sources = list(self.chance.choice(_LAYOUTS))
-        there = [one for one in self.tree.sources if "," not in one and one != "nosuch"]
+        there = [one for one in self.tree.sources if "," not in one and one != "gone/nosuch"]
         files = [file for one in there for file in _FILES.get(one, [one])]
         for number, source in enumerate(files):
             notation = self.chance.choice(("ini", "ini", "yaml", "yaml", "json", "toml", "dynamic"))
@@ -59,7 +59,7 @@ class Inventories:
             getattr(self, f"_{notation}")(source, number)
         several = len(self.tree.sources) > 1
         self.tree.used["several sources" if several else f"source {self.tree.sources[0]}"] += 1
-        if self.tree.sources[0] == "nosuch":
+        if self.tree.sources[0] == "gone/nosuch":
             self.tree.used["source that is not there"] += 1
         if "," in self.tree.sources[-1]:
             self.tree.used["list of hosts"] += 1

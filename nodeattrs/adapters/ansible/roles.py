@@ -177,7 +177,7 @@ class Roles:
         yield from (Path(path) / name for path in self.paths)
         if by is not None:
             yield by.path.parent / name
-        yield folder / name
+        yield from (base / name for base in (folder, self.files.folder))
 
     def of(self, role: Path, kind: str, name: str, stem: str, level: int) -> list[Plan]:
         """The layers of `defaults` or `vars` of a role; none where the file is not there."""
