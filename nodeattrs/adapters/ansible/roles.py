@@ -68,7 +68,7 @@ class Role:
             if not any(one.same_as(other) for other in needed):
                 needed.append(one)
         found = [one for need in needed for one in need.speaking()]
-        return [*dict.fromkeys(reversed(found))][::-1] + [self]
+        return [*reversed(dict.fromkeys(reversed(found))), self]
 
     def all_defaults(self) -> list[Plan]:
         """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
@@ -86,10 +86,10 @@ class Role:
 
     def same_as(self, other: Role) -> bool:
         """Whether it is the same role with the same entry: it runs once."""
-        return self.path == other.path and self._given() == other._given()
+        return self._given() == other._given()
 
     def _given(self) -> list[Any]:
-        return [self.limits, *(layer.value for layer in (*self.entry, *self.params))]
+        return [self.name, self.path, self.limits, *(layer.value for layer in (*self.entry, *self.params))]
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class Roles:
         yield from (Path(path) / name for path in self.paths)
         if by is not None:
             yield by.path.parent / name
-        yield folder / name
+        yield from (base / name for base in (folder, self.files.folder))
 
     def of(self, role: Path, kind: str, name: str, stem: str, level: int) -> list[Plan]:
         """The layers of `defaults` or `vars` of a role; none where the file is not there."""
