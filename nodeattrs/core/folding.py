@@ -357,7 +357,8 @@ class Folding:
         return self._anew(lambda part: part.located() if isinstance(part, Folding) else _located(part))
 
     def _anew(self, part_of: Callable[[Any], Part | Folding]) -> Part:
-        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
+        growing = self._grown is not None
+        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=growing)
         for step in self.steps:
             again._again(step, part_of(step.part))
         return again.result

@@ -74,9 +74,9 @@ def _answer(index: Index, asked: Asked) -> set[int]:
     if isinstance(asked, Or):
         return set().union(*(_answer(index, one) for one in asked.inner))
     if isinstance(asked, Not):
-        others = index.everyone()
-        others -= _answer(index, asked.inner)
-        return others
+        rest = index.everyone()
+        rest -= _answer(index, asked.inner)
+        return rest
     if isinstance(asked, All):
         return index.everyone()
     if isinstance(asked, OwnTerm):
