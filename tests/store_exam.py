@@ -28,7 +28,7 @@ from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, sav
 from nodeattrs.keep.carrying import exported, import_nodes
 from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import pieces, turns
+from nodeattrs.keep.stores import pieces, postgresql, sql, talk, turns
 from nodeattrs.keep.stores.files import FileStore
 from nodeattrs.keep.stores.tables import VERSION
 
@@ -465,6 +465,33 @@ class StoreExam:
         assert [3, 2, 1] == [revision.noted.report["run"] for revision in history]
         assert [1, 1, 1] == [mark_of(store.load("web1", number)) for number in (1, 2, 3)]
         assert {"run": 3} == store.load("web1").noted.report == store.load("web1").revision.noted.report
+
+    def test_all_of_them_are_named_found_and_looked_at(self, store, monkeypatch):
+        """
+        More than fit into one look, two of which have been changed since.
+        """
+        for module in (talk, sql, postgresql):
+            monkeypatch.setattr(module, "AT_ONCE", 3)
+        known = [f"n{number}" for number in range(10)]
+        for name in known:
+            store.save(pair(name, name, 10))
+        store.save(pair("again", "n3", 10), after=1)
+
+        assert known == store.names() == store.search(parse_query("*:*")) == store.search(parse_query("name:n*"))
+        assert [name for name in known if name != "n3"] == store.search(parse_query("NOT mark=again"))
+        assert [(name, 1 + (name == "n3")) for name in known] == [(name, one.number) for name, one in store.latest()]
+        assert [] == store.check()
+
+    def test_who_takes_them_one_by_one_may_look_elsewhere_meanwhile(self, store):
+        """
+        And may change what comes next.
+        """
+        for name in "abc":
+            store.save(pair("m", name, 10))
+
+        seen = [(name, len(store.history(name)), store.delete(name)) for name, _ in store.latest()]
+
+        assert [("a", 1, True), ("b", 1, True), ("c", 1, True)] == seen
 
     def test_an_older_revision_becomes_the_latest_again(self, store):
         for mark in (1, 2, 3):

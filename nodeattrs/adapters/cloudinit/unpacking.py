@@ -328,7 +328,9 @@ class _Unpacking:
                 continue
             found = self._found(url)
             if found is None or found in self.included or len(self.included) >= MAX_INCLUDES:
-                yield CloudPart(url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.rows.line(line))
+                yield CloudPart(
+                    url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.rows.line(line)
+                )
                 continue
             self.included.append(found)
             try:
