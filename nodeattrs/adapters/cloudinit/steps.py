@@ -102,7 +102,7 @@ def status_of(error: NodeattrsError) -> Status:
 class Joining(NamedTuple):
     """Who joins at a step of a folding, or at several: a patch changes the result operation by operation.
 
-    number: of the part; 0 where several sources join at once
+    number: of the part; 0 where a merged layer joins, which `filename` names
     policy: what happens where they meet; None for a JSON patch
     laid:   what the part says, its definition taken out; None for a JSON patch
     folded: whether this is a fold of conf.d files or layers, the strongest first
