@@ -11,9 +11,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
@@ -42,8 +42,7 @@ class NewerRevision(StoreError):
     found: Revision | None
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(NamedTuple):
     """What is noted of a revision beside the node itself.
 
     ok:         whether it went well; a run that failed with an error left the node as it was
@@ -88,8 +87,7 @@ _KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report":
 _USUAL = Noted()
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """One save of a node.
 
     number: counts from 1, and is never given twice
@@ -101,9 +99,8 @@ class Revision:
     noted: Noted = _USUAL
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A node as it was saved.
+class Saved(NamedTuple):
+    """A node as it was saved; equal where name, document, snapshot and note are.
 
     name:     the node's; the document says the same
     document: Chef's node document
@@ -120,9 +117,15 @@ class Saved:
     document: JsonMap
     snapshot: JsonMap | None = None
     note: str = ""
-    noted: Noted = field(default=_USUAL, compare=False)
-    revision: Revision | None = field(default=None, compare=False)
-    settled: Mapping[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    noted: Noted = _USUAL
+    revision: Revision | None = None
+    settled: Mapping[Any, Any] = MappingProxyType({})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Saved) and self[:4] == other[:4]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 class Store(Protocol):

@@ -335,6 +335,14 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
+    def of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
+        """The number of the mark of a setter that has a locator, which counts paths from that depth."""
+        key = (id(setter), depth, verb)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self.add(Mark(locator, verb, depth))
+        return number
+
     def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
         """The number of the mark for what the caller of this library says now.
 
@@ -345,11 +353,7 @@ class Marks:
         """
         setter = self.setter
         if setter.locator is not None:
-            key: tuple[Any, ...] = (id(setter), depth, verb)
-            number = self._numbers.get(key)
-            if number is None:
-                number = self._numbers[key] = self.add(Mark(setter.locator, verb, depth))
-            return number
+            return self.of(setter, setter.locator, depth, verb)
         frame: Any = sys._getframe(above)
         while (code := frame.f_code).co_filename.startswith(_HERE):
             if frame.f_back is None:
@@ -357,7 +361,7 @@ class Marks:
             frame = frame.f_back
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         offset = frame.f_lasti + on_the_way
-        key = (id(code), offset, id(setter), depth, verb)
+        key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS

@@ -6,7 +6,6 @@ It runs nothing and knows no repository, so that a look at what was saved starts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 
@@ -19,7 +18,6 @@ from nodeattrs.keep.snapshots import filtered_snapshot
 from nodeattrs.node.node import Node
 
 
-@dataclass(frozen=True)
 class Remembered:
     """A node as the last run left it.
 
@@ -29,10 +27,14 @@ class Remembered:
     where:     the store, for messages
     """
 
-    saved: Saved
-    sensitive: tuple[Path, ...] = ()
-    where: str = ""
-    whole: Callable[[], Saved | None] | None = None
+    def __init__(
+        self,
+        saved: Saved,
+        sensitive: tuple[Path, ...] = (),
+        where: str = "",
+        whole: Callable[[], Saved | None] | None = None,
+    ) -> None:
+        self.saved, self.sensitive, self.where, self.whole = saved, sensitive, where, whole
 
     @cached_property
     def all(self) -> Saved:
@@ -60,10 +62,10 @@ class Remembered:
         """
         saved = self.saved
         if saved.snapshot is None:
-            return self._restored(replace(saved, document={**saved.document, **dict.fromkeys(_OTHERS)}))
+            return self._restored(saved._replace(document={**saved.document, **dict.fromkeys(_OTHERS)}))
         try:
             return self._restored(
-                replace(saved, snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
+                saved._replace(snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
             )
         except (LookupError, TypeError, ValueError, AttributeError):
             return self.node  # which says what is wrong

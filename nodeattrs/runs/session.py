@@ -10,7 +10,7 @@ import contextlib
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -168,7 +168,7 @@ def perform(
                 was = last.all if last else _unrun(repository, name, run_list, environment, json_attributes)
                 if was is not None:
                     failed = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
-                    store.save(replace(was, noted=failed), after_revision)
+                    store.save(was._replace(noted=failed), after_revision)
         raise
     document = saved_document(run.node, config.allowed, config.blocked, shared=True)
     snapshot = filtered_snapshot(run.node.snapshot(shared=True), config.allowed, config.blocked)

@@ -188,8 +188,9 @@ def plain_at(place: str) -> Plain:
 
 
 def resolve_one(place: str, facts: Path, number: int) -> dict[str, Any]:
-    """The merged tree of a node, by nodeattrs."""
-    return run_of(repository_at(place), number, load_facts(facts / f"n{number}.json", settled=True)).node.to_dict()
+    """The merged tree of a node, by nodeattrs; as with plain dicts its facts are those that were read."""
+    node = run_of(repository_at(place), number, load_facts(facts / f"n{number}.json", settled=True)).node
+    return node.merged_shared(evaluate=True)
 
 
 def plain_one(place: str, facts: Path, number: int) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class FileStore:
         if found.document is None:
             return None
         saved = self._at(name, found, found.document, at)
-        return saved and replace(saved, note="\n".join(filter(None, [saved.note, found.history.cut])))
+        return saved and saved._replace(note="\n".join(filter(None, [saved.note, found.history.cut])))
 
     def _at(self, name: str, found: _Found, document: bytes, at: int | datetime | None) -> Saved | None:
         if at is None or (found.head is not None and _is_at(found.head.revision, at)):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import secrets
+import os
 import threading
 import zlib
 from abc import ABC, abstractmethod
@@ -40,7 +40,7 @@ from nodeattrs.keep.stores.pieces import (
     texts_question,
 )
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
-from nodeattrs.keep.stores.talk import Question, Talk, nodes_in, without
+from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
 from nodeattrs.texts.fast_json import decoded
 
@@ -249,26 +249,23 @@ class SqlStore(ABC):
         return []
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
-        with self._reading("list the nodes") as talk:
-            rows = (
-                []
-                if talk is None
-                else talk.all(
-                    "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
-                    "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) ORDER BY n.name"
-                )
-            )
-        for name, *fields in rows:
-            revision = None
-            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported all the same
-                revision = _revision(name, fields)
-            yield name, revision
+        rows: list[tuple[Any, ...]] = [("",)]
+        while rows:
+            # A look at a time, so that whoever takes them may look elsewhere meanwhile.
+            with self._reading("list the nodes") as talk:
+                rows = [] if talk is None else talk.all(_LATEST_OF_ALL, rows[-1][0], AT_ONCE)
+            for name, *fields in rows:
+                revision = None
+                with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported
+                    revision = _revision(name, fields)
+                yield name, revision
 
     # --- search ---------------------------------------------------------------------
 
     @taking(query="nodeattrs.keep.search.query:Query")
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         from nodeattrs.keep.search.answer import answer
+        from nodeattrs.keep.search.terms import All
         from nodeattrs.keep.stores.index import SqlIndex
 
         with self._reading("search") as talk:
@@ -276,9 +273,13 @@ class SqlStore(ABC):
                 return []
             if at is not None:
                 return self._search_then(talk, query, at)
-            found = answer(SqlIndex(talk, self.holds), query)
-            condition, numbers = talk.among("id", found)
-            return sorted(name for (name,) in talk.all(f"SELECT name FROM node WHERE {condition}", numbers))
+            if isinstance(query.asked, All):
+                return [name for name, _ in nodes_in(talk)]
+            found: list[str] = []
+            for some in some_of(sorted(answer(SqlIndex(talk, self.holds), query))):
+                condition, numbers = talk.among("id", some)
+                found += [name for (name,) in talk.all(f"SELECT name FROM node WHERE {condition}", numbers)]
+            return sorted(found)
 
     def _search_then(self, talk: Talk, query: Query, at: datetime) -> list[str]:
         from nodeattrs.keep.search.memory import names_found
@@ -393,7 +394,7 @@ class SqlStore(ABC):
             for statement in step:
                 talk.all(self._spelled_here(statement))
         if version == 0:
-            talk.all("INSERT INTO secret (value) VALUES (?)", secrets.token_bytes(32))
+            talk.all("INSERT INTO secret (value) VALUES (?)", os.urandom(32))
         else:
             self._reindex(talk, on_node)
             holding.hold_all(talk)
@@ -446,6 +447,10 @@ def _noted(text: str) -> Noted:
 
 _ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
 _LATEST = f"SELECT number, at, noted, document, snapshot FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
+_LATEST_OF_ALL = (
+    "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
+    "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) WHERE n.name > ? ORDER BY n.name LIMIT ?"
+)
 _DOCUMENT = f"SELECT document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
 
 

@@ -271,6 +271,9 @@ class _SqliteTalk(Talk):
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, values).fetchall()
 
+    def rows(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        return self._connection.execute(sql, values)
+
     def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
         return [self.all(*question) for question in questions]
 
