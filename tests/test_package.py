@@ -202,9 +202,8 @@ class TestInstalled:
         """
         Whoever installed nothing else gets what the page shows.
         """
-        text = (ROOT / f"docs/tutorials/{name}.md").read_text("utf-8")
-        (tmp_path / "desk").mkdir()
-        assert text == followed(text, tmp_path / "desk", empty)
+        page = ROOT / f"docs/tutorials/{name}.md"
+        assert page.read_text("utf-8") == followed(page, tmp_path, empty)
 
     def test_an_absent_extra_is_named(self, empty: Path, tmp_path: Path):
         """

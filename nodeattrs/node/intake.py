@@ -9,10 +9,10 @@ expand and no files: a run hands in plain data and who set it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Grown, Part
@@ -342,7 +342,8 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
     unknown = saved.unknown.get(component.lower, ())
     component.ledger.not_read(
-        component.lower, (replace(layer, origin=_Saved(layer.origin).at(())) for layer in unknown)
+        component.lower,
+        (Layer(layer.value, _Saved(layer.origin).at(()), layer.title, layer.policy) for layer in unknown),
     )
 
 

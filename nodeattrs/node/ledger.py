@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 from nodeattrs.node.maps import Branch, Joined
 
 
-@dataclass(slots=True, eq=False)
 class Prepared:
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
@@ -48,13 +46,17 @@ class Prepared:
     merged:   what the trees come to, where somebody has asked; nothing where a value in it is deferred
     """
 
-    trees: Mapping[int, OwnedMap]
-    marks: tuple[Mark, ...]
-    history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
-    unknown: Mapping[int, tuple[Layer, ...]]
-    numbered: bool
-    packed: dict[frozenset[int], list[Any]] = field(default_factory=dict)
-    merged: dict[Any, Any] | None = None
+    def __init__(
+        self,
+        trees: Mapping[int, OwnedMap],
+        marks: tuple[Mark, ...],
+        history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]],
+        unknown: Mapping[int, tuple[Layer, ...]],
+        numbered: bool,
+    ) -> None:
+        self.trees, self.marks, self.history, self.unknown, self.numbered = trees, marks, history, unknown, numbered
+        self.packed: dict[frozenset[int], list[Any]] = {}
+        self.merged: dict[Any, Any] | None = None
 
     def standing_in(self, ledger: Ledger) -> frozenset[int]:
         """The slots that a ledger which began with it has as they were."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from nodeattrs.errors import InvalidRunListItem
 from nodeattrs.lazily import regexp
@@ -16,8 +16,7 @@ _BARE_PINNED = regexp(rf"([^@\[\]\n]+){_PINNED}")
 _BARE = regexp(r"[^\[\]\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class RunListItem:
+class RunListItem(NamedTuple):
     """One item of a run list; it prints in its long form.
 
     type:    "recipe" or "role"

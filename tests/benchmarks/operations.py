@@ -74,8 +74,8 @@ WORKS: dict[str, tuple[Callable[[Path, int], object], int]] = {
     "restoring a snapshot": (_restored, 5_000),
     "Chef's document, there and back": (_chef, 5_000),
     "a trace of a whole node": (_trace, 1_000),
-    "a fold of maps with keys of their own": (_folded_wide, 200),
-    "a fold of lists that unite": (_united, 200),
-    "a fold from the top": (_from_the_top, 200),
+    "a fold of maps with keys of their own": (_folded_wide, 2_000),
+    "a fold of lists that unite": (_united, 20_000),
+    "a fold from the top": (_from_the_top, 20_000),
     "the report of a ring": (_ring, 1_000),
 }
