@@ -267,12 +267,12 @@ _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 calls that led there."""
 
 
-def _calls_to(frame: Any, code: CodeType, entered: CodeType | None) -> Calls:
+def _calls_to(frame: Any, entered: CodeType) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
     import linecache
 
     calls: list[tuple[CodeType, int, Any]] = []
-    left = 0 if entered is None or code is entered else _MOST_CALLS
+    left = _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
         if not code.co_filename.startswith(_HERE):
             calls.append((code, frame.f_lasti, linecache.cache.get(code.co_filename)))
@@ -372,12 +372,12 @@ class Marks:
                 caller, left = caller.f_back, left - 1
         number = self._numbers.get(key)
         if number is None:
-            import linecache
-
             # The text is held, since the file may have run again with another one by the time somebody asks.
-            known = linecache.cache.get(code.co_filename)
+            lines = sys.modules.get("linecache")
+            known = None if lines is None else lines.cache.get(code.co_filename)
+            calls = () if entered is None or code is entered else _calls_to(frame, entered)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, offset, setter, verb, depth, known, _calls_to(frame, code, entered)))
+            self.table.append((code, offset, setter, verb, depth, known, calls))
         else:
             self.until[number] = len(self.table)
         return number

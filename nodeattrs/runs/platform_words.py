@@ -123,6 +123,8 @@ QUESTIONS: Mapping[str, Ask] = {
 class Question(partial[bool]):
     """A question about the machine: true, or called, it is the answer."""
 
+    __slots__ = ()
+
     def __bool__(self) -> bool:
         return self()
 
