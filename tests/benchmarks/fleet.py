@@ -202,7 +202,7 @@ Resolve = Callable[[str, Path, int], dict[str, Any]]
 
 
 def resolve_some(way: Resolve, place: str, facts: Path, numbers: range) -> float:
-    """What a worker does: nodes are resolved, and not kept. Its processor time; as in clock.py the collector runs before."""
+    """What a worker does: nodes are resolved, and not kept; its processor time. The collector runs before, as in clock.py."""
     gc.collect()
     gc.disable()
     try:
