@@ -1,7 +1,6 @@
 """Who says what, where, and with which verb.
 
 Knows no dialect: a rank is a number with a name that its adapter gives it.
-Origins stay out of equality: the same thing set elsewhere is the same thing.
 """
 
 from __future__ import annotations
@@ -191,6 +190,19 @@ class Claim(NamedTuple):
     verb: Verb = Verb.SET
     why: Callable[[], tuple[Cause, ...]] | None = None
     then: Callable[[Path], Any] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Claim) and self._compared == other._compared
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._compared)
+
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        return self.path, self.value, self.rank, self.verb
 
     @property
     def causes(self) -> tuple[Cause, ...]:

@@ -283,5 +283,5 @@ def nothing(folder: Path, count: int) -> None:
     """What an operation makes by itself."""
 
 
-SHARED = (kept_nodes,)
+SHARED = (kept_nodes, revisions)
 """What takes long to make, and is asked for by several."""

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import json
 import marshal
+import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -166,19 +167,27 @@ def unpacked(body: bytes) -> bytes:
 
 @lru_cache(maxsize=1)
 def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
-    """What packs and what unpacks. One thread at a time may use either. raises: MissingExtra"""
+    """What packs and what unpacks. raises: MissingExtra"""
     try:
         import zstandard
     except ImportError as error:
         raise missing_extra("zstandard", "fast", "a store whose pieces are packed with zstd") from error
 
+    class Own(threading.local):
+        """What a thread packs and unpacks with: to make them takes as long as a piece."""
+
+        def __init__(self) -> None:
+            self.packs, self.unpacks = zstandard.ZstdCompressor(3).compress, zstandard.ZstdDecompressor().decompress
+
+    own = Own()
+
     def unpack(body: bytes) -> bytes:
         try:
-            return zstandard.ZstdDecompressor().decompress(body)
+            return own.unpacks(body)
         except zstandard.ZstdError as error:
             raise zlib.error(str(error)) from error
 
-    return lambda piece: zstandard.ZstdCompressor(3).compress(piece), unpack
+    return lambda piece: own.packs(piece), unpack
 
 
 def _names(row: bytes) -> Iterator[bytes]:
