@@ -25,6 +25,9 @@ from nodeattrs.texts.documents import Document
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
+_READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
+PLAYED = frozenset(("tests", "molecule"))
+"""Folders whose YAML Ansible reads, and those where it is somebody else's, or broken on purpose."""
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
@@ -36,6 +39,8 @@ _GUARD = regexp(
 _INDIRECT = regexp(
     r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
 )
+_GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
+_SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENTED = regexp(r"^\s*#+[\s-]*([A-Za-z_]\w*)\s*:", re.MULTILINE)
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
@@ -105,7 +110,7 @@ class References:
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
             self.roles.update("/".join(below[:count]) for count in range(1, len(below)))
             is_bare = not path.suffix and _holds_variables(relative)
-            if (path.suffix in _YAML or is_bare) and "templates" not in relative.parts:
+            if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
             elif path.suffix.lower() not in _PAGES or "templates" in relative.parts or "files" in relative.parts:
                 self._text(path)
@@ -117,14 +122,16 @@ class References:
         try:
             document = self.files.document(path)
         except AnsibleError as error:
-            if not {"files", "tests", "molecule"} & set(relative.parts):
+            if len(relative.parts) == 1 or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
                 self.faults.append(error)
             self._text(path)
             return
         if document is None:
             self.encrypted = True
             return
-        self.settable.update(_COMMENTED.findall(_readable(path)))  # what somebody may give
+        written = _readable(path)
+        self.settable.update(_COMMENTED.findall(written))  # what somebody may give
+        self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = role_of(relative)
         if _holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
@@ -144,7 +151,7 @@ class References:
 
     def _given(self, text: str) -> None:
         """Note what a page or a program says that somebody gives: `name=value`, `name: value`, a row of a table."""
-        self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text))
+        self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
 
     def _template(self, path: Path, text: str) -> None:
         if "{{" not in text and "{%" not in text:
@@ -193,7 +200,8 @@ class _Walk:
             if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
                 self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
-            if plain in ("roles", "dependencies") and isinstance(entry, list):
+            is_called = "{{" in str(value.get("hosts"))  # with -e, by somebody who may give more
+            if plain in ("roles", "dependencies") and isinstance(entry, list) and not is_called:
                 self._roles(entry)
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))

@@ -141,6 +141,8 @@ class Roles:
         """
         name = self._fill(asked.name)
         path = self._found(name, folder, by, asked)
+        if path == self.files.folder / name != folder / name:
+            name = path.name
         parents = () if by is None else (*by.parents, by)
         if sum(one.path == path for one in parents) > (0 if asked.depends else MOST_INSIDE):
             line = asked.document.place(asked.at)[0]

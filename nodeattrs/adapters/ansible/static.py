@@ -15,14 +15,17 @@ from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, RESERVED, title
-from nodeattrs.adapters.ansible.references import WORDS, Definition, References, role_of
+from nodeattrs.adapters.ansible.references import PLAYED, WORDS, Definition, References, role_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.lazily import regexp
 
 _INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
 _OF_FILES = {title(level) for level in range(3, 11)}
 _SHORTEST = 4
+_PLACEHOLDER = regexp(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
+"""Names of hosts that somebody is to write: what counts for them is not known yet."""
 
 
 def is_repository(root: Path) -> bool:
@@ -83,7 +86,10 @@ class Static:
         if found.encrypted:
             return
         for name, origin in found.mentions.items():
-            if name in found.settable or name in found.guarded or len(name) < _SHORTEST or origin.file is None:
+            is_fact = name.startswith("getent_")  # the module of that name sets them
+            if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
+                continue
+            if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = role_of(Path(origin.file))
             is_asked = not role or role in {one.rpartition("/")[2] for one in found.asked}
@@ -98,7 +104,7 @@ class Static:
         winning: set[tuple[Origin, str]] = set()
         seen: dict[tuple[Origin, str], Origin] = {}
         for inventory in self._inventories():
-            for host in inventory.hosts:
+            for host in () if any(map(_PLACEHOLDER.search, inventory.hosts)) else inventory.hosts:
                 _note(inventory, host, winning, seen)
         for (origin, name), by in seen.items():
             if (origin, name) not in winning and origin.file is not None:
