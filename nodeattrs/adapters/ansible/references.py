@@ -26,8 +26,8 @@ from nodeattrs.texts.documents import Document
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
 _READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
-PLAYED = frozenset(("tests", "molecule"))
-"""Folders whose YAML Ansible reads, and those where it is somebody else's, or broken on purpose."""
+PLAYED = frozenset(("tests", "molecule", "example", "examples"))
+"""Folders whose YAML Ansible reads, and those where it is a test's or an example."""
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
@@ -53,8 +53,8 @@ _NAMES = frozenset(("register", "loop_var", "index_var", "extended_loop_var", "n
 _FREE = frozenset(("set_fact", "add_host", "include_vars", "group_by", "include", "include_tasks", "import_tasks"))
 _OWN_TEXT = """
     item ansible_managed template_host template_path template_uid q query lookup now undef loop self caller range dict
-    lipsum cycler joiner namespace varargs kwargs super packages services mount_points context true false none True
-    False None"""
+    lipsum cycler joiner namespace varargs kwargs super packages services mount_points zuul nodepool context true
+    false none True False None"""
 OWN = MAGIC.union(_OWN_TEXT.split())
 """Names that nobody has to set."""
 
@@ -130,7 +130,7 @@ class References:
             self.encrypted = True
             return
         written = _readable(path)
-        self.settable.update(_COMMENTED.findall(written))  # what somebody may give
+        self.settable.update(_COMMENTED.findall(written), _GIVEN.findall(written))  # what somebody may give
         self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = role_of(relative)
         if _holds_variables(relative) and isinstance(document.tree, dict):
@@ -274,7 +274,8 @@ def _holds_variables(relative: Path) -> bool:
     parts = relative.parts[:-1]
     if "group_vars" in parts or "host_vars" in parts:
         return "templates" not in parts and "files" not in parts
-    return "roles" in parts and len(parts) >= 3 and parts[parts.index("roles") + 2] in ("defaults", "vars")
+    below = parts[parts.index("roles") + 2 :] if "roles" in parts else ()
+    return below[:1] in (("defaults",), ("vars",))
 
 
 def role_of(relative: Path) -> str:

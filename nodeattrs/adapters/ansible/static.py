@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files
@@ -145,8 +146,8 @@ def _holds_folders(folder: Path) -> bool:
 def _note(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
 ) -> None:
-    """Note which definitions a host has, and which of them count."""
-    last: dict[str, tuple[Origin, str]] = {}
+    """Note which definitions a host has, and which of them count; so does one of the value that counts."""
+    last: dict[str, tuple[tuple[Origin, str], Any]] = {}
     for layer in inventory.host(host).layers():
         if layer.title not in _OF_FILES or not isinstance(layer.value, dict):
             continue
@@ -155,9 +156,11 @@ def _note(
             if inventory.policy is MERGE and isinstance(value, dict):
                 winning.add(here)
             if str(name) in last:
-                seen[last[str(name)]] = here[0]
-            last[str(name)] = here
-    winning.update(last.values())
+                below, its = last[str(name)]
+                seen[below] = here[0]
+                winning.update([below] if its == value else [])
+            last[str(name)] = here, value
+    winning.update(here for here, _ in last.values())
 
 
 def _plain(role: str) -> str:
