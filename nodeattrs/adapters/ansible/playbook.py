@@ -154,7 +154,7 @@ class Playbook:
             *self._exported(task.joined, lambda role: [one.defaults for one in role.chain()], defaults),
             *nested(defaults, policy),
             *self._below_roles(task, host),
-            *self._exported(task.joined, lambda role: [one.vars for one in role.speaking()], own),
+            *self._exported(task.joined, lambda role: [one.vars for one in role.in_order()], own),
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *task.included,
