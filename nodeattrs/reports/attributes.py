@@ -7,7 +7,6 @@ nothing to weigh, and that slot is asked alone: a node with thousands of facts i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin, Verb
@@ -104,8 +103,7 @@ def _step(tree: Any, key: Any) -> Any:
     return (_NULL if tree[key] is None else tree[key]) if key in tree else None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAttributes:
+class ShownAttributes(NamedTuple):
     """The rows of a node.
 
     revision: which save of it, where that is known

@@ -7,8 +7,8 @@ value can move the cursor or colour anything itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 _STYLES = {
     "wins": "1;32",
@@ -24,8 +24,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """How wide the lines may be, and whether they may be coloured."""
 
     width: int = 80

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
@@ -17,8 +16,7 @@ _WIDEST = 60
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One node, and its value for each attribute that was asked for; ABSENT where it has none.
 
     unknown: for some attributes, the layers that cannot be read and might override it
@@ -26,7 +24,7 @@ class Finding:
 
     name: str
     values: dict[str, Any]
-    unknown: Mapping[str, tuple[Undecided, ...]] = field(default_factory=dict)
+    unknown: Mapping[str, tuple[Undecided, ...]] = NO_ENTRIES
 
     def to_dict(self) -> dict[str, Any]:
         """As data: an attribute that the node does not have is null, as in Chef's partial search."""
@@ -63,7 +61,6 @@ def in_order(findings: Sequence[Finding], title: str) -> list[Finding]:
     return sorted(findings, key=key)
 
 
-@dataclass(frozen=True, slots=True)
 class Findings(Long):
     """A page of what was found.
 
@@ -74,12 +71,11 @@ class Findings(Long):
     page:   the nodes
     """
 
-    query: str
-    total: int
-    offset: int
-    count: int
-    titles: Sequence[str]
-    page: Iterable[Finding]
+    def __init__(
+        self, query: str, total: int, offset: int, count: int, titles: Sequence[str], page: Iterable[Finding]
+    ) -> None:
+        self.query, self.total, self.offset, self.count = query, total, offset, count
+        self.titles, self.page = titles, page
 
     def data(self) -> dict[str, Any]:
         """The page as data."""

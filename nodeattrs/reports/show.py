@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
@@ -29,8 +28,7 @@ _PLAIN = regexp(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 
-@dataclass(frozen=True, slots=True)
-class ShownNode:
+class ShownNode(NamedTuple):
     """What is read on a node at a path.
 
     value:   the merged tree, deferred values not computed yet
@@ -62,8 +60,7 @@ class ShownNode:
         yield from tree_lines(self.value, screen, self.origins, self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSlots:
+class ShownSlots(NamedTuple):
     """What some of the fifteen slots say at a path, each for itself.
 
     slots: those that were asked for; one that says nothing there is left out of the text
@@ -119,8 +116,7 @@ class ShownSlots:
             yield from screen.wrapped(f"nothing set{at} in {names}", "# ")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDocument:
+class ShownDocument(NamedTuple):
     """What a document has at a path: facts, a role, an environment."""
 
     path: Path

@@ -7,9 +7,8 @@ are made anew when somebody asks.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
@@ -31,8 +30,7 @@ Status = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class PartReport:
+class PartReport(NamedTuple):
     """What became of one part.
 
     number:     its place among all parts, from 1
@@ -101,15 +99,15 @@ def status_of(error: NodeattrsError) -> Status:
     return "rejected" if kind_of(error) in REJECTED else "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Joining:
+class Joining(NamedTuple):
     """Who joins at a step of a folding, or at several: a patch changes the result operation by operation.
 
-    number: of the part; 0 where several sources join at once
+    number: of the part; 0 where a merged layer joins, which `filename` names
     policy: what happens where they meet; None for a JSON patch
     laid:   what the part says, its definition taken out; None for a JSON patch
     folded: whether this is a fold of conf.d files or layers, the strongest first
     steps:  how many steps of the folding it takes
+    before, after: the result before and after it, of those that `steps_of` gives
     """
 
     number: int
@@ -119,32 +117,25 @@ class Joining:
     laid: Part | None
     folded: bool = False
     steps: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Step(Joining):
-    """The same, with the result before and after it."""
-
     before: Part = NOTHING
     after: Part = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A folding, and who joined at its steps."""
 
     folding: Folding
     joinings: tuple[Joining, ...]
 
 
-def steps_of(rows: Iterable[Row]) -> Iterator[Step]:
+def steps_of(rows: Iterable[Row]) -> Iterator[Joining]:
     """Each joining with the result before and after it. cost: that of the merges"""
     for row in rows:
         rounds, last = row.folding.rounds(), row.folding.start or NOTHING
         for joining in row.joinings:
             before, *results = last, *(after for _, _, after in islice(rounds, joining.steps))
             last = results[-1] if results else before
-            yield Step(**_fields(joining), before=before, after=last)
+            yield joining._replace(before=before, after=last)
 
 
 def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
@@ -155,10 +146,6 @@ def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
             steps = [before for before, _ in islice(befores, joining.steps)]
             if steps:
                 yield joining, steps[0]
-
-
-def _fields(joining: Joining) -> dict[str, Any]:
-    return {name: getattr(joining, name) for name in tuple(one.name for one in fields(joining))}
 
 
 def moved(rows: Iterable[Row], offset: int) -> list[Row]:
@@ -174,7 +161,7 @@ def moved(rows: Iterable[Row], offset: int) -> list[Row]:
 
 
 def _joining(one: Joining, number: Callable[[int], int]) -> Joining:
-    return replace(one, number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
+    return one._replace(number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
 
 
 def _part(part: Part, number: Callable[[int], int]) -> Part:
@@ -195,8 +182,7 @@ def _moved(folding: Folding, number: Callable[[int], int], known: dict[int, Fold
 Action = Literal["set", "extended", "replaced", "deleted", "dropped"]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One path that a part changed, or wanted to.
 
     old, new: what stood there before and what stands there now; ABSENT where nothing does.
@@ -214,8 +200,7 @@ class Change:
         return shown | {name: value for name, value in (("old", self.old), ("new", self.new)) if value is not ABSENT}
 
 
-@dataclass(frozen=True, slots=True)
-class PartChanges:
+class PartChanges(NamedTuple):
     """All that one part changed, in the order of the result; what it set in vain comes last."""
 
     number: int
@@ -223,7 +208,7 @@ class PartChanges:
     changes: tuple[Change, ...]
 
 
-def changes_of(steps: Iterable[Step]) -> Iterator[PartChanges]:
+def changes_of(steps: Iterable[Joining]) -> Iterator[PartChanges]:
     """The difference that each meeting made. raises: TooMuch, where they hold too many entries together"""
     budget = Budget("the changes of all parts")
     for step in steps:

@@ -58,6 +58,7 @@ class SqliteStore(SqlStore):
     """
 
     holds = "instr({}, {}) > 0"
+    writes_together = True
 
     def __init__(self, file: str) -> None:
         super().__init__()
