@@ -60,8 +60,10 @@ def files(s: str, first: bool) -> Iterator[tuple[str, str | object]]:
     settings = settings.replace(
         "sensitive = [", 'sensitive = ["vault", ["users", "*", "token"], "cloud_token", "fold.pw",'
     )
-    settings = settings.replace("automatic = [", 'automatic = ["cloud_token",').replace(
-        '["fold/', '["fold/s.yaml", "fold/'
+    settings = (
+        settings.partition("\n[cloud-init")[0]
+        .replace("automatic = [", 'automatic = ["cloud_token",')
+        .replace('["fold/', '["fold/s.yaml", "fold/')
     )
     more = '[cloud-init.web]\nfiles = ["user.yaml"]\nvendor = ["vendor.yaml"]\n[chef]\nsecret_file = "secret"\n'
     yield "nodeattrs.toml", f"{settings}\n{more}"

@@ -32,7 +32,6 @@ pytest.importorskip("lark")
 httpx = pytest.importorskip("httpx")
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
-CLOUD = '\n[cloud-init.web]\nfiles = ["cloud-init/base.yaml", "cloud-init/web.yaml"]\n'
 CATALOG = {
     "resources": [{"type": "File", "title": name} for name in ("/a", "/b", "/c")],
     "chains": ["File['/a'] -> File['/b'] ~> File['/c']"],
@@ -43,8 +42,6 @@ CYCLE = {**CATALOG, "chains": [*CATALOG["chains"], "File['/c'] -> File['/a']"]}
 def made(place: Path) -> Path:
     """The example with all that there are pages for, in git, run twice."""
     shutil.copytree(EXAMPLE, place)
-    with (place / "nodeattrs.toml").open("a") as settings:
-        settings.write(CLOUD)
     (place / "catalogs").mkdir()
     for name, content in (("web1", CATALOG), ("web2", CYCLE)):
         (place / "catalogs" / f"{name}.json").write_text(json.dumps(content))
@@ -282,7 +279,7 @@ class TestGuard:
 _NTP = "Recipe[base::default]", "Recipe[base::ntp]"
 _DB1 = "--node db1 --repo . --facts facts"
 _TREE = "--hiera {0}/hiera --facts facts"
-_PARTS = "{0}/cloud-init/base.yaml {0}/cloud-init/web.yaml"
+_PARTS = "{0}/cloud-init/base.yaml {0}/cloud-init/web.yaml --vendor {0}/cloud-init/vendor.yaml"
 
 ASKED = {
     "status": ("", "status"),

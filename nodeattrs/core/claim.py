@@ -191,6 +191,19 @@ class Claim(NamedTuple):
     why: Callable[[], tuple[Cause, ...]] | None = None
     then: Callable[[Path], Any] | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Claim) and self._compared == other._compared
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._compared)
+
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        return self.path, self.value, self.rank, self.verb
+
     @property
     def causes(self) -> tuple[Cause, ...]:
         """The calls that led to the line that set it, and the lines that the value comes from, as far as is known.

@@ -285,6 +285,17 @@ def _united(lower: Part, upper: Part) -> Part:
 unite.total = unite.regroups = True  # type: ignore[attr-defined]
 
 
+def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
+    """What several lists, the lowest first, come to by a handler that says that it regroups.
+
+    cost: each element, times the logarithm of how many lists
+    """
+    while len(parts) > 1:
+        last = parts[len(parts) & ~1 :]
+        parts = [handler(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)] + last
+    return parts[0]
+
+
 class _Union(NamedTuple):
     """A list without duplicates, and where each element stands: by its type-strict key."""
 

@@ -63,7 +63,8 @@ Handler = Callable[[Part, Part], Part]
 """Makes one part of two. A handler that never raises and looks at nothing but its two
 values says so with an attribute `total = True`; lazy reading asks for it. One whose result has
 nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter. One for two lists
-with which it makes no difference which two of several in a row are joined first says so with `regroups = True`."""
+with which it makes no difference which two of several in a row are joined first says so with `regroups = True`. One
+that changes nothing of what it has made of a value that meets nothing, says so with `settles = True`."""
 
 
 class Meet:

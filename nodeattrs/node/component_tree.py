@@ -114,14 +114,16 @@ class ComponentTree:
 
     ledger:    the fifteen trees
     component: which two of them (or one)
+    cuts:      what writers are held of and was replaced
     """
 
-    __slots__ = ("_file", "_is_pair", "_recipe", "component", "cuts", "ledger")
+    __slots__ = ("_file", "_fresh", "_is_pair", "_recipe", "component", "cuts", "ledger")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
         self.cuts: dict[Path, Cuts] = {}
+        self._fresh: Cut | None = None
         # Asked for at every step.
         self._file, self._recipe, self._is_pair = component.file, component.recipe, component.is_pair
 
@@ -428,7 +430,11 @@ class ComponentTree:
 
         raises: TypeConflict, where that is so many times ago that what it held is forgotten
         """
-        found = []
+        found, begun = [], self.ledger.begun
+        if born <= self.ledger.before and begun is not None and self._file in begun.trees:
+            if self._fresh is None:
+                self._fresh = Cut(self.ledger.before, (ABSENT, OwnedMap()))
+            found.append(((), self._fresh))
         for depth in range(len(path) + 1):
             cuts = self.cuts.get(path[:depth])
             if cuts is not None:

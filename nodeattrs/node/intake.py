@@ -21,11 +21,10 @@ from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes, set_by
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
-from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.setters import RUN, Mark, Setter
-from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
@@ -101,9 +100,6 @@ class Intake:
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
-                for one in COMPONENTS:
-                    if layers.trees.get(one.file):
-                        self._trees[one.name].leave()
                 self._ledger.begin_with(layers)
             return fresh
 
@@ -135,7 +131,10 @@ class Intake:
 
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else sets any."""
-        if not isinstance(_tags(self._node), list):
+        standing = _tags(self._node)
+        if standing is ABSENT:
+            self._set_by_run("normal", {"tags": []}, 1)
+        elif not isinstance(standing, list):
             with set_by(self._node, _RUN):
                 make_tags(self._node)
 
@@ -181,8 +180,16 @@ class Intake:
 
     def note(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
-        with set_by(self._node, _RUN):
-            set_leaves(self._node, "automatic", stored(facts, ()))
+        self._set_by_run("automatic", stored(facts, ()), 0)
+
+    def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
+        """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
+        component, ledger = self._trees[level], self._ledger
+        with ledger.lock:
+            mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
+            for key, value in tree.items():
+                component.leave((key,))
+                ledger.put(component.lower, (key,), value, mark)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:

@@ -174,8 +174,12 @@ def has_number(tree: Any) -> bool:
             if int in map(type, here):
                 return True
             here = here.values()
-        waiting += [inner for inner in here if isinstance(inner, (dict, list))]
+        waiting += [inner for inner in here if type(inner) in _CONTAINERS]
     return False
+
+
+_CONTAINERS = {dict, list, OwnedMap, AssignedMap}
+"""What a tree is made of."""
 
 
 # --- several of them

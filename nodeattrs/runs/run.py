@@ -134,19 +134,16 @@ def run_node(
     if policy is not None:
         intake.note(policy.noted(expansion.qualified))
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
-    known = {
-        "search": _no_store,
-        "data_bag": repository.data_bag,
-        "lookup": lookup,
-        "inject": injection.inject,
-        "parameters": injection.parameters,
-        **resources.words(),
-        **(words or {}),
-    }
     readers = reader_words(repository, node)
+    known = {"search": _no_store, "data_bag": repository.data_bag, **(words or {})}
     known["data_bag_item"] = readers.pop("data_bag_item")
+
+    def of_recipes() -> dict[str, Any]:
+        injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
+        return {**injecting, **resources.words(), **known}
+
     ruby = RubyFiles.of_run(repository, node, known)
-    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby, asked, early)
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked, early)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:

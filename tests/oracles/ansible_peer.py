@@ -179,7 +179,7 @@ def _run(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
     def noted(self: Any, play: Any = None, host: Any = None, task: Any = None, *rest: Any, **how: Any) -> Any:
         variables = get(self, play, host, task, *rest, **how)
-        if host is not None and task is not None and task.name:
+        if host is not None and task is not None and task.name and False not in task.when:
             its = found.setdefault(str(host.name), {})
             if str(task.name) not in its:
                 its[str(task.name)] = _shown(variables, question)

@@ -154,7 +154,7 @@ class Playbook:
             *self._exported(task.joined, lambda role: [one.defaults for one in role.chain()], defaults),
             *nested(defaults, policy),
             *self._below_roles(task, host),
-            *self._exported(task.joined, lambda role: [one.vars for one in role.speaking()], own),
+            *self._exported(task.joined, lambda role: [one.vars for one in role.counting()], own),
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *task.included,
@@ -191,8 +191,9 @@ class Playbook:
 
     def _to_prompts(self, task: Task, host: Host) -> list[Plan]:
         play = task.where.play
+        is_early = self.inventory.config.run_vars_plugins == "start"
         return [
-            *self.inventory.to_facts(host, play.folder, task.groups),
+            *self.inventory.to_facts(host, None if is_early else play.folder, task.groups),
             *task.gathered,
             *play.vars(),
             *plays.prompts(play, self.inventory),
@@ -232,8 +233,8 @@ class Playbook:
             "ansible_dependent_role_names": needed,
         }
         if where.role is not None:
-            known |= {"role_name": where.role.name, "ansible_role_name": where.role.name}
-            known["role_path"] = str(where.role.path)
+            path = where.role.path
+            known |= {"role_name": path.name, "ansible_role_name": where.role.name, "role_path": str(path)}
         if task.groups:  # which groups there are now is not known
             known = {name: value for name, value in known.items() if name not in ("groups", "group_names")}
         return {**known, **{name: value for name, value in self._stated(task).items() if name in _YIELDING}}

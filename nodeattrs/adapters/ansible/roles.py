@@ -58,7 +58,7 @@ class Role:
             yield from role.chain()
         yield self
 
-    def speaking(self) -> list[Role]:
+    def counting(self) -> list[Role]:
         """The same in the order in which their `vars` count, the weakest first.
 
         Each that is needed counts once, at its first place, and brings what it needs itself along once more.
@@ -67,8 +67,8 @@ class Role:
         for one in list(self.chain())[:-1]:
             if not any(one.same_as(other) for other in needed):
                 needed.append(one)
-        found = [one for need in needed for one in need.speaking()]
-        return [*dict.fromkeys(reversed(found))][::-1] + [self]
+        found = [one for need in needed for one in need.counting()]
+        return [*reversed(dict.fromkeys(reversed(found))), self]
 
     def all_defaults(self) -> list[Plan]:
         """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
@@ -78,7 +78,7 @@ class Role:
     def all_vars(self) -> list[Plan]:
         """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry."""
         above = [one for role in self.parents for one in (*role.entry, *role.vars)]
-        return [*above, *(one for role in self.speaking() for one in role.vars), *self.entry]
+        return [*above, *(one for role in self.counting() for one in role.vars), *self.entry]
 
     def all_params(self) -> list[Layer]:
         """Level 20 in its tasks: parents, then its own."""
@@ -86,10 +86,10 @@ class Role:
 
     def same_as(self, other: Role) -> bool:
         """Whether it is the same role with the same entry: it runs once."""
-        return self.path == other.path and self._given() == other._given()
+        return self._given() == other._given()
 
     def _given(self) -> list[Any]:
-        return [self.limits, *(layer.value for layer in (*self.entry, *self.params))]
+        return [self.name, self.path, self.limits, *(layer.value for layer in (*self.entry, *self.params))]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Roles:
     """Finds and reads roles.
 
     fill: a name with the variables filled in that are known before any host is asked; raises AnsibleError
-    are_private: whether they keep their variables to themselves where nothing else is said
+    are_private: whether they keep their variables to themselves, where an entry does not decide
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Roles:
         yield from (Path(path) / name for path in self.paths)
         if by is not None:
             yield by.path.parent / name
-        yield folder / name
+        yield from (base / name for base in (folder, self.files.folder))
 
     def of(self, role: Path, kind: str, name: str, stem: str, level: int) -> list[Plan]:
         """The layers of `defaults` or `vars` of a role; none where the file is not there."""

@@ -39,6 +39,7 @@ class Walk:
         self.roles = roles
         self.happened = Happened(roles.files, roles.policy)
         self.joined: list[Role] = []
+        self._entered: list[tuple[Around, Role]] = []
         self._look_up = look_up
 
     def play(self, play: Play, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
@@ -49,7 +50,7 @@ class Walk:
         joined:  those and what is imported
         raises:  AnsibleError
         """
-        self.roles, self.joined = roles, list(joined)
+        self.roles, self.joined, self._entered = roles, list(joined), []
         outside = Around(play, play.document, play.folder)
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
@@ -59,8 +60,13 @@ class Walk:
                 yield from self._role(outside, role)
         for key in ("tasks", "post_tasks", "handlers"):
             yield from self._list(outside, play.entries(key), (*play.at, key))
-        for role in entries:
-            yield from self._role(outside, role, "handlers")
+        listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
+        yield from self._handlers([*listed, *self._entered])
+
+    def _handlers(self, entered: list[tuple[Around, Role]]) -> Iterator[Task]:
+        """The handlers of roles, each where its role was entered last."""
+        found = [task for outside, role in entered for task in self._role(outside, role, "handlers")]
+        yield from {(task.where.folder, task.name): task for task in found}.values()
 
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
         path = self.roles.file(role.path / kind, stem)
@@ -151,6 +157,7 @@ class Walk:
 
     def _tasks_in(self, inside: Around, role: Role, arguments: Any) -> Iterator[Task]:
         inside = replace(inside, depth=inside.depth + 1)
+        self._entered += [(inside, one) for one in role.chain()]
         for need in role.needs:
             for one in need.chain():
                 yield from self._role(inside, one)

@@ -56,11 +56,13 @@ class _Read:
     """What a source says, and for one that was merged itself how: its row.
 
     unknown: whether it may say something that cannot be read
+    title:   what a merged one is called
     """
 
     part: Part
     row: Row | None = None
     unknown: bool = False
+    title: str = "several sources"
 
     @property
     def counts(self) -> bool:
@@ -97,7 +99,7 @@ class _Fold:
         raises:  CloudConfigError, where it stops everything
         """
         if isinstance(source, Merged):
-            return self._merged(source)
+            return self._merged(name, source)
         if isinstance(source, _Disabled):
             self.reports += [
                 one._replace(number=len(self.reports) + index) for index, one in enumerate(source.parts, 1)
@@ -154,13 +156,13 @@ class _Fold:
             raise CloudConfigError("template", "the template gives nothing, at which cloud-init stops", line=1)
         return part._replace(body=text, lines=self.data.lines(template, text) if text else ())
 
-    def _merged(self, source: Merged) -> _Read:
+    def _merged(self, title: str, source: Merged) -> _Read:
         offset = len(self.reports)
         rows = moved(source.rows, offset)
         self.reports += [report._replace(number=report.number + offset) for report in source.parts]
         self.rows += rows
         self.unknown |= {number + offset: layer for number, layer in source.unknown.items()}
-        return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown)) if rows else _SILENT
+        return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown), title) if rows else _SILENT
 
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
         """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
@@ -196,11 +198,11 @@ class _Fold:
         return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
 
     def _who(self, source: _Read) -> tuple[int, str]:
-        """The number and name of a plain source; 0 where several have set it."""
+        """The number and name of a plain source; 0 for one that was merged."""
         if source.row is None:
             (number,) = numbers_in(source.part.origins)
             return number, self.reports[number - 1].filename
-        return 0, "several sources"
+        return 0, source.title
 
     def merged(self, result: _Read) -> Merged:
         return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)

@@ -482,10 +482,10 @@ def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
         yield Line(kinds[python], PRESENT, _named(handler, name), f"{name}: decided by a custom merger")
 
 
-def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
+def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
     """Lay one part; a conflict says at which path. raises: MergeConflict"""
     try:
-        return folding.lay(part, policy)
+        folding.lay(part, policy)
     except MergeConflict as one:
         path = tuple(one.path or ())
         if not path:

@@ -19,20 +19,18 @@ _SEEN_IN_A_STEP = 1_000
 class Rows:
     """The lines of a text. What is found in it lies behind what was found before.
 
+    text:   nothing where bodies do not stand in the file as they are
     budget: what the looking may take
     """
 
     def __init__(self, text: str, budget: Budget) -> None:
-        self._text = text
+        self.text = text
         self._budget = budget
         self._searched = 0
 
-    def __bool__(self) -> bool:
-        return bool(self._text)
-
     @cached_property
     def _rows(self) -> list[str]:
-        return self._text.split("\n")
+        return self.text.split("\n")
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -48,7 +46,7 @@ class Rows:
     def place(self, body: str) -> tuple[int | None, int]:
         """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
         line = self.line(body)
-        if line is not None or not body.strip() or not self._text:
+        if line is not None or not body.strip() or not self.text:
             return line, 0
         wanted = body.rstrip("\n").split("\n")
         for number in self._candidates(wanted, 0, self._row_at(self._searched)):
@@ -61,7 +59,7 @@ class Rows:
 
     def line(self, body: str) -> int | None:
         """The line on which a body begins, where it stands in the file as it is."""
-        at = self._found(body) if body and self._text else -1
+        at = self._found(body) if body and self.text else -1
         if at < 0:
             return None
         self._searched = at + len(body)
@@ -74,13 +72,13 @@ class Rows:
         """Where it stands first; -1 for nowhere."""
         before, *inner = body.split("\n")[:-1] or [""]
         if not inner:
-            at = self._text.find(body, self._searched)
-            self._budget.steps(((at if at >= 0 else len(self._text)) - self._searched) // _SEEN_IN_A_STEP)
+            at = self.text.find(body, self._searched)
+            self._budget.steps(((at if at >= 0 else len(self.text)) - self._searched) // _SEEN_IN_A_STEP)
             return at
         # What is between its first and its last line are whole lines of the file.
         for number in self._candidates(inner, 1, self._row_at(self._searched)):
             at = self._starts[number + 1] - len(before) - 1
-            if at >= self._searched and self._text.startswith(body, at):
+            if at >= self._searched and self.text.startswith(body, at):
                 return at
         return -1
 

@@ -6,7 +6,7 @@ are made anew when somebody asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -18,7 +18,7 @@ from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
 from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Policy
+from nodeattrs.core.policy import Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
@@ -102,7 +102,7 @@ def status_of(error: NodeattrsError) -> Status:
 class Joining(NamedTuple):
     """Who joins at a step of a folding, or at several: a patch changes the result operation by operation.
 
-    number: of the part; 0 where several sources join at once
+    number: of the part; 0 where a merged layer joins, which `filename` names
     policy: what happens where they meet; None for a JSON patch
     laid:   what the part says, its definition taken out; None for a JSON patch
     folded: whether this is a fold of conf.d files or layers, the strongest first
@@ -213,7 +213,8 @@ def changes_of(steps: Iterable[Joining]) -> Iterator[PartChanges]:
     budget = Budget("the changes of all parts")
     for step in steps:
         before, after = step.before.value, step.after.value
-        found = list(_differences(before, after, ()))
+        met = None if step.laid is None or step.policy is None else (step.policy, step.laid.value)
+        found = list(_differences(before, after, (), met))
         if step.laid is not None:
             found += _dropped(step.laid.value, before, after, ())
         for change in found:
@@ -221,20 +222,34 @@ def changes_of(steps: Iterable[Joining]) -> Iterator[PartChanges]:
         yield PartChanges(step.number, step.filename, tuple(found))
 
 
-def _differences(before: Any, after: Any, path: Path) -> Iterator[Change]:
-    if before is after or same(before, after):
+def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | None = None) -> Iterator[Change]:
+    """met: what was laid there, and under which policy. Where two maps met key by key, no other keys can differ."""
+    if before is after:
         return
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in before:
-            if key not in after:
-                yield Change((*path, key), "deleted", before[key], ABSENT)
-        for key, entry in after.items():
-            if key in before:
-                yield from _differences(before[key], entry, (*path, key))
-            else:
-                yield Change((*path, key), "set", ABSENT, entry)
-        return
-    yield Change(path, "extended" if _holds(after, before) else "replaced", before, after)
+    verdict = None if met is None else met[0].verdict(type(before), type(met[1]))
+    if met is not None and type(verdict) is Meet and isinstance(after, dict):
+        given, policy = met[1], verdict.policy
+        there = [key for key in before if key in given] if len(given) > 1 else []
+        keys = dict.fromkeys((*there, *given))
+        inner = {key: (policy.at(key), given[key]) for key in given}  # type: ignore[union-attr]
+        yield from _entries(before, after, path, keys, inner)
+    elif isinstance(before, dict) and isinstance(after, dict):
+        if not same(before, after):
+            yield from _entries(before, after, path, dict.fromkeys((*after, *before)), {})
+    elif not same(before, after):
+        yield Change(path, "extended" if _holds(after, before) else "replaced", before, after)
+
+
+def _entries(before: Any, after: Any, path: Path, keys: Collection[Any], met: dict[Any, Any]) -> Iterator[Change]:
+    """The differences of some entries, those that are gone first. met: as above, for each"""
+    for key in keys:
+        if key in before and key not in after:
+            yield Change((*path, key), "deleted", before[key], ABSENT)
+    for key in keys:
+        if key in before and key in after:
+            yield from _differences(before[key], after[key], (*path, key), met.get(key))
+        elif key in after:
+            yield Change((*path, key), "set", ABSENT, after[key])
 
 
 def _holds(after: Any, before: Any) -> bool:

@@ -197,7 +197,7 @@ class _Unpacking:
         self.walked += 1
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
-        yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.rows else None)
+        yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.rows.text else None)
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
         """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
@@ -328,7 +328,9 @@ class _Unpacking:
                 continue
             found = self._found(url)
             if found is None or found in self.included or len(self.included) >= MAX_INCLUDES:
-                yield CloudPart(url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.rows.line(line))
+                yield CloudPart(
+                    url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.rows.line(line)
+                )
                 continue
             self.included.append(found)
             try:

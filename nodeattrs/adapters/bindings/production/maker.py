@@ -31,11 +31,13 @@ from nodeattrs.adapters.bindings.production.filling import EMPTY, Slot, name_of,
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
 from nodeattrs.adapters.bindings.production.plans import Make, planned
 from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
+from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
     CLASS_IDS,
     Declaration,
     Layer,
     Position,
+    Resolution,
     standing,
 )
 from nodeattrs.core.borders import taking
@@ -70,8 +72,9 @@ class ValueMaker(Bound):
         register: Classes,
         functions: Mapping[str, Callable[..., Any]],
         objects: Objects,
+        resolve: Callable[[tuple[Layer, ...], State, Objects], Resolution] = resolve,
     ) -> None:
-        super().__init__(layers, state, register, objects)
+        super().__init__(layers, state, register, objects, resolve)
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = threading.RLock()
         self.kept: dict[int, Any] = {}
