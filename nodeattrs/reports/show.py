@@ -14,7 +14,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
-from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
+from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -30,7 +30,20 @@ _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"
 
 
 @dataclass(frozen=True, slots=True)
-class ShownNode:
+class OfNode:
+    """What is asked of a node: at a path of it."""
+
+    node: str
+    environment: str
+    path: Path
+
+    def head(self) -> dict[str, Any]:
+        """With which its data begin."""
+        return {"version": 1, "node": self.node, "environment": self.environment, "path": spell(self.path)}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNode(OfNode):
     """What is read on a node at a path.
 
     value:   the merged tree, deferred values not computed yet
@@ -38,9 +51,6 @@ class ShownNode:
     unknown: the layers that cannot be read and might override something of it
     """
 
-    node: str
-    environment: str
-    path: Path
     value: Any
     origins: OriginOf | None = None
     unknown: tuple[Undecided, ...] = ()
@@ -48,10 +58,7 @@ class ShownNode:
     def to_dict(self) -> dict[str, Any]:
         """The value, what might override it, and if asked for the origin of each leaf in it."""
         return {
-            "version": 1,
-            "node": self.node,
-            "environment": self.environment,
-            "path": spell(self.path),
+            **self.head(),
             "value": data_of(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
             **undecided.data_of({"": self.unknown}),
@@ -63,27 +70,18 @@ class ShownNode:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownSlots:
+class ShownSlots(OfNode):
     """What some of the fifteen slots say at a path, each for itself.
 
     slots: those that were asked for; one that says nothing there is left out of the text
     """
 
-    node: str
-    environment: str
-    path: Path
     slots: tuple[SlotTree, ...]
     with_origins: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Each slot with its value at the path; null with `found` false where it says nothing."""
-        return {
-            "version": 1,
-            "node": self.node,
-            "environment": self.environment,
-            "path": spell(self.path),
-            "slots": [self._slot_dict(slot) for slot in self.slots],
-        }
+        return {**self.head(), "slots": [self._slot_dict(slot) for slot in self.slots]}
 
     def _slot_dict(self, slot: SlotTree) -> dict[str, Any]:
         value = dig(slot.to_dict(), self.path)
@@ -227,18 +225,8 @@ def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str,
     _leaves(value, path, leaves)
     listed = []
     for leaf in leaves:
-        origin = origins(leaf)
-        if origin is not None:
-            listed.append(
-                {
-                    "path": spell(leaf),
-                    "kind": origin.kind,
-                    "name": origin.name,
-                    "file": origin.file,
-                    "line": origin.line,
-                    "column": origin.column,
-                }
-            )
+        if (origin := origins(leaf)) is not None:
+            listed.append({"path": spell(leaf), **origin_data(origin)})
     return {"origins": listed}
 
 
