@@ -325,7 +325,7 @@ class TestTheTree:
         with served(place) as address:
             store = open_store(str(place / "nodes.db"))
             draw = random.Random(2024)
-            names = draw.sample(store.names(), min(5, len(store.names())))
+            names = draw.sample(store.names(), 2)  # to open a page is what takes the time
             checked = 0
             for name in names:
                 browser.open(f"{address}/nodes/{name}")

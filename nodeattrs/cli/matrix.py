@@ -77,7 +77,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     path = path_of(options.path)
     if options.count and (options.repo is not None or not path):
         options.refuse("--count is about one path of kept nodes: leave --repo out")
-    cells = sorted(_kept(options, path) if options.repo is None else _run(options, path), key=lambda cell: cell[0])
+    alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
+    found = _kept(options, path) if options.repo is None else _run(options, path)
+    cells = sorted(
+        ((name, alike.setdefault((cell.key, cell.origins, cell.notes), cell)) for name, cell in found),
+        key=lambda cell: cell[0],
+    )
     if not cells:
         raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
     terminal.report(Matrix(spell(path) if path else "(root)", cells))

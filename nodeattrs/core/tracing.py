@@ -8,7 +8,6 @@ stood before (`core.made`). So it guesses nothing. It knows sources as numbers, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +16,7 @@ from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
 from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import Later, Loss, Overridden, Rule, Setting, Waiting, Walk
@@ -354,7 +353,7 @@ class _Walker:
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
             if setting.source not in by:
-                yield replace(_lost(setting, by, (policy, replace(line, why=why))), in_sum=True)
+                yield _lost(setting, by, (policy, Line(line.lower, line.upper, line.rule, why)))._replace(in_sum=True)
 
     # --- one step down
 

@@ -6,7 +6,6 @@ Made by `core.tracing`, read by `core.trace`; it knows sources as numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, wholes
@@ -18,8 +17,7 @@ Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What one source sets at a path.
 
     path: in the merged tree
@@ -32,8 +30,7 @@ class Setting:
     own: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Overridden:
+class Overridden(NamedTuple):
     """A setting that something else replaced, hid or removed.
 
     by:           the sources that did; itself, where it would be overridden without all others, too
@@ -74,7 +71,7 @@ class Overridden:
         if value is ABSENT:
             is_element = any(type(step) is int for step in setting.own)
             return None if isinstance(setting.value, dict) and not (is_index or is_element) else self
-        return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
+        return self._replace(setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
 class Later(NamedTuple):
@@ -117,8 +114,7 @@ class Waiting(NamedTuple):
     meets: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """What a walk along one path found.
 
     standing:   the settings that are read, in the order of their numbers

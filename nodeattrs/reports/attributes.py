@@ -7,14 +7,13 @@ nothing to weigh, and that slot is asked alone: a node with thousands of facts i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, dig, spell
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
-from nodeattrs.reports.show import OfNode
+from nodeattrs.reports.show import head
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import claimed, on_one_line, origin_data
 
@@ -100,14 +99,16 @@ def _step(tree: Any, key: Any) -> Any:
     return (_NULL if tree[key] is None else tree[key]) if key in tree else None
 
 
-@dataclass(frozen=True, slots=True)
-class ShownAttributes(OfNode):
+class ShownAttributes(NamedTuple):
     """The rows of a node.
 
     revision: which save of it, where that is known
     unknown:  the layers that cannot be read and might override something of it
     """
 
+    node: str
+    environment: str
+    path: Path
     revision: int | None
     rows: tuple[Attribute, ...]
     unknown: tuple[Undecided, ...] = ()
@@ -115,7 +116,7 @@ class ShownAttributes(OfNode):
     def to_dict(self) -> dict[str, Any]:
         """The rows as data."""
         return {
-            **self.head(),
+            **head(self.node, self.environment, self.path),
             "revision": self.revision,
             "attributes": [row.to_dict() for row in self.rows],
             **undecided.data_of({"": self.unknown}),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
@@ -29,21 +28,7 @@ _PLAIN = regexp(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 
-@dataclass(frozen=True, slots=True)
-class OfNode:
-    """What is asked of a node: at a path of it."""
-
-    node: str
-    environment: str
-    path: Path
-
-    def head(self) -> dict[str, Any]:
-        """With which its data begin."""
-        return {"version": 1, "node": self.node, "environment": self.environment, "path": spell(self.path)}
-
-
-@dataclass(frozen=True, slots=True)
-class ShownNode(OfNode):
+class ShownNode(NamedTuple):
     """What is read on a node at a path.
 
     value:   the merged tree, deferred values not computed yet
@@ -51,6 +36,9 @@ class ShownNode(OfNode):
     unknown: the layers that cannot be read and might override something of it
     """
 
+    node: str
+    environment: str
+    path: Path
     value: Any
     origins: OriginOf | None = None
     unknown: tuple[Undecided, ...] = ()
@@ -58,7 +46,7 @@ class ShownNode(OfNode):
     def to_dict(self) -> dict[str, Any]:
         """The value, what might override it, and if asked for the origin of each leaf in it."""
         return {
-            **self.head(),
+            **head(self.node, self.environment, self.path),
             "value": data_of(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
             **undecided.data_of({"": self.unknown}),
@@ -69,19 +57,21 @@ class ShownNode(OfNode):
         yield from tree_lines(self.value, screen, self.origins, self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSlots(OfNode):
+class ShownSlots(NamedTuple):
     """What some of the fifteen slots say at a path, each for itself.
 
     slots: those that were asked for; one that says nothing there is left out of the text
     """
 
+    node: str
+    environment: str
+    path: Path
     slots: tuple[SlotTree, ...]
     with_origins: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Each slot with its value at the path; null with `found` false where it says nothing."""
-        return {**self.head(), "slots": [self._slot_dict(slot) for slot in self.slots]}
+        return {**head(self.node, self.environment, self.path), "slots": [self._slot_dict(slot) for slot in self.slots]}
 
     def _slot_dict(self, slot: SlotTree) -> dict[str, Any]:
         value = dig(slot.to_dict(), self.path)
@@ -117,8 +107,7 @@ class ShownSlots(OfNode):
             yield from screen.wrapped(f"nothing set{at} in {names}", "# ")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDocument:
+class ShownDocument(NamedTuple):
     """What a document has at a path: facts, a role, an environment."""
 
     path: Path
@@ -137,6 +126,11 @@ class ShownDocument:
     def lines(self, screen: Screen) -> Iterator[str]:
         """It as a tree."""
         yield from tree_lines(self.value, screen, self.origins, self.path)
+
+
+def head(node: str, environment: str, path: Path) -> dict[str, Any]:
+    """With which the data of what is asked of a node begin."""
+    return {"version": 1, "node": node, "environment": environment, "path": spell(path)}
 
 
 def part_of(tree: Any, path: Path) -> Any:

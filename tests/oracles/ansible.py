@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,7 @@ from nodeattrs.adapters.ansible import (
     graph,
     printed_inventory,
 )
+from nodeattrs.adapters.ansible.printing import as_json_text, printed_variables
 from nodeattrs.errors import BadValue
 from tests.oracles.ansible_trees import tree
 from tests.oracles.ansible_values import TOKEN, Tree
@@ -44,6 +46,8 @@ _LINES_OF = 9
 _MAGIC_TEXT = """inventory_hostname inventory_hostname_short group_names inventory_file inventory_dir playbook_dir
     role_name role_path ansible_play_name"""
 MAGIC = _MAGIC_TEXT.split()
+_MAY_RUN = re.compile("set_fact$|include_vars$|group_by$|add_host$|debug$|handler of ")
+"""Tasks without a name, and those that are run where somebody wants them."""
 _KEYS = {
     "hash_behaviour": "ANSIBLE_HASH_BEHAVIOUR",
     "private_role_vars": "ANSIBLE_PRIVATE_ROLE_VARS",
@@ -52,6 +56,10 @@ _KEYS = {
     "vars_plugins_enabled": "ANSIBLE_VARS_ENABLED",
     "yaml_valid_extensions": "ANSIBLE_YAML_FILENAME_EXT",
     "inject_facts_as_vars": "ANSIBLE_INJECT_FACT_VARS",
+    "run_vars_plugins": "ANSIBLE_RUN_VARS_PLUGINS",
+    "inventory_ignore_patterns": "ANSIBLE_INVENTORY_IGNORE_REGEX",
+    "inventory_ignore_extensions": "ANSIBLE_INVENTORY_IGNORE",
+    "enable_plugins": "ANSIBLE_INVENTORY_ENABLED",
     "roles_path": "ANSIBLE_ROLES_PATH",
 }
 
@@ -65,6 +73,7 @@ class Peer:
         config = home / "none.cfg"
         config.write_text("[defaults]\n", encoding="utf-8")
         quiet = {"ANSIBLE_CONFIG": str(config), "ANSIBLE_NOCOLOR": "1", "HOME": str(home), "LC_ALL": "C.UTF-8"}
+        quiet["ANSIBLE_COLLECTIONS_PATH"] = str(home / "tree" / "collections")
         known = {"PATH": f"{venv / 'bin'}:{os.environ['PATH']}", "ANSIBLE_LOCALHOST_WARNING": "false", **quiet}
         self._start = partial(
             subprocess.Popen[str],
@@ -75,6 +84,8 @@ class Peer:
             env={**known, **environment},
             text=True,
         )
+        collections = home / "tree" / "collections" / "ansible_collections"
+        collections.mkdir(parents=True, exist_ok=True)  # only what is there at the start counts
         self.process = self._start()
         self.version: str = self._answer()
 
@@ -209,12 +220,13 @@ class Comparison:
             if name in ours:
                 yield from self._answer(f"{host} in {name!r}", playbook.within(ours[name], host), expected, magic)
         yield from (f"{host}: {name!r} runs there" for name in theirs if name not in ours)
-        unnamed = ("set_fact", "include_vars", "group_by", "add_host", "debug")
-        yield from (f"{host}: {name!r} runs here" for name in ours if name not in theirs and name not in unnamed)
+        yield from (f"{host}: {name!r} runs here" for name in ours if name not in theirs and not _MAY_RUN.match(name))
 
     def _print(self, inventory: Inventory, words: list[str], wanted: str) -> Iterator[str]:
-        how = {"export": "--export" in words}
-        if "--graph" in words:
+        how: dict[str, Any] = {"export": "--export" in words, "limit": words[-1] if "--limit" in words else None}
+        if "--host" in words:
+            got = as_json_text(printed_variables(inventory.host(words[-1])), marked=False) + "\n"
+        elif "--graph" in words:
             got = graph(inventory, with_variables="--vars" in words)
         else:
             form = "yaml" if "-y" in words else "toml" if "--toml" in words else "json"
@@ -350,7 +362,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", default="1", help="of the first tree (default: 1)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first tree (default: 0)")
     parser.add_argument("--hosts", type=int, default=50, help="of each tree (default: 50)")
-    parser.add_argument("--ask", type=int, default=6, help="how many hosts of each are asked for (default: 6)")
+    parser.add_argument("--ask", type=int, default=8, help="how many hosts of each are asked for (default: 8)")
+    parser.add_argument("--batch", type=int, default=200, help="so many are sorted by their settings (default: 200)")
     parser.add_argument("--seconds", type=float, default=0, help="stop after that (default: never)")
     parser.add_argument("--venv", default=os.environ.get("ANSIBLE_VENV", ""), help="with ansible-core in it")
     asked = parser.parse_args(arguments)
@@ -366,28 +379,38 @@ def main(arguments: list[str] | None = None) -> int:
 class _Run:
     def __init__(self, asked: argparse.Namespace, venv: Path, home: Path) -> None:
         self.asked, self.venv, self.home = asked, venv, home
-        self.peers: dict[str, Peer] = {}
+        self.peer: Peer | None = None
+        self.environment: dict[str, str] = {}
         self.used: Counter[str] = Counter()
         self.sums: Counter[str] = Counter()
 
     def run(self) -> int:
         begun = time.monotonic()
         done = failed = 0
-        for number in range(self.asked.first, self.asked.first + self.asked.count):
+        for number, one in self._trees():
             if self.asked.seconds and time.monotonic() - begun > self.asked.seconds:
                 break
-            faults = self._faults(number)
+            faults = self._faults(number, one)
             done += 1
             if faults:
                 failed += 1
                 print(f"tree {self.asked.seed}-{number}: {faults[0][:400]} (and {len(faults) - 1} more)", flush=True)
+            if done % 250 == 0:
+                print(f"{done} trees, {self.sums['values']} values, {time.monotonic() - begun:.0f} s", flush=True)
         self._end(done, time.monotonic() - begun)
         print(f"{done - failed} passed, {failed} failed")
         return 1 if failed else 0
 
-    def _faults(self, number: int) -> list[str]:
+    def _trees(self) -> Iterator[tuple[int, Tree]]:
+        """The trees, in batches those of one environment together: to start Ansible costs more than a tree."""
+        numbers = range(self.asked.first, self.asked.first + self.asked.count)
+        for begin in numbers[:: self.asked.batch]:
+            batch = numbers[begin - numbers.start :][: self.asked.batch]
+            made = [(one, tree(f"{self.asked.seed}-{one}", self.asked.hosts, self.asked.ask)) for one in batch]
+            yield from sorted(made, key=lambda pair: json.dumps(environment_of(pair[1], self.home), sort_keys=True))
+
+    def _faults(self, number: int, one: Tree) -> list[str]:
         folder = self.home / "tree"
-        one = tree(f"{self.asked.seed}-{number}", self.asked.hosts, self.asked.ask)
         written(folder, one)
         environment = environment_of(one, folder)
         theirs = self._peer(environment).ask(question_of(one, folder))
@@ -402,15 +425,19 @@ class _Run:
         return faults
 
     def _peer(self, environment: dict[str, str]) -> Peer:
-        key = json.dumps(environment)
-        if key not in self.peers:
-            self.peers[key] = Peer(self.venv, self.home, environment)
-        return self.peers[key]
+        if self.peer is None or self.environment != environment:
+            self.close()
+            self.peer, self.environment = Peer(self.venv, self.home, environment), environment
+        return self.peer
+
+    def close(self) -> None:
+        """Let the program end."""
+        if self.peer is not None:
+            self.peer.close()
 
     def _end(self, done: int, seconds: float) -> None:
-        version = next((peer.version for peer in self.peers.values()), "none")
-        for peer in self.peers.values():
-            peer.close()
+        self.close()
+        version = "none" if self.peer is None else self.peer.version
         for what, count in sorted(self.used.items()):
             print(f"{count:6}  {what}")
         sums = self.sums
@@ -420,9 +447,11 @@ class _Run:
 
 def _config(made: Tree) -> Iterable[str]:
     yield "[defaults]"
-    yield from (f"{key} = {text}" for key, text in made.settings.items())
+    yield from (f"{key} = {text}" for key, text in made.settings.items() if key != "enable_plugins")
     if made.facts:
         yield from ("fact_caching = jsonfile", "fact_caching_connection = facts")
+    if "enable_plugins" in made.settings:
+        yield from ("[inventory]", f"enable_plugins = {made.settings['enable_plugins']}")
     yield ""
 
 

@@ -12,9 +12,16 @@ _LAYOUTS = (
     ["inv/hosts", "more/hosts"],
     ["inv"],
     ["inv/hosts", "inv/again"],
-    ["inv/hosts", "x9,x10:22,"],
+    ["inv/hosts", "x9,x10:22,[2001:db8::7]:23,"],
+    ["inv/hosts.yml"],
+    ["gone/nosuch", "inv/hosts"],
 )
 _FILES = {"inv": ["inv/10-a", "inv/20-b", "inv/deep/30-c"]}
+_ODD = ("true", "True", "010", "0x1F", "1_000", "'1'", "(1, 2)", "[1, 'a']", "{'a': 1}", "~", "None", "1e3", "yes")
+"""Texts of INI that are read as something, or stay texts."""
+_TAILS = ("", "", " # c", " ; c")
+_RANGES = {"r[01:03]": "r02", "s[a:c]": "sc", "t[1:7:3]": "t4", "u[:1]-[1:2]": "u1-2", "w[9:12]:2201": "w10"}
+"""Ranges, and one of the hosts that each makes."""
 _SCRIPT = "#!/bin/sh\ncat <<'END'\n{}\nEND\n"
 
 
@@ -22,11 +29,13 @@ class Inventories:
     """Writes the sources of a tree.
 
     hosts, groups: their names
+    more: a host that a range makes
     """
 
     def __init__(self, values: Values, hosts: int) -> None:
         self.values, self.tree, self.chance = values, values.tree, values.chance
         self.hosts = [f"h{number}" for number in range(hosts)]
+        self.more: list[str] = []
         self.groups = [f"g{number:02}" for number in self.chance.sample(range(60), self.chance.randrange(4, 9))]
         if self.values.use("group with an odd name", 0.06):
             self.groups[-1] = "g-odd"
@@ -38,20 +47,25 @@ class Inventories:
     def write(self) -> None:
         """Sources, files of variables beside them, and what is passed over."""
         self.tree.sources = list(self.chance.choice(_LAYOUTS))
-        files = [file for one in self.tree.sources if "," not in one for file in _FILES.get(one, [one])]
+        there = [one for one in self.tree.sources if "," not in one and one != "gone/nosuch"]
+        files = [file for one in there for file in _FILES.get(one, [one])]
         for number, source in enumerate(files):
             notation = self.chance.choice(("ini", "ini", "yaml", "yaml", "json", "toml", "dynamic"))
+            if number and "inventory_ignore_extensions" in self.tree.settings and self.tree.sources[0] == "inv":
+                notation = "toml"
             if notation in ("toml", "dynamic") and (number == 0 or self.tree.sources[0] != "inv"):
                 notation = "ini"  # these have no kind of their own at a path without a suffix
             self.tree.used[f"inventory in {notation}"] += 1
             getattr(self, f"_{notation}")(source, number)
         several = len(self.tree.sources) > 1
         self.tree.used["several sources" if several else f"source {self.tree.sources[0]}"] += 1
+        if self.tree.sources[0] == "gone/nosuch":
+            self.tree.used["source that is not there"] += 1
         if "," in self.tree.sources[-1]:
             self.tree.used["list of hosts"] += 1
         if self.tree.sources[0] == "inv":
             self._passed_over()
-        folders = {source.rpartition("/")[0] or "inv" for source in self.tree.sources if "," not in source}
+        folders = {source.rpartition("/")[0] or "inv" for source in there}
         for folder in sorted(folders | {""}):
             base = f"{folder}/" if folder else ""
             for group in ["all", "ungrouped", *self.groups]:
@@ -96,14 +110,22 @@ class Inventories:
         for host in self._chosen(number):
             own = {name: self.values.leaf(rich=False) for name, _ in self.values.some(0.03, rich=False).items()}
             words = [f"{name}={_quoted(value)}" for name, value in own.items()]
+            if self.values.use("odd value on a host line", 0.005):
+                words.append(f'vx="{self.chance.choice(_ODD)}"')
             port = ":2200" if self.values.use("port in a name", 0.02) else ""
             lines.append(
                 " ".join([host + port, *words]) + (" # why" if self.values.use("comment in INI", 0.03) else "")
             )
         if number == 0 and self.values.use("range of hosts", 0.2):
             lines.append("h[0:3] vk=s9998" if len(self.hosts) > 4 else "h[0:0]")
+        if number == 0 and self.values.use("ranges that make hosts", 0.15):
+            pattern, host = self.chance.choice([*_RANGES.items()])
+            self.more.append(host)
+            lines.append(pattern)
         everyone = self.values.some(0.1, rich=False)
         lines += ["[all:vars]", *(f"{name}={value!r}" for name, value in everyone.items())] if everyone else []
+        if everyone and self.values.use("odd value of a group", 0.15):
+            lines.append(f"vy = {self.chance.choice(_ODD)}{self.chance.choice(_TAILS)}")
         children = self._children()
         for group, members in self._members(number).items():
             own = self._of_group(rich=False)
@@ -129,7 +151,12 @@ class Inventories:
             for group, members in self._members(number).items()
         }
         own = {host: self.values.some(0.03, rich=rich) or None for host in self._chosen(number)}
-        if rich and self.values.use("unknown key in YAML", 0.05):
+        if number == 0 and self.values.use("range in YAML", 0.1):
+            own["y[1:3]:2203"] = None
+            self.more.append("y2")
+        if rich and self.values.use("hosts as a text", 0.1):
+            groups[self.groups[-1]] = {**(groups[self.groups[-1]] or {}), "hosts": self.hosts[2]}
+        if rich and self.values.use("unknown key in YAML", 0.08):
             groups[self.groups[0]] = {**(groups[self.groups[0]] or {}), "host": {"nobody": None}}
         body = _kept(hosts=own, vars=self.values.some(0.1, rich=rich), children=groups)
         if number and self.values.use("groups at the top", 0.3):

@@ -3,14 +3,17 @@
 Reads a question a line from stdin and writes an answer a line to stdout, both JSON. A question names a folder, the
 sources, the playbook, the extra variables and the hosts; the answer has for each host the tasks of the plays, each with
 its variables and where Ansible says that they come from. Tasks are compiled, or really run where the question says so.
-Each question is answered in a fork, so that nothing is remembered.
+Each question is answered in a fork, so that nothing is remembered; what Ansible imports on the way is imported once,
+by a small tree of no account before the first question.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,9 +28,45 @@ def main() -> None:
     from ansible.plugins.loader import init_plugin_loader
 
     init_plugin_loader()
+    with tempfile.TemporaryDirectory() as folder:
+        _warmed(folder)
+    gc.freeze()
+    gc.disable()  # a fork does not live long, and would copy what it counts
     _say(answers, release.__version__)
     for line in sys.stdin:
         _say(answers, _forked(_answered, json.loads(line)))
+
+
+_SMALL = {
+    "ini": "h1 a=1\n[g]\nh1\n",
+    "more.yml": "all: {hosts: {h2: {b: 1}}}\n",
+    "group_vars/all.yml": "c: 1\n",
+    "roles/r/tasks/main.yml": "- debug: {msg: x}\n- import_tasks: main2.yml\n",
+    "roles/r/tasks/main2.yml": "- block:\n  - debug: {msg: x}\n",
+    "site.yml": "- hosts: all\n  gather_facts: false\n  roles: [r]\n  tasks:\n  - import_role: {name: r}\n",
+}
+
+
+def _warmed(folder: str) -> None:
+    """Read a small tree, so that the forks find imported what they need."""
+    for name, text in _SMALL.items():
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    from ansible.inventory.manager import InventoryManager
+    from ansible.parsing.dataloader import DataLoader
+    from ansible.playbook import Playbook
+    from ansible.vars.manager import VariableManager
+
+    loader = DataLoader()
+    loader.set_basedir(folder)
+    inventory = InventoryManager(loader=loader, sources=[os.path.join(folder, name) for name in ("ini", "more.yml")])
+    manager = VariableManager(loader=loader, inventory=inventory)
+    playbook = Playbook.load(os.path.join(folder, "site.yml"), variable_manager=manager, loader=loader)
+    for play in playbook.get_plays():
+        for task in [task for block in play.compile() for task in _tasks(block)]:
+            manager.get_vars(play=play, host=inventory.get_hosts()[0], task=task)
 
 
 def _forked(ask: Any, *of: Any) -> Any:
@@ -140,7 +179,7 @@ def _run(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
     def noted(self: Any, play: Any = None, host: Any = None, task: Any = None, *rest: Any, **how: Any) -> Any:
         variables = get(self, play, host, task, *rest, **how)
-        if host is not None and task is not None and task.name:
+        if host is not None and task is not None and task.name and False not in task.when:
             its = found.setdefault(str(host.name), {})
             if str(task.name) not in its:
                 its[str(task.name)] = _shown(variables, question)

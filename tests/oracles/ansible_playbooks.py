@@ -30,8 +30,12 @@ class Playbooks:
             self.tree.settings["roles_path"] = "shared/roles"
         self._roles()
         self.tree.playbook = "site.yml"
-        plays: list[Any] = [self._play(number) for number in range(self.chance.randrange(1, 3))]
-        if self.use("import_playbook", 0.15):
+        count = 1 if self.tree.used["handler of a role"] else self.chance.randrange(1, 3)
+        plays: list[Any] = [self._play(number) for number in range(count)]
+        if not self.tree.run and self.use("implicit localhost", 0.05):
+            plays.append({**self._play(3), "hosts": "localhost"})
+            self.tree.asked.append("localhost")
+        if not self.tree.used["handler of a role"] and self.use("import_playbook", 0.15):
             is_found = "roles_path" in self.tree.settings
             folder = "sub/" if is_found and self.use("playbook of another folder", 0.9) else ""
             self.folder = folder
@@ -50,6 +54,8 @@ class Playbooks:
                 if self.use("folder main of a role", 0.1):
                     self.put(f"{home}/{kind}/main/a.yml", self.some(share))
                     self.put(f"{home}/{kind}/main/b.yml", self.some(share))
+                elif self.use("JSON file of a role", 0.05):
+                    self.tree.files[f"{home}/{kind}/main.json"] = json.dumps(self.some(share, rich=False), indent=1)
                 else:
                     suffix = self.chance.choice((".yml", ".yml", ".yaml", ""))
                     self.put(f"{home}/{kind}/main{suffix}", self.some(share))
@@ -59,6 +65,9 @@ class Playbooks:
             self.put(f"{home}/defaults/other.yml", {"vk": self.values.leaf()})
             self.put(f"{home}/tasks/other.yml", [self._task(f"other of {role}")])
             tasks: list[Any] = [self._task(f"in {role}")]
+            if self.tree.run and self.use("handler of a role", 0.15):
+                tasks[0] |= {"notify": f"handler of {role}", "changed_when": True}
+                self.put(f"{home}/handlers/main.yml", [self._task(f"handler of {role}")])
             if number < len(ROLES) - 1 and self.use("import_role in a role", 0.1):
                 tasks.append(self._role_of("import_role", ROLES[number + 1]))
             if self.tree.run and number < len(ROLES) - 1 and self.use("include_role in a role", 0.15):
@@ -76,6 +85,8 @@ class Playbooks:
     def _entry(self, role: str) -> dict[str, Any] | str:
         if self.use("role by its name alone", 0.2):
             return role
+        if self.use("role by its path", 0.02):
+            return {"role": f"{self.base}/{role}"}
         entry: dict[str, Any] = {self.chance.choice(("role", "role", "name")): role}
         if self.use("role params", 0.3):
             entry.update(self.some(0.1, rich=False))
@@ -83,6 +94,10 @@ class Playbooks:
             entry["vars"] = self.some(0.1)
         if self.use("tags of a role", 0.1):
             entry["tags"] = ["blue"]
+        if self.use("condition of a role", 0.06):
+            entry["when"] = "true"
+        if self.tree.run and self.use("role that never runs", 0.06):
+            entry["when"] = False
         return entry
 
     def _role_of(self, how: str, role: str) -> dict[str, Any]:
@@ -93,7 +108,7 @@ class Playbooks:
             if self.use(what, 0.15):
                 task[how][what] = self.chance.choice(("other", "other.yml"))
         if self.use(f"{how} that is or is not public", 0.3):
-            task[how]["public"] = how == "include_role"
+            task[how]["public"] = self.chance.random() < (0.8 if how == "include_role" else 0.2)
         return task
 
     # --- tasks
@@ -126,7 +141,10 @@ class Playbooks:
 
     def _file_of(self, how: str, file: str, name: str, depth: int) -> dict[str, Any]:
         self.put(self.folder + file, list(self._tasks(name, depth + 1)))
-        return {how: file, **({"vars": self.some(0.1)} if self.use(f"vars of {how}", 0.6) else {})}
+        own = {"vars": self.some(0.1)} if self.use(f"vars of {how}", 0.6) else {}
+        if how == "include_tasks" and self.use("include_tasks with a template", 0.2):
+            return {how: "{{ part }}.yml", "vars": {**own.get("vars", {}), "part": file.removesuffix(".yml")}}
+        return {how: file, **own}
 
     def _that_run(self, name: str, depth: int) -> Iterator[dict[str, Any]]:
         """What only a run shows."""
@@ -135,16 +153,16 @@ class Playbooks:
         if self.use("include_role", 0.4):
             yield self._role_of("include_role", self.chance.choice(ROLES))
         if self.use("set_fact", 0.3):
-            yield {"set_fact": {**self.some(0.1), "vj": self.values.leaf()}}
+            yield {"set_fact": {**self.some(0.1, rich=False), "vj": self.values.leaf(rich=False)}}  # a loop would fail
         if self.use("register", 0.2):
             yield {**_DEBUG, "register": "vi", "name": f"{name}r"}
         if self.use("include_vars", 0.3):
             yield from self._include_vars(name)
         if self.use("a condition that is false", 0.1):
             yield {"set_fact": {"va": self.values.leaf()}, "when": False}
-        if self.use("add_host", 0.05):
+        if self.use("add_host", 0.1):
             yield {"add_host": {"name": "h77", "groups": self.groups[0]}}
-        if self.use("group_by", 0.05):
+        if self.use("group_by", 0.1):
             yield {"group_by": {"key": self.groups[0]}}
         yield self._task(f"{name}z")
 
@@ -174,7 +192,16 @@ class Playbooks:
             return self.chance.choice(plain)
         host = self.hosts[-1]
         return self.chance.choice(
-            (f"{one}:{other}", f"all:!{one}", f"{one}:&{other}", f"{one},{host}", "h*", "~h[0-9]$")
+            (
+                f"{one}:{other}",
+                f"all:!{one}",
+                f"{one}:&{other}",
+                f"{one},{host}",
+                "h*",
+                "~h[0-9]$",
+                f"{one}[0:3]",
+                "all[3]",
+            )
         )
 
     def _play(self, number: int) -> dict[str, Any]:
@@ -187,11 +214,22 @@ class Playbooks:
             play["vars_files"] = [self._vars_file(number, entry) for entry in range(self.chance.randrange(1, 3))]
         if self.use("roles", 0.8):
             play["roles"] = [self._entry(role) for role in self.chance.sample(ROLES, self.chance.randrange(1, 4))]
+        if self.tree.run and self.use("vars_prompt", 0.2):
+            play["vars_prompt"] = [{"name": "vg", "default": "s9993"}]
+        if not self.tree.run and self.use("a magic name among play vars", 0.04):
+            play["vars"] = {**play.get("vars", {}), "inventory_hostname": "s9994"}
+        if play.get("roles") and self.use("role of a collection", 0.05):
+            home = "collections/ansible_collections/my/own/roles/rk"
+            self.put(f"{home}/defaults/main.yml", self.some(0.2))
+            self.put(f"{home}/vars/main.yml", self.some(0.1))
+            self.put(f"{home}/tasks/main.yml", [self._task("in rk")])
+            play["roles"].append("my.own.rk")
         if play.get("roles") and self.use("role whose name is filled in", 0.05):
             play["vars"] = {**play.get("vars", {}), "which": "rc"}
             play["roles"].append({"role": "{{ which }}"})
         for key in ("pre_tasks", "tasks", "post_tasks"):
-            if key == "tasks" or self.use(key, 0.2):
+            is_alone = self.tree.used["handler of a role"]  # handlers run after each of them
+            if key == "tasks" or (not is_alone and self.use(key, 0.2)):
                 play[key] = list(self._tasks(f"{key[0]}{key[1]}{number}"))
         return play
 
@@ -205,6 +243,8 @@ class Playbooks:
         if self.use("vars_files with a template", 0.1):
             self.put(f"{self.folder}vf-{self.groups[0]}.yml", self.some(0.2), empty=False)
             return "vf-{{ group_names[0] }}.yml"
+        if self.use("vars_files with a name that is not set", 0.05):
+            return [file, "vf-{{ nosuch }}.yml"]
         if self.use("alternatives in vars_files", 0.3):
             return ["nosuch.yml", file]
         return "nosuch.yml" if self.use("vars_files that are not there", 0.1) else file

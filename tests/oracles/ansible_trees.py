@@ -13,50 +13,65 @@ from tests.oracles.ansible_inventories import Inventories
 from tests.oracles.ansible_playbooks import Playbooks
 from tests.oracles.ansible_values import Tree, Values
 
-SETTINGS = (
-    ("hash_behaviour = replace", {}, 50),
-    ("hash_behaviour = merge", {"hash_behaviour": "merge"}, 34),
-    ("private_role_vars", {"private_role_vars": "true"}, 4),
+SETTINGS: tuple[tuple[str, dict[str, str], int], ...] = (
+    ("no other setting", {}, 60),
+    ("private_role_vars", {"private_role_vars": "true"}, 6),
     ("precedence", {"precedence": "groups_plugins_inventory, all_inventory, groups_inventory, all_plugins_play"}, 4),
     ("force_valid_group_names", {"force_valid_group_names": "always"}, 4),
     ("vars_plugins_enabled is empty", {"vars_plugins_enabled": ""}, 4),
+    ("run_vars_plugins", {"run_vars_plugins": "start"}, 4),
     ("yaml_valid_extensions", {"yaml_valid_extensions": ".yml, .json"}, 4),
+    ("inventory_ignore_patterns", {"inventory_ignore_patterns": "20-.*"}, 4),
+    ("inventory_ignore_extensions", {"inventory_ignore_extensions": ".toml, .bak"}, 4),
+    ("enable_plugins", {"enable_plugins": "ini, yaml, host_list, toml, script"}, 4),
     ("inject_facts_as_vars", {"inject_facts_as_vars": "false", "facts": "yes"}, 4),
     ("cached facts", {"facts": "yes"}, 4),
 )
-"""What is counted, the settings, and how often."""
+"""What is counted, the settings beside hash_behaviour, and how often."""
 _PRINTED = (
     ["--list"],
     ["--list", "--export"],
     ["--list", "-y"],
     ["--list", "--toml"],
+    ["--list", "--limit"],
     ["--graph"],
     ["--graph", "--vars"],
+    ["--host"],
 )
 
 
-def tree(seed: str, hosts: int = 50, ask: int = 6) -> Tree:
+def tree(seed: str, hosts: int = 50, ask: int = 8) -> Tree:
     """The tree of a seed; the same for the same one. ask: how many hosts of it are asked for"""
     chance = random.Random(seed)
     name, settings, _ = chance.choices(SETTINGS, [share for _, _, share in SETTINGS])[0]
     made = Tree(settings={key: value for key, value in settings.items() if key != "facts"}, facts="facts" in settings)
     made.used[name] += 1
-    values = Values(chance, made, is_merge="hash_behaviour" in settings)
-    made.run = values.use("a run", 0.05)
+    is_merge = chance.random() < 0.4
+    made.used["hash_behaviour = " + ("merge" if is_merge else "replace")] += 1
+    if is_merge:
+        made.settings["hash_behaviour"] = "merge"
+    values = Values(chance, made, is_merge=is_merge)
+    made.run = values.use("a run", 0.1)
     inventories = Inventories(values, hosts)
     inventories.write()
-    made.asked = chance.sample(inventories.hosts, min(2 if made.run else ask, hosts))
+    made.asked = chance.sample(inventories.hosts, min(2 if made.run else ask, hosts)) + inventories.more
     playbooks = Playbooks(inventories)
-    if made.run or values.use("playbook", 0.85):
+    if made.run or "run_vars_plugins" in settings or values.use("playbook", 0.8):  # ansible-inventory does not heed it
         playbooks.write()
     if values.use("extra vars", 0.3):
         playbooks.extra()
     if made.facts:
         _write_facts(values, made)
     if not made.playbook and "," not in made.sources[-1]:
-        made.printed = [chance.choice(_PRINTED)]
-        made.used["printed " + " ".join(made.printed[0])] += 1
+        _print(chance, made)
     return made
+
+
+def _print(chance: random.Random, made: Tree) -> None:
+    words = chance.choice(_PRINTED)
+    made.used["printed " + " ".join(words)] += 1
+    more = {"--host": made.asked[:1], "--limit": ["all:!" + made.asked[0]]}.get(words[-1], [])
+    made.printed = [[*words, *more]]
 
 
 def _write_facts(values: Values, made: Tree) -> None:

@@ -129,6 +129,9 @@ class Values:
             self.tree.files[file] = self.yaml(data)
             if isinstance(data, dict) and "/meta/" not in file and self.use("merge key", 0.06):
                 self.tree.files[file] = self._anchored(data) + self.yaml(data, default_flow_style=False)
+            elif isinstance(data, dict) and "/meta/" not in file and self.use("duplicate key", 0.02):
+                again = f"{next(iter(data))}: {self.leaf(rich=False)}\n"
+                self.tree.files[file] = again + self.yaml(data, default_flow_style=False)
         elif empty and self.use("empty file", 0.2):
             self.tree.files[file] = "# nothing\n"
 

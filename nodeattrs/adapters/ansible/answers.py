@@ -25,6 +25,15 @@ from nodeattrs.core.unknown import Unknown
 _ANYTHING: Any = object()
 
 
+class Shared(Fold):
+    """A fold that is the same for many hosts: without origins it is laid once, and they share what comes of it."""
+
+    @cached_property
+    def part(self) -> Part:
+        """What comes of it."""
+        return laid(Fold(self.children, self.policy)).result
+
+
 def laid(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
     """Lay a fold. What comes of it is shared with its layers, and not to be changed.
 
@@ -36,6 +45,8 @@ def laid(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
         if isinstance(child, Layer):
             number = None if numbers is None else next(numbers)
             folding.lay(Part(child.value, number), child.policy or plan.policy)
+        elif numbers is None and isinstance(child, Shared):
+            folding.lay(child.part, plan.policy)
         else:
             part = laid(child, numbers)
             folding.lay(part if numbers is not None else part.result, plan.policy)

@@ -40,6 +40,7 @@ class Config:
     inventory_ignore_extensions: tuple[str, ...] = tuple(_IGNORED)
     inventory_ignore_patterns: tuple[str, ...] = ()
     yaml_valid_extensions: tuple[str, ...] = (".yml", ".yaml", ".json")
+    run_vars_plugins: str = "demand"
     vars_plugins_enabled: tuple[str, ...] = ("host_group_vars",)
     enable_plugins: tuple[str, ...] = ("host_list", "script", "auto", "yaml", "ini", "toml")
     unparsed_is_failed: bool = False
@@ -95,6 +96,7 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory_ignore_extensions": ("defaults", "ANSIBLE_INVENTORY_IGNORE", _list),
     "inventory_ignore_patterns": ("defaults", "ANSIBLE_INVENTORY_IGNORE_REGEX", _patterns),
     "yaml_valid_extensions": ("defaults", "ANSIBLE_YAML_FILENAME_EXT", _list),
+    "run_vars_plugins": ("defaults", "ANSIBLE_RUN_VARS_PLUGINS", _text),
     "vars_plugins_enabled": ("defaults", "ANSIBLE_VARS_ENABLED", _list),
     "enable_plugins": ("inventory", "ANSIBLE_INVENTORY_ENABLED", _list),
     "unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_UNPARSED_FAILED", _boolean),

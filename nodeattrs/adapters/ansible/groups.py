@@ -33,6 +33,7 @@ class Group:
     hosts, children: by name, in the order in which they were named; parents: its own
     layers:          what the inventory itself says of its variables, in the order of reading
     priority:        of two groups of one depth the higher one is stronger
+    left:            those of `all` that other groups have in its place; they still come first
     """
 
     name: str
@@ -41,6 +42,7 @@ class Group:
     parents: dict[str, Group] = field(default_factory=dict)
     layers: list[Layer] = field(default_factory=list)
     priority: int = 1
+    left: dict[str, Host] = field(default_factory=dict)
 
     @cached_property
     def depth(self) -> int:
@@ -67,11 +69,14 @@ class Group:
         return found
 
     def all_hosts(self) -> dict[str, Host]:
-        """Its own hosts, then those of its children, each once."""
-        found = dict(self.hosts)
-        for child in self.children.values():
-            for name, host in child.all_hosts().items():
-                found.setdefault(name, host)
+        """Its own hosts, then those of its children, then those of their children, each once."""
+        found, level, seen = self.left | self.hosts, [self], {self.name}
+        while level:
+            level = [child for group in level for child in group.children.values()]
+            level = [group for name, group in {group.name: group for group in level}.items() if name not in seen]
+            seen.update(group.name for group in level)
+            for group in level:
+                found |= {name: host for name, host in group.hosts.items() if name not in found}
         return found
 
 
@@ -133,6 +138,10 @@ class Tree:
             host.groups[group] = its
         return host
 
+    def port_of(self, name: str, port: int | None) -> dict[str, Any]:
+        """What the port of a name sets: something where nobody has named the host before, as there."""
+        return {} if port is None or name in self.hosts else {"ansible_port": port}
+
     def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
         """Make a group the child of another one. raises: AnsibleError, for a ring"""
         above, below = self.groups[parent], self.groups[child]
@@ -160,11 +169,14 @@ class Tree:
             if name != "all" and not group.parents:
                 self.nest("all", name)
         everyone, ungrouped = self.groups["all"], self.groups["ungrouped"]
+        everyone.left = dict(everyone.hosts)
         for name, host in self.hosts.items():
             is_grouped = any(group not in ("all", "ungrouped") for group in host.groups)
             if is_grouped and name in ungrouped.hosts:
                 del ungrouped.hosts[name], host.groups["ungrouped"]
-            elif not is_grouped and name not in ungrouped.hosts:
+            elif not is_grouped and name in self.groups and name not in ungrouped.hosts:
+                self.nest("ungrouped", name)  # Ansible finds the group of that name first
+            elif not is_grouped:
                 self.host(name, "ungrouped")
             if name in everyone.hosts:
                 del everyone.hosts[name], host.groups["all"]

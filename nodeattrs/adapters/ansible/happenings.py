@@ -7,7 +7,7 @@ a task without conditions, is read. It knows no order of tasks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +52,10 @@ class Happened:
     facts: list[Layer] = field(default_factory=list)
     groups: list[Layer] = field(default_factory=list)
 
-    def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, public: list[Role]) -> Task:
+    def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, joined: list[Role]) -> Task:
         """A task that is met now, with what may have been set before it."""
         gathered, included, facts = tuple(self.gathered), tuple(self.included), tuple(self.facts)
-        return Task(name, body, at, where, gathered, included, facts, tuple(self.groups), tuple(public))
+        return Task(name, body, at, where, gathered, included, facts, tuple(self.groups), tuple(joined))
 
     def facts_gathered(self, origin: Origin) -> None:
         """Facts are gathered: any variable that begins with ansible_ may be set."""
@@ -112,7 +112,8 @@ class Happened:
         elif is_sure(body):
             found = [_under(layer, given.get("name")) for layer in layers]
             is_merge = given.get("hash_behaviour") == "merge"
-            self.included += [replace(one, policy=MERGE) for one in found] if is_merge else nested(found, self.policy)
+            merging = (Layer(one.value, one.origin, one.title, MERGE) for one in found)
+            self.included += merging if is_merge else nested(found, self.policy)
         else:
             of_these = {key for layer in layers if isinstance(layer.value, dict) for key in layer.value}
             names = frozenset((given["name"],)) if "name" in given else frozenset(of_these)

@@ -189,23 +189,23 @@ class _Ini:
         if word.endswith(":") or word == "---":
             raise self._error(f"{word!r} is no host; is this file YAML?", "name it .yml")
         names, port = hosts_of(word, self.file, self.line)
-        values: dict[str, Any] = {} if port is None else {"ansible_port": port}
+        values: dict[str, Any] = {}
         for one in words:
             name, equals, value = one.partition("=")
             if not equals:
                 raise self._error(f"{one!r} is no name=value", "write name=value, without blanks around the =")
             values[name] = literal(value)
-        locator = Lines("inventory", word, self.file, dict.fromkeys(values, self.line))
+        locator = Lines("inventory", word, self.file, dict.fromkeys(("ansible_port", *values), self.line))
         for name in names:
-            host = self.tree.host(name, self.group)
-            if values:
-                self._note(host, dict(values), locator, 8)
+            own = {**self.tree.port_of(name, port), **values}
+            self._note(self.tree.host(name, self.group), own, locator, 8)
 
     def _children(self, line: str) -> None:
         words = line.split("#")[0].split()
         if len(words) != 1:
             raise self._error(f"a child is one name, and this is {line!r}", "variables belong into [group:vars]")
-        child = self.tree.named(words[0], self.file, self.line)
+        child = words[0]
+        self.tree.named(child, self.file, self.line)  # warns; one that is renamed is no group of this file, as there
         if child == self.group:
             raise self._error(f"{child} would be its own child")
         if child in self.declared:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.ansible.answers import Variables
+from nodeattrs.adapters.ansible.answers import Shared, Variables
 from nodeattrs.adapters.ansible.config import Config, config_of
 from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.facts import Facts
@@ -136,7 +136,7 @@ class Inventory:
     def _outside(self, host: Host) -> list[Plan]:
         return [*self.to_facts(host, self.playbook_dir), *nested(self.extra, self.policy)]
 
-    def to_facts(self, host: Host, playbook_dir: Path, changed: Sequence[Layer] = ()) -> list[Plan]:
+    def to_facts(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer] = ()) -> list[Plan]:
         """The layers of levels 3 to 11 for a host, the weakest first. changed: see `layers`. raises: AnsibleError"""
         facts = self.facts.layer(host.name)
         return [*self.layers(host, playbook_dir, changed), *([] if facts is None else [facts])]
@@ -215,20 +215,21 @@ class Inventory:
 
     # --- layers
 
-    def layers(self, host: Host, playbook_dir: Path, changed: Sequence[Layer] = ()) -> list[Plan]:
+    def layers(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer] = ()) -> list[Plan]:
         """The layers of levels 3 to 10 for a host, the weakest first.
 
-        playbook_dir: the folder whose files count as the playbook's
+        playbook_dir: the folder whose files count as the playbook's; None: only those beside the inventory count, and
+                      as if they stood in it
         changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
         raises:       AnsibleError, for a file that is broken, unless that is borne
         """
         groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
-        beside = self._besides(playbook_dir)
+        beside = None if playbook_dir is None else self._besides(playbook_dir)
         plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
         plan = [*self._unknown(3), *plan, *of_groups, *nested(host.layers, self.policy), *self._unknown(8)]
         plan += [one for one in changed if one not in of_groups]
-        for number, places in ((9, self._sources.places), (10, beside)):
+        for number, places in ((9, self._sources.places), (10, beside or [])):
             plan += self._files(places, "host_vars", [host.name], number)
         return plan
 
@@ -240,23 +241,36 @@ class Inventory:
     def _unknown(self, level: int) -> list[Plan]:
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
 
-    def _all_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return nested(self.groups["all"].layers, self.policy)
+    def _all_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return self._inline(self.groups["all"], None if beside is not None else 4)
 
-    def _groups_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return nested([one for group in groups for one in nested(group.layers, self.policy)], self.policy)
+    def _groups_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        level = None if beside is not None else 6
+        return nested([one for group in groups for one in self._inline(group, level)], self.policy)
 
-    def _all_plugins_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return self._files(self._sources.places, "group_vars", ["all"], 4)
+    def _all_plugins_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return [] if beside is None else self._files(self._sources.places, "group_vars", ["all"], 4)
 
-    def _all_plugins_play(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return self._files(beside, "group_vars", ["all"], 5)
+    def _all_plugins_play(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return self._files(beside or (), "group_vars", ["all"], 5)
 
-    def _groups_plugins_inventory(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return self._files(self._sources.places, "group_vars", [group.name for group in groups], 6)
+    def _groups_plugins_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        names = [group.name for group in groups]
+        return [] if beside is None else self._files(self._sources.places, "group_vars", names, 6)
 
-    def _groups_plugins_play(self, groups: list[Group], beside: list[Path]) -> list[Plan]:
-        return self._files(beside, "group_vars", [group.name for group in groups], 7)
+    def _groups_plugins_play(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return self._files(beside or (), "group_vars", [group.name for group in groups], 7)
+
+    def _inline(self, group: Group, level: int | None) -> list[Plan]:
+        """What the inventory itself says of a group: one fold for all of its hosts.
+
+        level: that of its files, where these count as if they stood there
+        """
+        if (group.name, level) not in self._plans:
+            files = [] if level is None else self._files(self._sources.places, "group_vars", [group.name], level)
+            parts = [*group.layers, *files]
+            self._plans[group.name, level] = parts if len(parts) < 2 else [Shared(tuple(parts), self.policy)]
+        return self._plans[group.name, level]
 
     def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
         """The files of names in places, those of the later place stronger: one fold for each place."""

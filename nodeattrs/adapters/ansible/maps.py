@@ -84,9 +84,8 @@ class _Maps:
             names, port = hosts_of(self._name(name, here), self.document.file)
             locator = self.document.locator("inventory", str(name), here)
             for one in names:
-                host = self.tree.host(one, group)
-                values = {**({} if port is None else {"ansible_port": port}), **plain_of(self.document, body or {})}
-                self.tree.note(host, values, locator, title(8))
+                values = {**self.tree.port_of(one, port), **plain_of(self.document, body or {})}
+                self.tree.note(self.tree.host(one, group), values, locator, title(8))
 
     def _name(self, name: Any, path: Path) -> str:
         if not isinstance(name, str):

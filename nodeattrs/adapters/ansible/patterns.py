@@ -35,7 +35,7 @@ def matching(pattern: Iterable[str], known: Known) -> list[str]:
     plain = [part for part in parts if part[0] not in "&!"] or ["all"]
     found: dict[str, None] = {}
     for part in plain:
-        found |= dict.fromkeys(_one(part, known))
+        found |= dict.fromkeys([part] if part in known.hosts else _one(part, known))  # also where a group is named so
     for part in parts:
         if part[0] == "&":
             both = set(_one(part[1:], known))
@@ -73,10 +73,10 @@ def _named(part: str, known: Known) -> list[str]:
     tree, hosts = known.groups, known.hosts
     if part in ("all", "*"):
         return list(hosts)
-    if part in hosts:  # also where a group has the same name
-        return [part]
     if part in tree:
         return list(tree[part].all_hosts())
+    if part in hosts:
+        return [part]
     try:
         with warnings.catch_warnings():  # of what Python may read as a set of sets some day
             warnings.simplefilter("ignore", FutureWarning)

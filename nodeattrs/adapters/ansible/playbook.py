@@ -94,26 +94,22 @@ class Playbook:
         return answer
 
     def _walk(self, host: str) -> Iterator[Task]:
-        walk: Walk = Walk(self._reader(None), lambda where: self._look_up(where, walk, host), private=self._private)
+        walk: Walk = Walk(self._reader(None), lambda where: self._look_up(where, walk, host))
         hosts = self.inventory.hosts
         for play in self.plays:
             names = self.inventory.matching(*play.patterns)
             if host in names and (host in hosts or host == LOCALHOST):
-                entries, public = self._roles_of(play)
-                yield from walk.play(play, entries, public)
+                yield from walk.play(play, self._reader(play), *self._roles_of(play))
         so_far = walk.happened
         self._unknown[host] = [*so_far.groups, *so_far.gathered, *so_far.facts]
-
-    @property
-    def _private(self) -> bool:
-        return self.inventory.config.private_role_vars
 
     # --- roles
 
     def _reader(self, play: Play | None) -> Roles:
         config = self.inventory.config
         fill = (lambda name: name) if play is None else self._filler(play)
-        return Roles(self.inventory.files, config.roles_path, config.yaml_valid_extensions, self.inventory.policy, fill)
+        how = config.roles_path, config.yaml_valid_extensions, self.inventory.policy, fill
+        return Roles(self.inventory.files, *how, are_private=config.private_role_vars)
 
     def _filler(self, play: Play) -> Callable[[str], str]:
         known = laid(Fold((Layer({}), *play.vars(), *self.inventory.extra), REPLACE)).result.value
@@ -127,25 +123,25 @@ class Playbook:
         return fill
 
     def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
-        """The roles of a play that run, dependencies first, and those whose variables all tasks see."""
+        """The roles of a play that run, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
             reader = self._reader(play)
             running: list[Role] = []
-            public: list[Role] = []
+            joined: list[Role] = []
             for index, entry in enumerate(play.entries("roles")):
                 at = (*play.at, "roles", index)
                 asked: Asked = asked_by(entry, play.document, at)
                 role = reader.read(asked, play.folder)
-                public.append(role)
+                joined.append(role)
                 for one in role.chain():
                     one.runs = not never_runs(asked.body)
                     if not any(one.same_as(other) for other in running):
                         running.append(one)
             outside = Around(play, play.document, play.folder)
-            for one in running:
-                public += tasks.imported_by(one, outside, reader)
-            public += tasks.imported(play, reader)
-            self._roles[play.number] = running, public
+            for one in [one for role in joined for one in role.chain()]:
+                joined += tasks.imported_by(one, outside, reader)
+            joined += tasks.imported(play, reader)
+            self._roles[play.number] = running, joined
         return self._roles[play.number]
 
     # --- layers
@@ -155,10 +151,10 @@ class Playbook:
         defaults = [] if role is None else role.all_defaults()
         own = [] if role is None else role.all_vars()
         return [
-            *self._exported(task.public, lambda role: [one.defaults for one in role.chain()], defaults),
+            *self._exported(task.joined, lambda role: [one.defaults for one in role.chain()], defaults),
             *nested(defaults, policy),
             *self._below_roles(task, host),
-            *self._exported(task.public, lambda role: [one.vars for one in role.once()], own),
+            *self._exported(task.joined, lambda role: [one.vars for one in role.counting()], own),
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *task.included,
@@ -169,12 +165,12 @@ class Playbook:
         ]
 
     def _exported(
-        self, public: Iterable[Role], kind: Callable[[Role], list[list[Plan]]], own: list[Plan]
+        self, joined: Iterable[Role], kind: Callable[[Role], list[list[Plan]]], own: list[Plan]
     ) -> list[Plan]:
         """What roles give to all tasks, each with its dependencies as one; without what counts on top anyway."""
         known = set() if self.inventory.policy is MERGE else set(map(id, own))
         found: list[Plan] = []
-        for role in public:
+        for role in (one for one in joined if one.is_public):
             plans = [one for its in kind(role) for one in its if id(one) not in known]
             found += nested(plans, self.inventory.policy)
         return found
@@ -195,8 +191,9 @@ class Playbook:
 
     def _to_prompts(self, task: Task, host: Host) -> list[Plan]:
         play = task.where.play
+        is_early = self.inventory.config.run_vars_plugins == "start"
         return [
-            *self.inventory.to_facts(host, play.folder, task.groups),
+            *self.inventory.to_facts(host, None if is_early else play.folder, task.groups),
             *task.gathered,
             *play.vars(),
             *plays.prompts(play, self.inventory),
@@ -208,7 +205,7 @@ class Playbook:
 
         def look_up(name: str) -> Any:
             if not answer:
-                now = walk.happened.met("", {}, where.play.at, where, walk.public)
+                now = walk.happened.met("", {}, where.play.at, where, walk.joined)
                 answer.append(self.within(now, host))
             found = answer[0]
             value = found.vars.get(name, found.magic.get(name, ABSENT))
@@ -221,8 +218,8 @@ class Playbook:
     def _magic(self, task: Task, host: Host) -> dict[str, Any]:
         play, where = task.where.play, task.where
         hosts = self.inventory.matching(*play.patterns)
-        running, public = self._roles_of(play)
-        entered = [role.name for role in public]
+        running, joined = self._roles_of(play)
+        entered = [role.name for role in joined]
         needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
         known: dict[str, Any] = {
             **self.inventory.magic(host),
@@ -236,8 +233,8 @@ class Playbook:
             "ansible_dependent_role_names": needed,
         }
         if where.role is not None:
-            known |= {"role_name": where.role.name, "ansible_role_name": where.role.name}
-            known["role_path"] = str(where.role.path)
+            path = where.role.path
+            known |= {"role_name": path.name, "ansible_role_name": where.role.name, "role_path": str(path)}
         if task.groups:  # which groups there are now is not known
             known = {name: value for name, value in known.items() if name not in ("groups", "group_names")}
         return {**known, **{name: value for name, value in self._stated(task).items() if name in _YIELDING}}

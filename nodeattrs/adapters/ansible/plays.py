@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
-from nodeattrs.adapters.ansible.files import Plan
+from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.inventory import Inventory
-from nodeattrs.adapters.ansible.levels import title
+from nodeattrs.adapters.ansible.levels import REPLACE, title
 from nodeattrs.adapters.ansible.roles import variables_of
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.values import MaySet
@@ -63,10 +63,10 @@ class Play:
         return AnsibleError(kind, message, file=self.document.file, line=self.document.place((*self.at, *at))[0])
 
     def vars(self) -> list[Plan]:
-        """Level 12: its `vars`, and what lies over them."""
+        """Level 12: its `vars`, and what replaces them by name."""
         own = variables_of(self.body, self.document, self.at)
         locator = self.document.locator("play", self.name, (*self.at, "vars"))
-        return [*([Layer(own, locator, title(12))] if own else []), *self.over]
+        return nested([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
 
     def entries(self, key: str) -> list[Any]:
         """The list under a key. raises: AnsibleError, where it is none"""
@@ -141,19 +141,29 @@ def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
     found: list[Plan] = []
     for index, entry in enumerate(play.entries("vars_files")):
         origin = play.document.locator("vars_files", "", (*play.at, "vars_files", index)).at(())
-        names = [filled(str(one), look_up) for one in (entry if isinstance(entry, list) else [entry])]
-        if ABSENT in names:
+        names = entry if isinstance(entry, list) else [entry]
+        path = _first_of(play, names, look_up)
+        if path is ABSENT:
             message = f"a name in vars_files cannot be filled in: {entry!r}"
             inventory.warn("vars-file-skipped", message, origin.file, origin.line)
             found.append(Layer.unknown(title(14), origin, "the name of this file cannot be filled in"))
             continue
-        candidates = [folder / one for one in names for folder in (play.folder / "vars", play.folder)]
-        path = next((one for one in candidates if one.is_file()), None)
         if path is None:
-            inventory.warn(
-                "missing", f"{', '.join(names)}: named in vars_files, and not there", origin.file, origin.line
-            )
+            message = f"{', '.join(map(str, names))}: named in vars_files, and not there"
+            inventory.warn("missing", message, origin.file, origin.line)
             continue
-        layer = inventory.files.variables(path, "vars_files", names[0], title(14))
+        layer = inventory.files.variables(path, "vars_files", path.name, title(14))
         found += [] if layer is None else [layer]
     return found
+
+
+def _first_of(play: Play, names: list[Any], look_up: LookUp) -> Any:
+    """The first file of names that is there, or None; ABSENT where a name before it cannot be filled in."""
+    for one in names:
+        name = filled(str(one), look_up)
+        if name is ABSENT:
+            return ABSENT
+        path = next((path for path in (play.folder / "vars" / name, play.folder / name) if path.is_file()), None)
+        if path is not None:
+            return path
+    return None

@@ -56,7 +56,7 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
     raises: AnsibleError
     """
     hosts = list(inventory.hosts) if limit is None else inventory.matching(limit)
-    found = grouped(inventory, limit=hosts)
+    found = grouped(inventory, limit=frozenset(hosts))
     if export:
         for name in inventory.groups["all"].below():
             own = _of_group(inventory, name)
@@ -163,7 +163,22 @@ def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool) ->
 
 def _pairs(variables: dict[str, Any], depth: int) -> Iterator[str]:
     for name, value in sorted(variables.items(), key=lambda pair: str(pair[0])):
-        yield _branch(f"{{{name} = {value}}}", depth)
+        yield _branch(f"{{{name} = {value if isinstance(value, Vault) else _in_python(value)}}}", depth)
+
+
+class _Cipher(str):
+    """An encrypted text inside a value, as Ansible shows it in Python's notation."""
+
+    def __repr__(self) -> str:
+        return f"EncryptedString(ciphertext={str(self)!r})"
+
+
+def _in_python(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _in_python(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_in_python(entry) for entry in value]
+    return _Cipher(value.text) if isinstance(value, Vault) else value
 
 
 def _branch(text: str, depth: int) -> str:

@@ -33,9 +33,11 @@ class Role:
     defaults, vars: the layers of levels 2 and 15, its own only
     entry:      `vars` of its own entry (level 15)
     params:     the other keys of it (level 20)
+    limits:     what `tags` and `when` of its entry say
     needs:      the roles it depends on, in order
     parents:    the roles that led here, as dependants or by an include, the outermost first
     runs:       whether nothing says that it never runs
+    is_public:  whether all tasks of the play see its variables
     """
 
     name: str
@@ -45,8 +47,10 @@ class Role:
     vars: list[Plan] = field(default_factory=list)
     entry: list[Layer] = field(default_factory=list)
     params: list[Layer] = field(default_factory=list)
+    limits: list[Any] = field(default_factory=list)
     needs: list[Role] = field(default_factory=list)
     runs: bool = True
+    is_public: bool = True
 
     def chain(self) -> Iterator[Role]:
         """The roles it depends on, each before those that need it, then itself; a role may be there twice."""
@@ -54,13 +58,17 @@ class Role:
             yield from role.chain()
         yield self
 
-    def once(self) -> list[Role]:
-        """The same, each once."""
-        found: list[Role] = []
-        for one in self.chain():
-            if not any(one.same_as(other) for other in found):
-                found.append(one)
-        return found
+    def counting(self) -> list[Role]:
+        """The same in the order in which their `vars` count, the weakest first.
+
+        Each that is needed counts once, at its first place, and brings what it needs itself along once more.
+        """
+        needed: list[Role] = []
+        for one in list(self.chain())[:-1]:
+            if not any(one.same_as(other) for other in needed):
+                needed.append(one)
+        found = [one for need in needed for one in need.counting()]
+        return [*reversed(dict.fromkeys(reversed(found))), self]
 
     def all_defaults(self) -> list[Plan]:
         """Level 2 in its tasks, on top of what all tasks of the play see: dependencies, parents, its own."""
@@ -68,12 +76,9 @@ class Role:
         return [one for role in (*needed, *self.parents, self) for one in role.defaults]
 
     def all_vars(self) -> list[Plan]:
-        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry.
-
-        Of dependencies that are there twice the first counts; of defaults it is the last.
-        """
+        """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry."""
         above = [one for role in self.parents for one in (*role.entry, *role.vars)]
-        return [*above, *(one for role in self.once() for one in role.vars), *self.entry]
+        return [*above, *(one for role in self.counting() for one in role.vars), *self.entry]
 
     def all_params(self) -> list[Layer]:
         """Level 20 in its tasks: parents, then its own."""
@@ -81,10 +86,10 @@ class Role:
 
     def same_as(self, other: Role) -> bool:
         """Whether it is the same role with the same entry: it runs once."""
-        return self.path == other.path and self._given() == other._given()
+        return self._given() == other._given()
 
     def _given(self) -> list[Any]:
-        return [layer.value for layer in (*self.entry, *self.params)]
+        return [self.name, self.path, self.limits, *(layer.value for layer in (*self.entry, *self.params))]
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,7 @@ class Asked:
 
     document, at: where the entry stands
     depends: whether it is a dependency
+    is_public: what it says about who sees its variables
     """
 
     name: str
@@ -102,12 +108,14 @@ class Asked:
     vars_from: str = "main"
     defaults_from: str = "main"
     depends: bool = False
+    is_public: bool | None = None
 
 
 class Roles:
     """Finds and reads roles.
 
     fill: a name with the variables filled in that are known before any host is asked; raises AnsibleError
+    are_private: whether they keep their variables to themselves, where an entry does not decide
     """
 
     def __init__(
@@ -117,8 +125,11 @@ class Roles:
         extensions: tuple[str, ...],
         policy: Policy,
         fill: Callable[[str], str],
+        *,
+        are_private: bool,
     ) -> None:
         self.files, self.policy, self.extensions, self._fill = files, policy, extensions, fill
+        self.are_private = are_private
         self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
 
     def read(self, asked: Asked, folder: Path, by: Role | None = None) -> Role:
@@ -138,7 +149,9 @@ class Roles:
             raise self._missing(asked, f"the role {name} has no defaults/{asked.defaults_from}")
         role = Role(name, path, parents, self.of(path, "defaults", name, asked.defaults_from, 2))
         role.vars = self.of(path, "vars", name, asked.vars_from, 15)
+        role.is_public = not self.are_private if asked.is_public is None else asked.is_public
         role.entry, role.params = _given(asked)
+        role.limits = [asked.body.get(key) for key in ("tags", "when")]
         role.needs += [self.read(entry, folder, role) for entry in self.dependencies(path)]
         return role
 
@@ -164,7 +177,7 @@ class Roles:
         yield from (Path(path) / name for path in self.paths)
         if by is not None:
             yield by.path.parent / name
-        yield folder / name
+        yield from (base / name for base in (folder, self.files.folder))
 
     def of(self, role: Path, kind: str, name: str, stem: str, level: int) -> list[Plan]:
         """The layers of `defaults` or `vars` of a role; none where the file is not there."""

@@ -75,9 +75,9 @@ class Sources:
         for word in filter(None, (part.strip() for part in source.split(","))):
             found = re.fullmatch(r"(.*):(\d+)", word)
             is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))
-            host = self.tree.host(found[1].strip("[]") if found and is_port else word, "ungrouped")
-            if found and is_port:
-                self.tree.note(host, {"ansible_port": int(found[2])}, Origin("inventory", word), "a list of hosts")
+            name, port = (found[1].strip("[]"), int(found[2])) if found and is_port else (word, None)
+            own = self.tree.port_of(name, port)
+            self.tree.note(self.tree.host(name, "ungrouped"), own, Origin("inventory", word), "a list of hosts")
         self._parsed += 1
 
     def _path(self, path: Path) -> bool:

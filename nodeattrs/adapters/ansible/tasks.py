@@ -32,24 +32,25 @@ class Walk:
     """One host's way through the tasks of all plays.
 
     look_up: given a task's surroundings, what gives the value of a variable there, or ABSENT
-    private: whether roles keep their variables to themselves
+    joined:  the roles that are in the play so far
     """
 
-    def __init__(self, roles: Roles, look_up: Callable[[Around], LookUp], *, private: bool) -> None:
+    def __init__(self, roles: Roles, look_up: Callable[[Around], LookUp]) -> None:
         self.roles = roles
         self.happened = Happened(roles.files, roles.policy)
-        self.public: list[Role] = []
+        self.joined: list[Role] = []
+        self._entered: list[tuple[Around, Role]] = []
         self._look_up = look_up
-        self._private = private
 
-    def play(self, play: Play, entries: list[Role], public: list[Role]) -> Iterator[Task]:
+    def play(self, play: Play, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
         """The tasks of a play in the order in which they run.
 
+        roles:   reads roles, with the names that the play can fill in
         entries: the roles under `roles`, dependencies before those that need them
-        public:  those whose variables all of its tasks see
+        joined:  those and what is imported
         raises:  AnsibleError
         """
-        self.public = [] if self._private else list(public)
+        self.roles, self.joined, self._entered = roles, list(joined), []
         outside = Around(play, play.document, play.folder)
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
@@ -59,8 +60,13 @@ class Walk:
                 yield from self._role(outside, role)
         for key in ("tasks", "post_tasks", "handlers"):
             yield from self._list(outside, play.entries(key), (*play.at, key))
-        for role in entries:
-            yield from self._role(outside, role, "handlers")
+        listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
+        yield from self._handlers([*listed, *self._entered])
+
+    def _handlers(self, entered: list[tuple[Around, Role]]) -> Iterator[Task]:
+        """The handlers of roles, each where its role was entered last."""
+        found = [task for outside, role in entered for task in self._role(outside, role, "handlers")]
+        yield from {(task.where.folder, task.name): task for task in found}.values()
 
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
         path = self.roles.file(role.path / kind, stem)
@@ -105,7 +111,7 @@ class Walk:
             return
         name = str(body.get("name") or module)
         inside = outside.within(own, at, 17, "task", name)
-        yield self.happened.met(name, body, at, inside, self.public)
+        yield self.happened.met(name, body, at, inside, self.joined)
         self.happened.note(inside, body, module, arguments, at, self._look_up(inside))
 
     # --- what is followed
@@ -122,6 +128,8 @@ class Walk:
         paths = [] if plain is ABSENT else [folder / plain for folder in (inside.folder, *inside.sought("tasks"))]
         path = next((one for one in paths if one.is_file()), None)
         if path is not None:
+            if kind == "include_tasks":
+                self.joined += imported_from(inside, path, self.roles)
             yield from self._file(inside, path)
         elif plain is not ABSENT and kind == "import_tasks":
             origin = inside.origin(at, kind)
@@ -142,13 +150,14 @@ class Walk:
         if role is None:
             return
         inside = outside.given(own, at, "include_role")
-        by = () if outside.role is None else outside.role.all_params()
+        by = () if outside.role is None else outside.role.params
+        role.is_public = isinstance(arguments, dict) and arguments.get("public") is True
+        self.joined += joining(role, arguments, outside, self.roles)
         yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, arguments)
-        if arguments.get("public") is True:
-            self.public.append(role)
 
     def _tasks_in(self, inside: Around, role: Role, arguments: Any) -> Iterator[Task]:
         inside = replace(inside, depth=inside.depth + 1)
+        self._entered += [(inside, one) for one in role.chain()]
         for need in role.needs:
             for one in need.chain():
                 yield from self._role(inside, one)
@@ -184,11 +193,15 @@ def stem_of(arguments: Any, key: str) -> str:
 def asked_of(name: str, arguments: Any, document: Document, at: Steps) -> Asked:
     """What the arguments of import_role or include_role ask for."""
     stems = stem_of(arguments, "vars_from"), stem_of(arguments, "defaults_from")
-    return Asked(name, document, at, {}, *stems)
+    is_public = arguments.get("public") if isinstance(arguments, dict) else None
+    return Asked(name, document, at, {}, *stems, is_public=is_public)
 
 
 def imported(play: Play, roles: Roles) -> Iterator[Role]:
-    """The roles that tasks of a play import, which are public before the first task runs. raises: AnsibleError"""
+    """The roles that tasks of a play import, in the order in which they join it: before the first task runs.
+
+    raises: AnsibleError
+    """
     outside = Around(play, play.document, play.folder)
     for key in ("pre_tasks", "post_tasks", "tasks"):
         yield from _imported_in(outside, play.entries(key), (*play.at, key), roles)
@@ -201,21 +214,28 @@ def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iter
         for key in ("block", "rescue", "always"):
             yield from _imported_in(outside, entry.get(key), (*at, index, key), roles)
         module, arguments = module_of(entry)
-        if module == "import_role" and (not isinstance(arguments, dict) or arguments.get("public") is not False):
+        if module == "import_role":
             asked = asked_of(name_of(arguments), arguments, outside.document, (*at, index))
-            role = roles.read(asked, outside.play.folder, outside.role)
-            for one in role.chain():  # what its own tasks import counts less than itself
-                yield from imported_by(one, outside, roles)
-            yield role
+            yield from joining(roles.read(asked, outside.play.folder, outside.role), arguments, outside, roles)
         elif module == "import_tasks":
             yield from _imported_by_file(outside, arguments, roles)
 
 
-def imported_by(role: Role, outside: Around, roles: Roles) -> Iterator[Role]:
-    """The roles that the tasks of a role import. raises: AnsibleError"""
-    path = roles.file(role.path / "tasks", "main")
+def joining(role: Role, arguments: Any, outside: Around, roles: Roles) -> Iterator[Role]:
+    """What joins the roles of a play with a role: what it and its dependencies import, then itself.
+
+    raises: AnsibleError
+    """
+    for one in role.chain():
+        yield from imported_by(one, outside, roles, stem_of(arguments, "tasks_from") if one is role else "main")
+    yield role
+
+
+def imported_by(role: Role, outside: Around, roles: Roles, stem: str = "main") -> Iterator[Role]:
+    """The roles that a file of a role's tasks imports. raises: AnsibleError"""
+    path = roles.file(role.path / "tasks", stem)
     if path is not None and path.is_file():
-        yield from _imported_from(replace(outside, role=role), path, roles)
+        yield from imported_from(replace(outside, role=role), path, roles)
 
 
 def _imported_by_file(outside: Around, arguments: Any, roles: Roles) -> Iterator[Role]:
@@ -223,10 +243,11 @@ def _imported_by_file(outside: Around, arguments: Any, roles: Roles) -> Iterator
     folders = (outside.folder, *outside.sought("tasks"))
     path = next((folder / name for folder in folders if (folder / name).is_file()), None)
     if path is not None:
-        yield from _imported_from(outside, path, roles)
+        yield from imported_from(outside, path, roles)
 
 
-def _imported_from(outside: Around, path: Path, roles: Roles) -> Iterator[Role]:
+def imported_from(outside: Around, path: Path, roles: Roles) -> Iterator[Role]:
+    """The roles that a file of tasks imports. raises: AnsibleError"""
     document = roles.files.document(path)
     if document is not None:
         inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)

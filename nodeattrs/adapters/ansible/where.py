@@ -63,7 +63,7 @@ class Task:
 
     gathered, included, facts: what tasks before it may have set: levels 11, 18 and 19
     groups: what tasks before it may have done to groups and hosts: levels 7 and 8
-    public: the roles whose variables all tasks of the play see
+    joined: the roles that are in the play by now, the weakest first
     """
 
     name: str
@@ -74,7 +74,7 @@ class Task:
     included: tuple[Plan, ...]
     facts: tuple[Layer, ...]
     groups: tuple[Layer, ...]
-    public: tuple[Role, ...]
+    joined: tuple[Role, ...]
 
     @property
     def place(self) -> str:

@@ -8,7 +8,7 @@ an alias has its value from the declarations of its source. It injects nothing a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import inf
 from typing import Any, NamedTuple
@@ -126,11 +126,11 @@ class Account:
         """Everyone who set a path of the value."""
         own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
         cover = None if own.cover is None else (self.label, *own.cover)
-        own = replace(own, path=(self.label, *path), cover=cover)
+        own = own._replace(path=(self.label, *path), cover=cover)
         if self.inner is None:
             return own
         below = self.inner.trace(path, value)
-        return replace(own, claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
+        return own._replace(claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
 
     def unknown(self) -> Iterator[UnknownSet]:
         """The sets that cannot be read and might decide the value."""

@@ -48,7 +48,7 @@ def word_rows(secret: bytes, path: int, entry: int, folded: str) -> Iterable[tup
 def is_worded(talk: Talk) -> bool:
     """Whether as many words are known as there should be."""
     ((count,),) = talk.all("SELECT count(*) FROM word")
-    texts = talk.all("SELECT coalesce(folded, text) FROM entry")
+    texts = talk.rows("SELECT coalesce(folded, text) FROM entry")
     return bool(count == sum(len(set(WORDS.findall(text))) for (text,) in texts))
 
 

@@ -30,7 +30,14 @@ class Bound:
     given: values that a scope was opened with
     """
 
-    def __init__(self, layers: tuple[Layer, ...], state: State, register: Classes, objects: Objects) -> None:
+    def __init__(
+        self,
+        layers: tuple[Layer, ...],
+        state: State,
+        register: Classes,
+        objects: Objects,
+        resolve: Callable[[tuple[Layer, ...], State, Objects], Resolution] = resolve,
+    ) -> None:
         self.layers = layers
         self.state = state
         self.register = register

@@ -1,0 +1,136 @@
+"""Whose variables a task sees where roles are there more than once, import and include each other: as Ansible has it.
+
+Each tree was a difference from the real ansible-core 2.19 once, and is small here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nodeattrs.adapters.ansible import Inventory, Playbook
+
+T = {"name": "t", "debug": {"msg": "x"}}
+
+
+def tree(folder: Path, roles: dict[str, Any], play: dict[str, Any], config: str = "", **files: Any) -> Playbook:
+    """A playbook of one play over one host.
+
+    roles: by name what each depends on, and its tasks after a first one, `in NAME`; each sets `d` in its defaults and
+           `v` in its vars
+    """
+    written: dict[str, Any] = {"site.yml": [{"hosts": "all", "gather_facts": False, **play}]}
+    for name, (needs, tasks) in roles.items():
+        home = f"roles/{name}"
+        written |= {f"{home}/defaults/main.yml": {"d": name}, f"{home}/vars/main.yml": {"v": name}}
+        written |= {f"{home}/tasks/main.yml": [{"name": f"in {name}", "debug": {}}, *tasks]}
+        written |= {f"{home}/meta/main.yml": {"dependencies": needs}}
+    for file, data in {**written, **files}.items():
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(yaml.safe_dump(data, sort_keys=False))
+    (folder / "ansible.cfg").write_text(f"[defaults]\n{config}\n")
+    return Playbook(Inventory("h1,", folder=folder, environment={}), "site.yml")
+
+
+def importing(role: str, **how: Any) -> dict[str, Any]:
+    return {"import_role": {"name": role, **how}}
+
+
+def including(role: str, **own: Any) -> dict[str, Any]:
+    return {"include_role": {"name": role}, "vars": own}
+
+
+CLOSED = {"a": ([], [importing("b", public=False)]), "b": ([], [importing("c")]), "c": ([], [])}
+OPEN = {"a": ([], [importing("b")]), "b": ([], [importing("c", public=True)]), "c": ([], [])}
+AGAIN = {"a": (["b"], [importing("b")]), "b": ([], [importing("c")]), "c": ([], [])}
+BLUE = {"role": "d", "tags": ["blue"]}
+
+
+@pytest.mark.parametrize(
+    ("roles", "play", "config", "task", "expected"),
+    [
+        (CLOSED, {"roles": ["a"]}, "", "t", {"d": "c", "v": "c"}),
+        (OPEN, {"roles": ["a"]}, "private_role_vars = true", "t", {"d": "c", "v": "c"}),
+        (AGAIN, {"roles": ["a", "b"]}, "", "t", {"d": "c", "v": "c"}),
+        (AGAIN, {"roles": ["a"]}, "", "t", {"d": "b", "v": "b"}),
+        (CLOSED, {"tasks": [T, including("b")]}, "", "in b", {"d": "b", "v": "b"}),
+        (CLOSED, {"tasks": [including("b"), T]}, "", "t", {"d": "c", "v": "c"}),
+        ({"b": (["c", "d"], []), "c": (["d"], []), "d": ([], [])}, {"roles": ["b"]}, "", "in b", {"v": "b", "d": "b"}),
+    ],
+    ids=["closed", "private", "again", "imported", "included", "after", "own"],
+)
+def test_what_joins_the_play_counts_in_the_order_of_joining(
+    tmp_path: Path, roles: Any, play: Any, config: str, task: str, expected: dict[str, str]
+):
+    """A role that is imported closed closes itself only, and each entry of a play brings its imports once more."""
+    answer = tree(tmp_path, roles, {"tasks": [T], **play}, config).task(task, "h1")
+
+    assert answer is not None
+    assert {name: answer.vars.get(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(("first", "winner"), [("d", "c"), (BLUE, "d"), ({"role": "d", "when": "x"}, "d")])
+def test_tags_and_conditions_make_another_instance(tmp_path: Path, first: Any, winner: str):
+    """One that is there twice in the same way counts at its first place."""
+    roles: dict[str, Any] = {"b": (["c", "d"], []), "c": ([first], []), "d": ([], [])}
+    silent = {"roles/b/vars/main.yml": {}}
+    answer = tree(tmp_path, roles, {"roles": ["b"], "tasks": [T]}, **silent).task("t", "h1")
+
+    assert answer is not None
+    assert answer.vars["v"] == winner
+
+
+@pytest.mark.parametrize(
+    ("tasks", "task", "expected"),
+    [
+        ([including("b", p="include")], "in b", "param"),
+        ([including("c")], "in b", "inner"),
+        ([importing("c")], "in b", "inner"),
+    ],
+)
+def test_only_the_role_that_includes_lays_its_parameters_over(tmp_path: Path, tasks: Any, task: str, expected: str):
+    """Those of a role further out lie under the variables of the include."""
+    roles = {"a": ([], tasks), "b": ([], []), "c": ([], [including("b", p="inner")])}
+    answer = tree(tmp_path, roles, {"roles": [{"role": "a", "p": "param"}]}).task(task, "h1")
+
+    assert answer is not None
+    assert answer.vars["p"] == expected
+
+
+def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
+    """Those of imported and included roles, too."""
+    play = {"tasks": [including("a", p="first"), {**importing("a"), "vars": {"p": "last"}}]}
+    handlers = {"roles/a/handlers/main.yml": [{"name": "restart", "debug": {}}]}
+    playbook = tree(tmp_path, {"a": ([], [])}, play, **handlers)
+
+    assert [task.name for task in playbook.tasks("h1")] == ["in a", "in a", "restart"]
+    assert playbook.task("restart", "h1").vars["p"] == "last"  # type: ignore[union-attr]
+
+
+def test_of_alternatives_the_first_that_is_there_counts(tmp_path: Path):
+    """A later name that cannot be filled in is not looked at."""
+    play = {"vars_files": [["one.yml", "{{ nosuch }}.yml"], ["{{ nosuch }}.yml", "one.yml"]], "tasks": [T]}
+    playbook = tree(tmp_path, {}, play, **{"one.yml": {"x": 1}})
+    answer = playbook.task("t", "h1")
+
+    assert answer is not None
+    assert [str(origin.place) for origin in answer.origins("x")] == ["one.yml:1"]
+    assert [one.kind for one in playbook.inventory.warnings] == ["vars-file-skipped"]
+
+
+def test_files_that_are_read_at_the_start_stand_in_the_inventory(tmp_path: Path):
+    """With `run_vars_plugins = start` inline variables of groups override group_vars/all; a playbook has no files."""
+    (tmp_path / "inv/group_vars").mkdir(parents=True)
+    (tmp_path / "inv/hosts").write_text("[web]\nh1\n[web:vars]\nx=inline\n")
+    (tmp_path / "inv/group_vars/all.yml").write_text("x: file\ny: file\n")
+    files = {"group_vars/all.yml": {"y": "playbook"}}
+    for config, expected in (("", ("file", "playbook")), ("run_vars_plugins = start", ("inline", "file"))):
+        tree(tmp_path, {}, {"tasks": [T]}, config, **files)
+        inventory = Inventory("inv/hosts", folder=tmp_path, environment={})
+        answer = Playbook(inventory, "site.yml").task("t", "h1")
+
+        assert answer is not None
+        assert (answer.vars["x"], answer.vars["y"]) == expected
