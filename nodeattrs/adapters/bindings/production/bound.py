@@ -215,8 +215,8 @@ class Bound:
             if name and name == wanted.name and kind != wanted.key[0]:
                 return {f"{name} as {kind}": place}, f"it is bound as {kind}, at {place}: ask for that type, too"
             if wanted.name is None and name and wanted.type is not None and kind == wanted.key[0]:
-                hint = f"ask for that name, too; of a parameter it is Annotated[..., named({name!r})]"
-                return {name: place}, f"it is bound as {name!r}, at {place}: {hint}"
+                way = f"ask for that name, too; of a parameter it is Annotated[..., named({name!r})]"
+                return {name: place}, f"it is bound as {name!r}, at {place}: {way}"
             if wanted.name is None and kind.startswith("Type[") and not name:
                 known[kind[5:-1]] = place
             elif wanted.name and name and not name.startswith("/"):
