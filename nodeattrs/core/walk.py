@@ -5,13 +5,13 @@ Made by `core.tracing`, read by `core.trace`; it knows sources as numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Line, Policy
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tree import ABSENT, Path, dig, flat
 
 Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""
@@ -98,6 +98,21 @@ class Later(NamedTuple):
 
 
 Loss = Overridden | Later
+
+
+def relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
+    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
+    is_index = type(key) is int and not issubclass(of, dict)
+    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
+
+
+def each_once(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
+    """Each place once."""
+    once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
+    for lost in losses:
+        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
+            once[key] = lost
+    return tuple([lost for lost in once.values() if lost.setting.source])
 
 
 class Waiting(NamedTuple):
