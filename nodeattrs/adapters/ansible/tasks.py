@@ -141,7 +141,9 @@ class Walk:
         role = self._included(outside, own, arguments, at)
         if role is None:
             return
-        yield from self._tasks_in(outside.within(own, at, 17, "import_role"), role, arguments)
+        by = () if outside.role is None else outside.role.params
+        inside = outside.within(own, at, 17, "import_role")
+        yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, arguments)
 
     def _include_role(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
         role = self._included(outside, own, arguments, at)
