@@ -40,7 +40,7 @@ class TestAScript:
     def test_where_it_is_named_its_output_is_read(self, script: str):
         """Groups, hosts and the variables of both; of `_meta` only hosts that a group names."""
         inventory = Inventory(script, run_inventory=[script])
-        assert list(inventory.hosts) == ["a", "b", "c", "alone"]
+        assert list(inventory.hosts) == ["a", "b", "alone", "c"]
         assert inventory.host("a").vars == {"x": 1, "p": "{{ x }}", "own": True, "u": "{{ y }}"}
         assert [one.file for one in inventory.host("a").origins("x")] == [script]
         assert not inventory.not_run
