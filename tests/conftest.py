@@ -7,6 +7,7 @@ A shell that starts the tests in the background has them ignore SIGINT, and thei
 children with them; the tests of Ctrl-C need the signal as a terminal gives it.
 """
 
+import gc
 import signal
 import sys
 
@@ -40,3 +41,9 @@ def without_regex(monkeypatch: pytest.MonkeyPatch):
 def limit_of_recursion():
     """Python's own: a library that builds the site raises it for the whole process."""
     sys.setrecursionlimit(1_000)
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test stays: no full collection looks through thousands of tests and modules."""
+    gc.collect()
+    gc.freeze()

@@ -162,8 +162,9 @@ def test_a_value_may_be_as_deep_as_a_tree():
 
 
 def test_a_secret_is_never_in_clear():
-    """Neither in an explanation nor in an error."""
+    """Neither in an explanation nor in an error. It is data, and no text: who asks for one unwraps it."""
     one = Bindings("s")
+    one.bind("data").to(Sensitive("hunter2"))
     one.bind("password", Any).to(Sensitive("hunter2"))
     one.bind("typed", str).to_factory(lambda: Sensitive("hunter2"))
     injector = Injector([[one]])
@@ -171,5 +172,7 @@ def test_a_secret_is_never_in_clear():
     assert injector.inject("password", Any).unwrap() == "hunter2"
     with pytest.raises(BindingError) as caught:
         injector.inject("typed")
-    told = [str(caught.value), str(injector.explain("password", Any)), str(injector.explain("password", Any).to_dict())]
+    assert injector.inject("data").unwrap() == "hunter2"
+    explained = [injector.explain("password", Any), injector.explain("data")]
+    told = [str(caught.value), *map(str, explained), *(str(one.to_dict()) for one in explained)]
     assert not [text for text in told if "hunter2" in text]

@@ -16,9 +16,9 @@ from nodeattrs.adapters.bindings import (
     Bindings,
     Composition,
     Request,
-    composition,
     effective_categories,
     environment_of,
+    site_files,
 )
 from nodeattrs.cli import main
 
@@ -314,7 +314,7 @@ class TestClassifiersAndProviders:
                 loaded.append(self.name)
                 return lambda references, request: [Bindings.of_values("crm", {"at": references})]
 
-        monkeypatch.setattr(composition, "entry_points", lambda group: [Point()] if group == PROVIDERS else [])
+        monkeypatch.setattr(site_files, "entry_points", lambda group: [Point()] if group == PROVIDERS else [])
         layers = [{"name": "a", "include": "crm:/x"}]
 
         assert Composition(tmp_path, node="n", layers=[]).injector().get("at") is None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +28,7 @@ from nodeattrs.adapters.bindings import (
     site_from_document,
     to_data,
 )
+from nodeattrs.adapters.bindings.forms import language
 from nodeattrs.adapters.bindings.forms.language.text import parser
 from nodeattrs.errors import MissingExtra
 from nodeattrs.texts.documents import parse
@@ -61,6 +64,25 @@ class Tickets(Producer):
 
 
 CLASSES = {"Lamp": Lamp, "BrightLamp": BrightLamp, "Tickets": Tickets}
+
+
+def test_kept_tables_read_as_the_grammar_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Made from the grammar, found beside the bytecode, and made again where what is found is no table."""
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    folder = Path(cache_from_source(language.text.__file__)).parent
+    folder.mkdir(parents=True)
+    trees = []
+    for damaged in (False, False, True):
+        for kept in folder.iterdir() if damaged else ():
+            kept.write_bytes(b"none")
+        parser.cache_clear()
+        trees.append(parser().parse("bind 'a' to 1", start="items"))
+        (kept,) = folder.iterdir()
+    parser.cache_clear()
+
+    assert trees[0] == trees[1] == trees[2]
+    assert kept.stat().st_size > 10_000
 
 
 class TestSetsAndBlocks:
@@ -518,6 +540,7 @@ class TestSyntaxErrors:
         ("text", "place", "hint"),
         [
             ("bind answer to 42", "1:6", "a text is quoted: 'answer'"),
+            ("bind 'a' to inject('b')", "1:13", "a call stands inside of a list or hash: [inject(...)]"),
             ("multbind Array, 'x'", "1:1", "did you mean multibind?"),
             ("bind 'x' too 1", "1:10", "did you mean to?"),
             ("bind 'a to 1", "1:6", "is a quote still open?"),

@@ -17,9 +17,9 @@ from nodeattrs.adapters.bindings import (
     Injector,
     Layer,
     sets_from_data,
+    site_files,
     to_data,
 )
-from nodeattrs.adapters.bindings import composition as composing
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import UnknownLayer
@@ -171,7 +171,7 @@ class TestTheCommand:
             def load(self) -> Any:
                 return lambda references, request: [BindingSet.unknown("vault", WHERE, "needs a server")]
 
-        monkeypatch.setattr(composing, "entry_points", lambda group: [Point()])
+        monkeypatch.setattr(site_files, "entry_points", lambda group: [Point()])
         (tmp_path / "manifests").mkdir()
         (tmp_path / "bindings").mkdir()
         (tmp_path / "manifests/site.yaml").write_text(

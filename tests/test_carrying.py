@@ -5,7 +5,6 @@ import json
 import os
 import re
 import sys
-from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -245,6 +244,6 @@ def test_what_is_noted_elsewhere_of_a_save_counts_for_nothing(place):
     """The revision itself says it."""
     store = open_store(place("directory"))
     saved = filled(place("sqlite")).load("web1", 2)
-    store.add_history("web1", [replace(saved, noted=Noted(by="somebody"))])
+    store.add_history("web1", [saved._replace(noted=Noted(by="somebody"))])
 
     assert saved.revision == store.history("web1")[0]

@@ -220,6 +220,24 @@ class TestCycles:
         assert "abcb" == "".join(cycle.graph.spelled(vertex)[5] for vertex in cycle.path)
         assert "bcb" == "".join(cycle.graph.spelled(vertex)[5] for vertex in cycle.ring)
 
+    def test_the_ring_that_is_shown_is_the_shortest(self):
+        """
+        Puppet's path is the shortest walk from the first member, which may end in a longer ring.
+        """
+        catalog = catalog_of(
+            resource("File[a]", before="File[b]"),
+            resource("File[b]", before="File[c]"),
+            resource("File[c]", before="File[d]"),
+            resource("File[d]", before="File[a] File[e]"),
+            resource("File[e]", before="File[f]"),
+            resource("File[f]", before="File[e] File[a]"),
+        )
+        (cycle,) = catalog.plan().cycles
+
+        assert "abcda" == "".join(cycle.graph.spelled(vertex)[5] for vertex in cycle.path)
+        assert "efe" == "".join(cycle.graph.spelled(vertex)[5] for vertex in cycle.ring)
+        assert "(File[a] => File[b] => File[c] => File[d] => File[a])" in catalog.plan().cycle_error().puppet_message
+
     def test_forty_diamonds_end(self):
         """
         The number of paths doubles with each one: a walk over paths would never come back.

@@ -40,6 +40,8 @@ from nodeattrs.runs.run import run_node
 from tests.causality.editor import NotThere, changed, is_computed, other, removed, settled
 from tests.edits import leaves
 
+pytestmark = pytest.mark.xdist_group("causality")  # one worker, so that a run of an edit is remembered
+
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 NODES = ("web1", "web2", "db1")
 FACTS = 15
@@ -154,12 +156,15 @@ class Machine:
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Machine]:
-    """Shared by all tests: every edit is undone."""
-    found = {}
+    """Shared by all tests: every edit is undone. What nodes have from the same lines is asked of the first of them."""
+    found, asked = {}, set()
     for name in NODES:
         root = tmp_path_factory.mktemp(name) / "repository"
         shutil.copytree(EXAMPLE, root)
-        found[name] = Machine(root, name)
+        machine = found[name] = Machine(root, name)
+        said = {path: (path, *map(Place.of, machine.explained(path)["claims"])) for path in machine.attributes}
+        machine.attributes = [path for path, lines in said.items() if lines not in asked]
+        asked.update(said.values())
     return found
 
 
@@ -420,7 +425,7 @@ class TestExemptions:
             for path in machine.attributes
         )
 
-        assert total > 250
+        assert total > 150
         assert 0 < computed < total / 3, f"{computed} of {total}"
 
     def test_every_deferred_value_is_marked(self, machine: Machine):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
 import select
 import subprocess
 import sys
@@ -780,60 +779,3 @@ class TestTheExample:
             assert value in (EXAMPLE / file).read_text("utf-8").splitlines()[int(number) - 1]
         assert max(map(len, [*web1, *web2])) <= 80
         assert max(len(web1), len(web2)) <= 24
-
-
-_CHANGED = """\
-set -e; cp -rL cookbooks_example shop; cd shop; git init -q; git config user.name a; git config user.email a@example.com
-rm -rf .nodeattrs; git add -A; git commit -qm a
-sed -i 's/8080/8081/; s/"workers": 8/"workers": 9/; s/"keepalive": false/"keepalive": true/' roles/web.json
-git commit -qam b
-"""
-"""A repository of git in which a role has got three other values."""
-
-
-class TestThePage:
-    """Every console block of these pages is what the program prints."""
-
-    @pytest.mark.parametrize(
-        ("page", "before"),
-        [
-            ("docs/cli.md", "true"),
-            ("docs/fold.md", "cp cookbooks_example/fold/* ."),
-            ("docs/check.md", "true"),
-            ("docs/attribute-data.md", "true"),
-            ("docs/in-ci.md", "true"),
-            ("README.md", "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts"),
-            ("docs/impact.md", _CHANGED),
-        ],
-    )
-    def test_its_sessions_are_true(self, tmp_path: Path, page: str, before: str):
-        """
-        In the order of the page, in one directory, with 80 columns.
-        """
-        (tmp_path / "cookbooks_example").symlink_to(EXAMPLE)
-        (tmp_path / "nodeattrs").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m nodeattrs "$@"\n')
-        (tmp_path / "nodeattrs").chmod(0o755)
-        environment = {
-            **os.environ,
-            "PYTHONPATH": str(ROOT),
-            "PATH": f"{tmp_path}:{os.environ['PATH']}",
-            "COLUMNS": "80",
-        }
-
-        subprocess.run(before, shell=True, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
-
-        for block in re.findall(r"^```console\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL):
-            printed = ""
-            for line in block.splitlines():
-                if line.startswith("$ "):
-                    done = subprocess.run(
-                        line[2:],
-                        shell=True,
-                        cwd=tmp_path,
-                        env=environment,
-                        text=True,
-                        stdout=subprocess.PIPE,
-                        stderr=subprocess.STDOUT,
-                    )
-                    printed += f"{line}\n{done.stdout}"
-            assert block == printed

@@ -10,7 +10,6 @@ import json
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -388,7 +387,7 @@ class TestStore:
         """
         store = open_store("store")
         saved = store.load("web1")
-        store.save(replace(saved, snapshot={**saved.snapshot, "version": 99}))
+        store.save(saved._replace(snapshot={**saved.snapshot, "version": 99}))
 
         assert "this snapshot has version 99" in refuse("show", "web1", "--store", "store")
         assert "it was read from the node 'web1' in files in store" in refuse(*RUN)

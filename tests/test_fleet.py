@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.errors import BadArgument, NodeattrsError
+from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.maintenance import set_normal
 from nodeattrs.runs import batches
@@ -224,6 +224,63 @@ class TestStopping:
             gate.set()
             assert 4 == executor.submit(lambda: 4).result()
         assert [] == open_store(fleet.store).names()
+
+
+class TestSavedTogether:
+    @pytest.mark.parametrize("jobs", [1, 2])
+    def test_what_is_reported_is_saved(self, fleet, jobs):
+        """
+        Whoever is stopped at any moment loses only what nobody was shown, and that is done by the next call.
+        """
+        began, store = datetime.now(UTC), open_store(fleet.store)
+        names = [name for name in NAMES if name != "web7"]
+        for outcome in resolve(fleet, names, jobs=jobs):
+            assert outcome.revision == store.load(outcome.name).revision.number
+            if jobs == 1:
+                break
+
+        left = still_to_do(store, names, began)
+        assert 2 == jobs or 0 < len(left) < len(names)
+        assert all(outcome.revision == 1 for outcome in resolve(fleet, left, jobs=1))
+        assert [] == still_to_do(store, names, began)
+
+    def test_a_search_finds_the_nodes_before(self, fleet, tmp_path):
+        recipe = tmp_path / "repo/cookbooks/app/recipes/default.py"
+        recipe.write_text("node.normal['seen'] = [one['name'] for one in search('node', 'name:*', {'name': 'fqdn'})]\n")
+
+        list(resolve(fleet, NAMES[:3], jobs=1))
+
+        seen = [open_store(fleet.store).load(name).document["normal"]["seen"] for name in NAMES[:3]]
+        assert [[], ["web0.example.com"], ["web0.example.com", "web1.example.com"]] == seen
+
+    def test_one_that_somebody_else_saves_meanwhile_fails_alone(self, fleet, tmp_path):
+        recipe = tmp_path / "repo/cookbooks/app/recipes/default.py"
+        recipe.write_text(
+            "from nodeattrs.keep import Saved, open_store\n"
+            f"if node.name == 'web1':\n    open_store({fleet.store!r}).save(Saved('web1', {{'name': 'web1'}}))\n"
+        )
+
+        outcomes = list(resolve(fleet, NAMES[:4], jobs=1))
+
+        assert NAMES[:4] == [outcome.name for outcome in outcomes]
+        assert [1, None, 1, 1] == [outcome.revision for outcome in outcomes]
+        assert "somebody else has saved the node 'web1'" in outcomes[1].error
+        assert 1 == open_store(fleet.store).load("web1").revision.number
+
+    def test_a_node_that_is_named_twice_goes_on_from_what_it_left(self, fleet):
+        assert [1, 1, 2] == [one.revision for one in resolve(fleet, ["web1", "web2", "web1"], jobs=1)]
+
+    def test_a_store_that_has_gone_is_the_error_of_each(self, fleet, monkeypatch):
+        def gone(self, saves):
+            raise StoreError("the disk is full")
+
+        monkeypatch.setattr("nodeattrs.keep.stores.sqlite.SqliteStore.save_all", gone)
+
+        outcomes = list(resolve(fleet, NAMES[:3], jobs=1))
+
+        assert [(name, "the disk is full", None) for name in NAMES[:3]] == [
+            (one.name, one.error, one.revision) for one in outcomes
+        ]
 
 
 class TestFacts:

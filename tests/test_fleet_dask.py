@@ -38,6 +38,14 @@ if node.name == "web05":
     else:
         os.kill(os.getpid(), signal.SIGKILL)
 """
+HALFWAY = """\
+import os, pathlib
+if node.name >= "web20":
+    pathlib.Path({go!r}).touch()
+    while not pathlib.Path({gone!r}).exists():
+        time.sleep(0.01)
+    os._exit(1)
+"""
 SLOW = "import time\ntime.sleep(0.25)\n"
 
 
@@ -196,11 +204,9 @@ class TestASchedulerThatGoesAway:
         What was saved until then is passed over by the command that it prints.
         """
         words = ["fleet", "resolve", "--repo", fleet.repository, "--facts", fleet.facts, "--store", fleet.store]
-        recipe(fleet, SLOW + f"if node.name == 'web20':\n    open({str(tmp_path / 'go')!r}, 'w').close()\n")
+        recipe(fleet, SLOW + HALFWAY.format(go=str(tmp_path / "go"), gone=str(tmp_path / "gone")))
         with dask_programs.running(tmp_path) as (address, scheduler):
-            killer = subprocess.Popen(
-                [sys.executable, "-c", KILLER, str(tmp_path / "go"), str(scheduler.pid)], stdout=subprocess.DEVNULL
-            )
+            killer = subprocess.Popen([sys.executable, "-c", KILLER, str(tmp_path), str(scheduler.pid)])
             assert 1 == main([*words, "--executor", f"dask:{address}"])
             killer.wait(10)
         said = capsys.readouterr().err
@@ -209,6 +215,7 @@ class TestASchedulerThatGoesAway:
         saved = revisions(fleet)
         assert 0 < len(saved) < len(NAMES)
 
+        recipe(fleet, SLOW)
         with dask_programs.running(tmp_path) as (address, _):
             assert 0 == main([*words, "--executor", f"dask:{address}", "--since", since, "--format", "json"])
         report = json.loads(capsys.readouterr().out)
@@ -224,7 +231,9 @@ class TestASchedulerThatGoesAway:
 
 KILLER = """\
 import os, pathlib, signal, sys, time
-while not pathlib.Path(sys.argv[1]).exists():
+folder = pathlib.Path(sys.argv[1])
+while not (folder / "go").exists():
     time.sleep(0.01)
 os.kill(int(sys.argv[2]), signal.SIGKILL)
+(folder / "gone").touch()
 """

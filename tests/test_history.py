@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import sys
 import types
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -255,7 +254,7 @@ class TestCare:
 
     def test_the_latest_run_is_found_below_what_others_made(self, tmp_path):
         store = open_store(tmp_path / "nodes.db")
-        store.save(replace(kept("web1"), noted=Noted(ok=False, error="RecipeFailed")))
+        store.save(kept("web1")._replace(noted=Noted(ok=False, error="RecipeFailed")))
         set_normal(store, "web1", ("tier",), "gold")
         set_normal(store, "web1", ("tier",), "silver")
         store.save(kept("web2"))

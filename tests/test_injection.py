@@ -11,6 +11,7 @@ from nodeattrs.core.code import held_back
 from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
 from nodeattrs.node.node import Node
 from nodeattrs.reports.explain import explained
+from nodeattrs.runs import expansion
 from nodeattrs.runs.binding_sites import site_of
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
@@ -129,6 +130,58 @@ class TestParameters:
             "heat": 0,
             "tray": 3,
         }
+
+
+class TestManyNodes:
+    """What is the same for all nodes of a repository is read once; what one node does no other sees."""
+
+    def test_what_a_recipe_is_given_is_its_own(self, kiln):
+        """
+        A constant of a file, and a fact.
+        """
+        repo = kiln(
+            **{
+                "site/bindings/default.pp": (
+                    "bindings default {\n"
+                    "  bind 'kiln::sizes' to [1, { 'a' => [2] }]\n"
+                    "  bind 'kiln::mine' to [0, $racks]\n"
+                    "}\n"
+                ),
+                RECIPE: (
+                    "for key in ('sizes', 'mine'):\n"
+                    "    given = inject(f'kiln::{key}')\n"
+                    "    node.default[key] = [*given]\n"
+                    "    given[1]['a'].append(node.name)\n"
+                ),
+            }
+        )
+        facts = Facts({**FACTS.tree, "racks": {"a": []}}, FACTS.locator, settled=True)
+
+        for name in ("one", "two"):
+            node = run_node(repo, name, facts=facts, run_list=["kiln"]).node
+            read = [node[key].to_plain() for key in ("sizes", "mine", "racks")]
+            assert read == [[1, {"a": [2]}], [0, {"a": []}], {"a": []}]
+
+    def test_roles_are_taken_over_where_there_are_bindings_too(self, kiln, monkeypatch):
+        """
+        What bindings include is known before the node takes in anything.
+        """
+        taken = []
+        monkeypatch.setattr(expansion, "_take", lambda node, *_: taken.append(node.name))
+        repo, facts = kiln(), Facts(FACTS.tree, FACTS.locator, settled=True)
+        for name in ("one", "two", "three"):
+            run_node(repo, name, facts=facts, run_list=["kiln"])
+
+        assert len(taken) == 1
+
+    def test_a_secret_fact_is_one_for_bindings_too(self, kiln):
+        """
+        As where facts are taken in first.
+        """
+        repo = kiln(**{"nodeattrs.toml": 'bindings = "site"\nsensitive = ["role"]\n'})
+        for settled in (False, True):
+            with pytest.raises(BindingErrors, match="the value of category role is a Sensitive"):
+                run_node(repo, "kiln1", facts=Facts(FACTS.tree, FACTS.locator, settled=settled))
 
 
 class TestClasses:

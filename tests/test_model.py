@@ -123,7 +123,7 @@ looks = st.none() | st.tuples(st.integers(0, 9), st.booleans())
 
 
 class TestPrograms:
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200, deadline=None)
     @given(programs(min_size=4), st.lists(looks, max_size=12), st.booleans())
     def test_a_node_does_what_the_model_does(self, program, keep, whole):
         """
@@ -142,7 +142,7 @@ class TestPrograms:
         """The same, with two keys and longer programs: nearly every step meets what another one left."""
         run(program, keep, whole)
 
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200, deadline=None)
     @given(
         programs(
             min_size=6,
@@ -175,7 +175,7 @@ some_steps = programs(max_size=1, keys=("a", "b"), scalars=(1, None), verbs=("se
 
 
 class TestWriters:
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(
         st.lists(held_steps | some_steps.map(lambda program: program[0]), min_size=5, max_size=15),
         st.sampled_from(["attribute file", "recipe"]),
@@ -264,7 +264,7 @@ stores = st.lists(
 
 
 class TestAttributeFileAndRecipe:
-    @settings(max_examples=400, deadline=None)
+    @settings(max_examples=200, deadline=None)
     @given(stores)
     def test_the_order_of_writing_makes_no_difference_between_them(self, said):
         """
@@ -286,7 +286,7 @@ class TestAttributeFileAndRecipe:
         assert difference(in_vectors(alone.tree()), in_vectors(through(node))) is None
         assert node._check() == []
 
-    @settings(max_examples=300, deadline=None)
+    @settings(max_examples=150, deadline=None)
     @given(programs(min_size=4, interleaved=True))
     def test_fifteen_trees_and_their_marks_are_the_node(self, program):
         """Law 2c: whatever was done, in whatever order, folding `node.slots` gives what is read."""

@@ -75,7 +75,10 @@ class Built:
         with zipfile.ZipFile(self.wheel) as wheel:
             (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]
             message = message_from_bytes(wheel.read(name))
-        return {key: [str(value) for value in message.get_all(key, [])] for key in message}
+        return {
+            "Text": [str(message.get_payload())],
+            **{key: [str(value) for value in message.get_all(key, [])] for key in message},
+        }
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +134,21 @@ class TestWheel:
         plain = [need for need in built.metadata()["Requires-Dist"] if "extra ==" not in need]
 
         assert PLAIN == sorted(re.split(r"[^A-Za-z0-9._-]", need)[0].lower() for need in plain)
+
+    def test_its_page_links_to_the_repository(self, built: Built):
+        """
+        An index shows the README where no file of ours lies beside it: links to files are addresses there.
+        """
+        metadata = built.metadata()
+        (source,) = [one.partition(", ")[2] for one in metadata["Project-URL"] if one.startswith("Source, ")]
+        (text,) = metadata["Text"]
+        links = re.findall(r"\]\(([^)#]+)", text)
+
+        assert len(links) == len(re.findall(r"\]\(([^)#]+)", (ROOT / "README.md").read_text("utf-8")))
+        assert [] == [link for link in links if not link.startswith("https://")]
+        inside = [link.split("/main/")[1] for link in links if link.startswith(f"{source}/")]
+        assert 20 < len(inside)
+        assert [] == [path for path in inside if not (ROOT / path).exists()]
 
     def test_the_extras_are_there(self, built: Built):
         """
@@ -202,9 +220,8 @@ class TestInstalled:
         """
         Whoever installed nothing else gets what the page shows.
         """
-        text = (ROOT / f"docs/tutorials/{name}.md").read_text("utf-8")
-        (tmp_path / "desk").mkdir()
-        assert text == followed(text, tmp_path / "desk", empty)
+        page = ROOT / f"docs/tutorials/{name}.md"
+        assert page.read_text("utf-8") == followed(page, tmp_path, empty)
 
     def test_an_absent_extra_is_named(self, empty: Path, tmp_path: Path):
         """

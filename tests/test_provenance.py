@@ -1343,8 +1343,8 @@ class TestMemory:
         forgotten = [one for one in past if one.event == "forgotten"]
 
         assert len(past) == HISTORY_BOUND + 1
-        assert sum(one.count for one in past) == 10_000
-        assert [one.count for one in forgotten] == [10_000 - HISTORY_BOUND]
+        assert sum(one.times for one in past) == 10_000
+        assert [one.times for one in forgotten] == [10_000 - HISTORY_BOUND]
         assert past[0].event == past[-1].event == event
         assert (past[-1].claim.value, past[0].claim.value) in {("first", 9998), (0, 9999)}
         assert f"{10_000 - HISTORY_BOUND} more like it" in said.node.explain("a")
@@ -1366,7 +1366,7 @@ class TestMemory:
         (chronicle,) = said.node._ledger.history["l",].values()
 
         assert len(chronicle.events()) == HISTORY_BOUND
-        assert [past.count for past in said.node.trace("l").history] == [2000 - HISTORY_BOUND]
+        assert [past.times for past in said.node.trace("l").history] == [2000 - HISTORY_BOUND]
 
     def test_nor_does_a_block_that_is_entered_often(self, said):
         """The same line of the same locator is one mark, however often he takes the floor."""

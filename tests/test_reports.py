@@ -11,12 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import ACROSS, Layer, Node, Origin, Sensitive, fold, lazy
+from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.changed import changes
 from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.node.slots import COMPONENTS, SLOTS
-from nodeattrs.reports import Screen
+from nodeattrs.reports import Long, Screen
 from nodeattrs.reports.diff import Difference, Side
 from nodeattrs.reports.explain import Explanation, explained, way_to
+from nodeattrs.reports.screen import in_columns
 from nodeattrs.reports.show import ShownNode, ShownSlots, tree_lines
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line
 
@@ -398,3 +401,70 @@ class TestDifference:
         difference = Difference(Side("a", nodes[0]), Side("b", nodes[1]), by_slot=True)
 
         assert "hunter" not in json.dumps(difference.to_dict()) + "".join(lines(difference))
+
+
+class _Counting(Long):
+    """So many rows, made when they are asked for; then what comes of *last*."""
+
+    def __init__(self, count: int, last: Any = None) -> None:
+        self.count, self.last, self.made = count, last, 0
+
+    def data(self) -> dict[str, Any]:
+        return {"version": 1, "rows": self._rows(), "after": None}
+
+    def lines(self, screen: Screen) -> Any:
+        return map(str, self._rows())
+
+    def _rows(self) -> Any:
+        for number in range(1, self.count + 1):
+            self.made = number
+            yield {"n": number, "é": []}
+        if self.last:
+            yield self.last()
+
+
+class TestLongReports:
+    @pytest.mark.parametrize("count", [0, 1, 2, 50_000])
+    def test_json_written_row_by_row_is_json_of_the_whole(self, capsys, count):
+        """
+        Of no row, too.
+        """
+        Terminal(form="json").report(_Counting(count))
+
+        assert json.dumps(_Counting(count).to_dict(), indent=2, ensure_ascii=False) + "\n" == capsys.readouterr().out
+
+    @pytest.mark.parametrize("form", ["text", "json"])
+    def test_the_first_rows_are_written_before_the_last_ones_are_made(self, monkeypatch, form):
+        """
+        So that no more than some of them are there at a time.
+        """
+        report, made = _Counting(50_000), []
+        terminal = Terminal(form=form)
+        monkeypatch.setattr(terminal, "text", lambda text: made.append(report.made))
+
+        terminal.report(report)
+
+        assert made[0] < 30_000
+        assert 50_000 == made[-1]
+
+    def test_what_goes_wrong_with_a_row_is_told_from_what_json_cannot_have(self, capsys):
+        """
+        Errors of input are errors of values, too.
+        """
+
+        def damaged() -> Any:
+            raise DocumentError("is damaged")
+
+        with pytest.raises(DocumentError, match="is damaged"):
+            Terminal(form="json").report(_Counting(3, damaged))
+        with pytest.raises(BadValue, match="no number"):
+            Terminal(form="json").report(_Counting(3, lambda: float("nan")))
+        assert "" == capsys.readouterr().out
+
+    def test_a_column_may_grow_wider_after_a_thousand_rows_and_never_narrower(self):
+        """
+        The rows before are written by then.
+        """
+        cells = list(in_columns(["ab"[:wide], "x"] for wide in [1] * 1_000 + [2] * 1_000 + [1]))
+
+        assert [["a", "x"], ["ab", "x"], ["a ", "x"]] == [cells[0], cells[1_500], cells[-1]]

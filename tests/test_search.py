@@ -525,7 +525,7 @@ def stores():
 
 
 @pytest.mark.xdist_group("postgresql")
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=st.lists(documents, min_size=1, max_size=3), asked=st.lists(queries, min_size=1, max_size=4))
 def test_every_engine_gives_one_answer(stores, nodes, asked):
     """
@@ -585,4 +585,4 @@ def test_importing_the_package_does_not_import_the_search():
 )
 def test_who_asks_for_anything_asks_for_all(text, anything):
     """No index is asked then."""
-    assert anything == (parse_query(text).asked == All())
+    assert anything == isinstance(parse_query(text).asked, All)

@@ -394,6 +394,7 @@ class TestWhatANodeTakesOver:
         assert node.slots[8].to_dict() == {}
         assert saved.slots[8].to_dict() == {"b": 3, "c": [4]}
 
+    @settings(max_examples=40)
     @given(st.data())
     def test_the_node_reads_as_before(self, data):
         """

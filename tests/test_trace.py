@@ -493,3 +493,12 @@ def test_why_somebody_stands_in_a_trace(path, rows):
 
     assert [row[:2] for row in rows] == [row[:2] for row in found]
     assert all(row[2] in (None, one[2]) for row, one in zip(rows, found, strict=True))
+
+
+class TestClaims:
+    def test_the_same_thing_set_elsewhere_is_the_same_thing(self):
+        claim = Claim(("a",), [1], 2, Origin("recipe", "x", "r.py", 3))
+
+        assert claim == claim._replace(origin=Origin("role"), why=tuple)
+        assert all(claim != claim._replace(**other) for other in ({"value": [2]}, {"rank": 1}, {"path": ("b",)}))
+        assert tuple(claim) != claim

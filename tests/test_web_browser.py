@@ -41,6 +41,9 @@ pytest.importorskip("uvicorn")
 pytest.importorskip("lark")
 
 ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "cookbooks_example"
+CLOUD = [f"{EXAMPLE}/cloud-init/{name}" for name in ("base.yaml", "web.yaml")]
+CLOUD += ["--vendor", f"{EXAMPLE}/cloud-init/vendor.yaml"]
 SCREENS = ROOT / ".run" / "screens"
 LOOKS = {"light": (1280, 900), "dark": (1280, 900), "small": (390, 844)}
 KEYS = {"down": "\ue015", "up": "\ue013", "left": "\ue012", "right": "\ue014", "enter": "\ue007", "escape": "\ue00c"}
@@ -139,17 +142,17 @@ class Browser:
     def complaints(self) -> list[str]:
         return [one["message"] for one in self.driver.get_log("browser") if one["level"] in ("SEVERE", "WARNING")]
 
-    def opened(self, path: str):
-        """A row of the tree, opened, once its layers are there."""
-        row = self.js(
-            "const row = [...document.querySelectorAll('.leaf')].find((one) => one.dataset.p === arguments[0]);"
-            "row.open = true; return row",
-            path,
+    def opened(self, paths: list[str]) -> list:
+        """Rows of the tree, opened, once the layers of each are there."""
+        rows = self.js(
+            "const every = [...document.querySelectorAll('.leaf')];"
+            "const rows = arguments[0].map((path) => every.find((one) => one.dataset.p === path));"
+            "for (const row of rows) row.open = true; return rows",
+            paths,
         )
-        self.until(
-            lambda: self.js("return arguments[0].tagName !== 'DETAILS' || arguments[0].querySelector('.layers')", row)
-        )
-        return row
+        there = "return arguments[0].every((one) => one.tagName !== 'DETAILS' || one.querySelector('.layers'))"
+        self.until(lambda: self.js(there, rows))
+        return rows
 
 
 @pytest.fixture(scope="module")
@@ -192,11 +195,15 @@ def many(tmp_path_factory) -> Path:
     return place
 
 
-def explained(place: Path, node: str, path: str) -> dict:
+def printed(*words: str) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        main(["explain", node, path, "--store", str(place / "nodes.db"), "--format", "json"])
-    return json.loads(out.getvalue())
+        main([*words, "--format", "json"])
+    return out.getvalue()
+
+
+def explained(place: Path, node: str, path: str) -> dict:
+    return json.loads(printed("explain", node, path, "--store", str(place / "nodes.db")))
 
 
 def winner_of(found: dict) -> tuple[str, str]:
@@ -318,15 +325,15 @@ class TestTheTree:
         with served(place) as address:
             store = open_store(str(place / "nodes.db"))
             draw = random.Random(2024)
-            names = draw.sample(store.names(), min(5, len(store.names())))
+            names = draw.sample(store.names(), 2)  # to open a page is what takes the time
             checked = 0
             for name in names:
                 browser.open(f"{address}/nodes/{name}")
                 paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
                 over = browser.js("return [...document.querySelectorAll('.leaf.over')].map((one) => one.dataset.p)")
                 count = PATHS // len(names) + 1
-                for path in [*draw.sample(over, min(len(over), 4)), *draw.sample(paths, count)][:count]:
-                    row = browser.opened(path)
+                asked = [*draw.sample(over, min(len(over), 4)), *draw.sample(paths, count)][:count]
+                for path, row in zip(asked, browser.opened(asked), strict=True):
                     assert winner_of(explained(place, name, path)) == tuple(browser.js(_WINNER, row)), (name, path)
                     checked += 1
             assert checked >= PATHS
@@ -371,6 +378,32 @@ class TestAsking:
             browser.keep("role-of-a-fleet")
             assert browser.texts(".groups .amount b")
 
+    def test_user_data_says_what_each_part_changed_and_which_ones_set_a_path(self, browser, site):
+        """As `cloud-config explain` does: parts, what a layer dropped, and why."""
+        browser.look("light")
+        browser.open(f"{site}/cloud-init")
+        browser.driver.find_element("link text", "web").click()
+        browser.one(".parts")
+        found = json.loads(printed("cloud-config", "explain", *CLOUD))
+        steps = [(one["number"] or "*", len(one["changes"])) for one in found["steps"]]
+
+        assert [Path(one["file"]).name for one in found["parts"]] == [Path(one).name for one in browser.texts(".pname")]
+        shown = browser.all(".step")
+        assert [str(number) for number, _ in steps] == browser.texts(".step .num")
+        assert [count for _, count in steps] == [len(one.find_elements("css selector", "tr")) for one in shown]
+        assert "user-data" in shown[-2].text
+        assert ["dropped"] * 3 == browser.texts(".act.dropped")
+        browser.driver.find_elements("link text", "ntp.servers")[0].click()
+        browser.one("#why")
+        (trace,) = json.loads(printed("cloud-config", "explain", *CLOUD, "--path", "ntp.servers"))["traces"]
+        claims = trace["claims"]
+        assert [str(one["rank"]) for one in claims] == browser.texts(".layers .num")
+        assert [f"{one['file']}:{one['line']}" for one in claims] == [
+            f"{EXAMPLE}/{one}" for one in browser.texts(".layers .at")
+        ]
+        assert "wins" in browser.texts(".layer.wins .outcome")[0]
+        browser.keep("user-data")
+
     def test_a_graph_shows_what_is_near(self, browser, site):
         browser.open(f"{site}/nodes/web1/catalog")
         browser.js("document.querySelector('.box[data-r=\"File[/a]\"]').dispatchEvent(new Event('focus'))")
@@ -410,7 +443,7 @@ class TestReport:
         browser.asked(), browser.complaints()
         browser.look(look)
         browser.open(out.as_uri())
-        row = browser.opened("app.workers")
+        (row,) = browser.opened(["app.workers"])
         browser.js("arguments[0].scrollIntoView()", row)
         browser.keep(f"report-{look}")
 
@@ -427,5 +460,6 @@ class TestReport:
         browser.open(out.as_uri())
         paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
 
-        for path in random.Random(5).sample(paths, PATHS):
-            assert winner_of(explained(many, "n2", path)) == tuple(browser.js(_WINNER, browser.opened(path))), path
+        drawn = random.Random(5).sample(paths, PATHS)
+        for path, row in zip(drawn, browser.opened(drawn), strict=True):
+            assert winner_of(explained(many, "n2", path)) == tuple(browser.js(_WINNER, row)), path

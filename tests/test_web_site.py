@@ -10,16 +10,18 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Event
 from urllib.parse import quote
 
 import pytest
 
 from nodeattrs import Node
-from nodeattrs.cli import main
+from nodeattrs.cli import history, impact, main
 from nodeattrs.cli.asked import Asked
 from nodeattrs.keep import Saved, open_store, saved_document
-from nodeattrs.runs.settings import Settings
 from nodeattrs.web.asking import QUESTIONS, Site, words_of
 from nodeattrs.web.drawing import drawn
 from nodeattrs.web.rendering import Source
@@ -30,8 +32,6 @@ pytest.importorskip("lark")
 httpx = pytest.importorskip("httpx")
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
-CLOUD = '\n[cloud-init.web]\nfiles = ["cloud-init/base.yaml", "cloud-init/web.yaml"]\n'
-SECRET = "correct-horse-battery-staple"
 CATALOG = {
     "resources": [{"type": "File", "title": name} for name in ("/a", "/b", "/c")],
     "chains": ["File['/a'] -> File['/b'] ~> File['/c']"],
@@ -42,8 +42,6 @@ CYCLE = {**CATALOG, "chains": [*CATALOG["chains"], "File['/c'] -> File['/a']"]}
 def made(place: Path) -> Path:
     """The example with all that there are pages for, in git, run twice."""
     shutil.copytree(EXAMPLE, place)
-    with (place / "nodeattrs.toml").open("a") as settings:
-        settings.write(CLOUD)
     (place / "catalogs").mkdir()
     for name, content in (("web1", CATALOG), ("web2", CYCLE)):
         (place / "catalogs" / f"{name}.json").write_text(json.dumps(content))
@@ -281,7 +279,7 @@ class TestGuard:
 _NTP = "Recipe[base::default]", "Recipe[base::ntp]"
 _DB1 = "--node db1 --repo . --facts facts"
 _TREE = "--hiera {0}/hiera --facts facts"
-_PARTS = "{0}/cloud-init/base.yaml {0}/cloud-init/web.yaml"
+_PARTS = "{0}/cloud-init/base.yaml {0}/cloud-init/web.yaml --vendor {0}/cloud-init/vendor.yaml"
 
 ASKED = {
     "status": ("", "status"),
@@ -371,41 +369,6 @@ def test_the_winner_and_the_line_are_those_of_explain(place, web):
         )
 
 
-def test_no_secret_is_in_any_byte(tmp_path):
-    """Not of nodes, not of roles and environments, not of Hiera, not of user-data, nor of a change."""
-    place = tmp_path / "example"
-    shutil.copytree(EXAMPLE, place)
-    settings = (place / "nodeattrs.toml").read_text()
-    (place / "nodeattrs.toml").write_text(
-        settings.replace("sensitive = [", 'sensitive = ["vault", ["users", "*", "token"],')
-        + '\n[cloud-init.web]\nfiles = ["c.yaml"]\n'
-    )
-    (place / "c.yaml").write_text(f"#cloud-config\npassword: {SECRET}-cloud\nchpasswd: {{list: 'a:{SECRET}-list'}}\n")
-    role = json.loads((place / "roles" / "web.json").read_text())
-    role["override_attributes"]["vault"] = {"key": f"{SECRET}-role"}
-    (place / "roles" / "web.json").write_text(json.dumps(role))
-    with (place / "environments" / "production.yaml").open("a") as file:
-        file.write(f"  users: {{bob: {{token: {SECRET}-env}}}}\n")
-    git(place, "init", "-q")
-    commit(place)
-    run(place, "--all")
-    role["override_attributes"]["vault"] = {"key": f"{SECRET}-later"}
-    (place / "roles" / "web.json").write_text(json.dumps(role))
-    commit(place)
-    run(place, "--node", "web1")
-    web = client(site_of(place, runs_code=True))
-
-    whys = [f"/nodes/web1/why?path={path}" for path in ("vault", "vault.key", "users", "users.bob.token")]
-    more = ["/attribute?path=vault.key", "/attribute?path=vault", "/nodes?q=vault:*", "/cloud-init/web?path=password"]
-    data = ["/api/show?node=web1", "/api/explain?node=web1&path=vault", "/api/list?kind=fields"]
-    seen = 0
-    for path in [*PAGES, *whys, *more, *data]:
-        answer = web.get(path)
-        assert SECRET not in answer.text, path
-        seen += "withheld" in answer.text
-    assert seen > 5
-
-
 class TestDrawing:
     def test_what_comes_before_stands_to_the_left(self):
         edges = [{"before": "a", "after": "b"}, {"before": "b", "after": "c"}, {"before": "a", "after": "c"}]
@@ -430,8 +393,48 @@ class TestDrawing:
 
 
 class TestAsked:
+    def test_pages_are_answered_side_by_side_as_they_are_alone(self, place, web):
+        some = [path for path in PAGES if not path.startswith("/impact")][::2]
+        alone = [web.get(path).text for path in some]
+
+        with ThreadPoolExecutor(8) as threads:
+            assert alone == [one.text for one in threads.map(web.get, some)]
+
+    def test_who_takes_long_keeps_nobody_waiting_and_there_is_a_bound(self, place, monkeypatch):
+        """Impacts take turns; of other commands four are asked at a time."""
+        begun, go_on = Queue(), Event()
+
+        def slow(options, terminal):
+            begun.put(options.command)
+            assert go_on.wait(20)
+
+        for module in (impact, history):
+            monkeypatch.setattr(module, "perform", slow)
+        ask = Asked({"store": str(place / "nodes.db"), "repo": str(place)}, False)
+        with ThreadPoolExecutor(9) as threads:
+            waiting = [threads.submit(ask, "impact", "a..b", "--no-run-code") for _ in range(3)]
+            assert "impact" == begun.get(timeout=20)
+            waiting += [threads.submit(ask, "history", "web1") for _ in range(6)]
+            assert ["history"] * 3 == [begun.get(timeout=20) for _ in range(3)]
+            with pytest.raises(Empty):
+                begun.get(timeout=0.1)
+            go_on.set()
+        assert [None] * 9 == [one.result().error for one in waiting]
+
+    def test_what_is_edited_is_seen(self, place, tmp_path):
+        copy = tmp_path / "copy"
+        shutil.copytree(place, copy)
+        web = client(site_of(copy))
+        assert "31337" not in web.get("/roles/web").text
+
+        role = json.loads((copy / "roles" / "web.json").read_text())
+        role["default_attributes"]["port"] = 31337
+        (copy / "roles" / "web.json").write_text(json.dumps(role))
+
+        assert "31337" in web.get("/roles/web").text
+
     def test_a_fault_is_in_the_answer_and_ends_nothing(self, place):
-        ask = Asked(Settings({"store": str(place / "nodes.db"), "repo": str(place)}, {}), False)
+        ask = Asked({"store": str(place / "nodes.db"), "repo": str(place)}, False)
 
         assert "NodeNotFound" == ask("explain", "nosuch", "a").error["name"]
         assert ask("status", "--nosuch").error is not None

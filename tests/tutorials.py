@@ -14,53 +14,77 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = (*sorted((ROOT / "docs/tutorials").glob("*.md")), *sorted((ROOT / "docs/how-to").glob("*.md")))
+_CHANGED = """\
+set -e; cp -rL cookbooks_example shop; cd shop; git init -q; git config user.name a; git config user.email a@example.com
+rm -rf .nodeattrs; git add -A; git commit -qm a
+sed -i 's/8080/8081/; s/"workers": 8/"workers": 9/; s/"keepalive": false/"keepalive": true/' roles/web.json
+git commit -qam b
+"""
+"""A repository of git in which a role has got three other values."""
+
+BESIDE_THE_EXAMPLE = {
+    ROOT / "docs/cli.md": "",
+    ROOT / "docs/fold.md": "cp cookbooks_example/fold/* .",
+    ROOT / "docs/check.md": "",
+    ROOT / "docs/attribute-data.md": "",
+    ROOT / "docs/in-ci.md": "",
+    ROOT / "README.md": "nodeattrs run --all --quiet --repo cookbooks_example --facts cookbooks_example/facts",
+    ROOT / "docs/impact.md": _CHANGED,
+}
+"""Pages whose commands are typed where the example lies, and what is typed before them."""
+
+PAGES = (
+    *sorted((ROOT / "docs/tutorials").glob("*.md")),
+    *sorted((ROOT / "docs/how-to").glob("*.md")),
+    *BESIDE_THE_EXAMPLE,
+)
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
-def followed(text: str, folder: Path, programs: Path) -> str:
-    """A page with what its commands print now, typed one after the other in a folder.
+def followed(page: Path, folder: Path, programs: Path | None = None) -> str:
+    """A page with what its commands print now, typed one after the other with 80 columns.
 
-    programs: a folder with nodeattrs and python, which stands first on the path
+    folder:   an empty one, for the desk at which they are typed, and a home
+    programs: a folder with nodeattrs and python, which stands first on the path; unless given, those of this checkout
     """
-    home = folder.parent / "home"
-    home.mkdir(exist_ok=True)
+    desk, home, programs = folder / "desk", folder / "home", programs or programs_in(folder / "bin")
+    desk.mkdir()
+    home.mkdir()
     environment = {
         "PATH": f"{programs}:{os.environ['PATH']}",
         "HOME": str(home),
         "COLUMNS": "80",
         "LANG": "C.UTF-8",
         "GIT_CONFIG_NOSYSTEM": "1",
+        "PYTHONUNBUFFERED": "1",  # what is said comes in the order in which it is said, as on a terminal
         **{name: value for name, value in os.environ.items() if name in ("PYTHONPATH", "TMPDIR")},
     }
 
     def block(found: re.Match[str]) -> str:
         language, title, body = found.groups()
         if title:
-            place = folder / title
+            place = desk / title
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(body)
         if language != "console":
             return found[0]
-        return f"```console\n{''.join(_typed(body, folder, environment))}```"
+        return f"```console\n{''.join(_typed(body, desk, environment))}```"
 
-    return _BLOCK.sub(block, text)
+    if page in BESIDE_THE_EXAMPLE:
+        (desk / "cookbooks_example").symlink_to(ROOT / "cookbooks_example")
+        _printed(BESIDE_THE_EXAMPLE[page], desk, environment)
+    return _BLOCK.sub(block, page.read_text("utf-8"))
 
 
 def _typed(body: str, folder: Path, environment: dict[str, str]) -> Iterator[str]:
     for line in body.splitlines():
         if line.startswith("$ "):
-            done = subprocess.run(
-                line[2:],
-                shell=True,
-                cwd=folder,
-                env=environment,
-                text=True,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-            yield f"{line}\n{done.stdout}"
+            yield f"{line}\n{_printed(line[2:], folder, environment)}"
+
+
+def _printed(command: str, folder: Path, environment: dict[str, str]) -> str:
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL, "text": True}
+    return subprocess.run(command, shell=True, cwd=folder, env=environment, check=False, **both).stdout
 
 
 def programs_in(folder: Path) -> Path:
@@ -74,7 +98,6 @@ def programs_in(folder: Path) -> Path:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        page = Path(name)
+        page = Path(name).resolve()
         with tempfile.TemporaryDirectory() as place:
-            (Path(place) / "desk").mkdir()
-            page.write_text(followed(page.read_text(), Path(place) / "desk", programs_in(Path(place) / "bin")))
+            page.write_text(followed(page, Path(place)), "utf-8")

@@ -10,6 +10,7 @@ forward wherever a completion of exactly that length is left.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -41,19 +42,22 @@ class Cycle:
         return [self.graph.named(vertex) for vertex in self.members]
 
     @cached_property
-    def path(self) -> list[int]:
-        """What Puppet shows: from the first member to the first place where the walk meets itself."""
+    def _neighbours(self) -> Neighbours:
         among = set(self.members)
-        neighbours = {
+        return {
             vertex: [one for one in dict.fromkeys(edge.target for edge in self.graph.out[vertex]) if one in among]
             for vertex in self.members
         }
-        return first_lasso(neighbours, self.members[0])
 
-    @property
+    @cached_property
+    def path(self) -> list[int]:
+        """What Puppet shows: from the first member to the first place where the walk meets itself."""
+        return first_lasso(self._neighbours, self.members[0])
+
+    @cached_property
     def ring(self) -> list[int]:
-        """A real ring: the end of the path, from where it meets itself."""
-        return self.path[self.path.index(self.path[-1]) :]
+        """A shortest ring: the end of the path, from where it meets itself, unless a shorter one is found elsewhere."""
+        return shorter_ring(self._neighbours, self.path[self.path.index(self.path[-1]) :])
 
     def reasons(self) -> list[tuple[Edge, str, Origin | None]]:
         """Each edge on the ring, why it is there and where it was written; of parallel edges the first."""
@@ -134,6 +138,47 @@ def _parts(graph: Graph, done: set[int]) -> Iterator[list[int]]:
                     on_stack.difference_update(part)
                     if len(part) > 1 or any(edge.target == vertex for edge in out[vertex]):
                         yield part
+
+
+_LOOKS = 300_000
+"""Edges that are looked at for a shorter ring: some tenths of a second, however many wait for each other."""
+
+
+def shorter_ring(neighbours: Neighbours, ring: list[int]) -> list[int]:
+    """The first of the shortest rings, *ring* unless one is shorter; as far as some looks find it."""
+    arriving = Counter(one for nexts in neighbours.values() for one in nexts)
+    looks = _LOOKS
+    for vertex in neighbours:
+        # All others lie on ways to those at which several edges arrive.
+        if arriving[vertex] > 1 and looks > 0:
+            found, seen = _short_ring(neighbours, vertex, len(ring) - 2)
+            ring, looks = found or ring, looks - seen
+    return ring
+
+
+def _short_ring(neighbours: Neighbours, start: int, most: int) -> tuple[list[int], int]:
+    """A shortest ring through *start* of at most so many edges, if there is one; and at how many edges it looked."""
+    before, level, looks = {start: start}, [start], 0
+    for _ in range(most):
+        waiting, level = level, []
+        for last in waiting:
+            looks += len(neighbours[last])
+            for one in neighbours[last]:
+                if one == start:
+                    return _way_back(before, last, start), looks
+                if one not in before:
+                    before[one] = last
+                    level.append(one)
+        if looks > _LOOKS:
+            break
+    return [], looks
+
+
+def _way_back(before: Mapping[int, int], last: int, start: int) -> list[int]:
+    way = [start, last]
+    while way[-1] != start:
+        way.append(before[way[-1]])
+    return way[::-1]
 
 
 def first_lasso(neighbours: Neighbours, start: int) -> list[int]:

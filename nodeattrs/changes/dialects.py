@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _DATA = (".json", ".yaml", ".yml")
 _PLAIN = (str, int, float, bool, list, dict, tuple, Sensitive)
+_HIDDEN = ("content", "variables", "command", "environment", "unless", "only_if")
+"""What a resource that is declared sensitive shows nobody."""
 
 NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_version": "0"}
 """What a node has of which nobody knows any: a run needs to know where it is."""
@@ -69,8 +71,6 @@ class Dialect(Protocol):
 
 class _Opened:
     """What all of them are opened with."""
-
-    own_place: str | None = None
 
     def __init__(self, side: Side, ask: Ask, what_if: WhatIf = AS_IT_IS) -> None:
         self.side, self.ask, self.what_if = side, ask, what_if
@@ -272,7 +272,8 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
         for field in fields(one.subject):
             value = getattr(one.subject, field.name)
             if isinstance(value, _PLAIN) and value != field.default:
-                yield field.name, value
+                is_secret = field.name in _HIDDEN and getattr(one.subject, "sensitive", False)
+                yield field.name, Sensitive(value) if is_secret else value
     for name in RELATIONS:
         if getattr(one, name):
             yield name, sorted(getattr(one, name))
@@ -468,7 +469,7 @@ class CloudInit(_Opened):
 
     def answer(self, name: str) -> Answered:
         """The merged config."""
-        from nodeattrs.adapters.cloudinit import blob_of, merge, merge_layers, read_confd, unpack
+        from nodeattrs.adapters.cloudinit import blob_of, guarded, masked, merge, merge_layers, read_confd, unpack
 
         if name not in self._sets:
             raise BadArgument(
@@ -481,7 +482,9 @@ class CloudInit(_Opened):
         if files.get("confd"):
             given["confd"] = read_confd(files["confd"][0])
         merged = merge(unpack(list(map(blob_of, files.get("files", ())))))
-        return {"value": _part(self._set(merge_layers(user=merged, **given) if given else merged))}
+        whole = merge_layers(user=merged, **given) if given else merged
+        values = guarded((), _part(self._set(whole)).tree, Sensitive)
+        return {"value": _part(self._set(masked(whole)))._replace(tree=values)}
 
 
 class AnsibleHosts(_Opened):

@@ -46,7 +46,7 @@ class _Watch:
     def keys(self) -> frozenset[str]:
         """What was looked at below the folder, as keys of a side."""
         found: set[str] = set()
-        for path, listed in self.raw:
+        for path, listed in tuple(self.raw):  # other threads may look at something meanwhile
             if path == EVERYTHING:
                 found.add(EVERYTHING)
                 continue
@@ -78,7 +78,8 @@ def note_everything() -> None:
 def watched(side: Side) -> Iterator[Callable[[], frozenset[str]]]:
     """While it lasts, what this process looks at below a side is noted; the callable gives the keys.
 
-    One at a time: other threads wait. A hook of Python's cannot be taken away, so it stays in the process, asleep.
+    One at a time: others that would watch wait, and what any thread looks at is noted. A hook of Python's cannot be
+    taken away, so it stays in the process, asleep.
     """
     with _Looking.lock:
         if not _Looking.hooked:

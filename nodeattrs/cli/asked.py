@@ -7,9 +7,10 @@ printed and nothing ends the process.
 from __future__ import annotations
 
 import argparse
+import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.cli import program
@@ -21,7 +22,12 @@ from nodeattrs.web.asking import Answer
 
 if TYPE_CHECKING:
     from nodeattrs.reports import Report
-    from nodeattrs.runs.settings import Settings
+
+AT_ONCE = 4
+"""Commands that are asked at a time; others wait."""
+
+_ONE_BY_ONE = ("impact", "catalog")
+"""Commands that take long, or run a repository's code: one of each at a time, so that there is room for others."""
 
 
 class _Refusing(program.Parser):
@@ -60,32 +66,39 @@ class _Collecting(Terminal):
 
 
 class Asked:
-    """Asks commands, one at a time: they share a repository, which is read once.
+    """Asks commands, some at a time, each of settings and a repository that are read afresh: nothing is shared.
 
-    settings:  whose store and repository count
+    given:     whose store and repository count: `repo` and `store`, as `Settings` takes them
     runs_code: whether a command that runs code of the repository may
     """
 
-    def __init__(self, settings: Settings, runs_code: bool) -> None:
-        self._settings, self._runs_code = settings, runs_code
-        self._turn = threading.Lock()
+    def __init__(self, given: Mapping[str, Any], runs_code: bool) -> None:
+        self._given, self._runs_code = given, runs_code
+        self._room, self._parsing = threading.BoundedSemaphore(AT_ONCE), threading.Lock()
+        self._turns = {name: threading.Lock() for name in _ONE_BY_ONE}
         self._parsers: dict[str, argparse.ArgumentParser] = {}
 
     def __call__(self, *words: str) -> Answer:
         """What a command answers. Whatever is wrong is in the answer."""
         terminal = _Collecting()
-        options = argparse.Namespace(words=words, settings=self._settings)
-        with self._turn:
+        with self._turns.get(words[0], nullcontext()), self._room:
             try:
-                self._parser(words[0]).parse_args(words, options)
-                options.format = "json"
-                settled = judge(options, terminal)
-                terminal.warnings.clear()  # those of the settings were shown at the start
-                with limits_of(options, settled), held_back(not (self._runs_code and asked_to_run(options))):
-                    options.perform(options, terminal)
+                self._perform(words, terminal)
             except Exception as error:
                 return Answer(terminal.data, _error(program.understood(error)), terminal.warnings)
         return Answer(terminal.data, None, terminal.warnings)
+
+    def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> None:
+        from nodeattrs.runs.settings import Settings
+
+        options = argparse.Namespace(words=words, settings=Settings(self._given, os.environ))
+        with self._parsing:
+            self._parser(words[0]).parse_args(words, options)
+        options.format = "json"
+        settled = judge(options, terminal)
+        terminal.warnings.clear()  # those of the settings were shown at the start
+        with limits_of(options, settled), held_back(not (self._runs_code and asked_to_run(options))):
+            options.perform(options, terminal)
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:

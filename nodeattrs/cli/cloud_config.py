@@ -403,12 +403,11 @@ def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
     """The parts; one that is a whole file is called like the file."""
     import os
     import re
-    from dataclasses import replace
 
     named = []
     for part in parts:
         whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename or "")
-        named.append(replace(part, filename=os.path.basename(part.file or "")) if whole else part)
+        named.append(part._replace(filename=os.path.basename(part.file or "")) if whole else part)
     return named
 
 

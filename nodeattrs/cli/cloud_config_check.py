@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.checks import add_checking, finish
@@ -119,4 +118,4 @@ def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Fin
         contents = (blob.content for blob in one.user)
         size = sum(len(text if isinstance(text, bytes) else text.encode("utf-8", "replace")) for text in contents)
         if warned := about_size(size, one.address or file, cloud):
-            yield finding_about(warned, replace(one.origin, name="", file=file))
+            yield finding_about(warned, one.origin._replace(name="", file=file))

@@ -84,9 +84,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
-            from dataclasses import replace
-
-            terminal.report(replace(explanation, elsewhere=tuple(found)))
+            terminal.report(explanation._replace(elsewhere=tuple(found)))
         details = map(str, found)
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
     if options.strict:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, described
@@ -274,7 +273,7 @@ def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]], k
     keys: dict[UnknownLevel, dict[str, None]] = {}
     for levels in unknown.values():
         for level in levels:
-            keys.setdefault(replace(level, key=""), {})[level.key] = None
+            keys.setdefault(level._replace(key=""), {})[level.key] = None
     for level, names in keys.items():
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"

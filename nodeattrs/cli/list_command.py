@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, saved_in, store_of
@@ -39,15 +40,19 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
     from nodeattrs.reports.listed import Listed
 
-    names = _names(options, repository_of(options))
-    terminal.report(Listed(options.kind, tuple(names)))
+    terminal.report(Listed(options.kind, _names(options, repository_of(options))))
     return 0
 
 
-def _names(options: argparse.Namespace, repository: Repository) -> list[str]:
+def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]:
     if options.kind == "nodes":
+        from heapq import merge
+        from itertools import groupby
+
         store = store_of(options)
-        return sorted({*repository.nodes(), *(store.names() if store.is_there() else ())})
+        return (
+            name for name, _ in groupby(merge(sorted(repository.nodes()), store.names() if store.is_there() else ()))
+        )
     if options.kind == "fields":
         from nodeattrs.keep.search.doubts import known_paths
 

@@ -77,7 +77,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     path = path_of(options.path)
     if options.count and (options.repo is not None or not path):
         options.refuse("--count is about one path of kept nodes: leave --repo out")
-    cells = sorted(_kept(options, path) if options.repo is None else _run(options, path), key=lambda cell: cell[0])
+    alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
+    found = _kept(options, path) if options.repo is None else _run(options, path)
+    cells = sorted(
+        ((name, alike.setdefault((cell.key, cell.origins, cell.notes), cell)) for name, cell in found),
+        key=lambda cell: cell[0],
+    )
     if not cells:
         raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
     terminal.report(Matrix(spell(path) if path else "(root)", cells))
@@ -109,29 +114,35 @@ def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]
 _MOST_VALUES = 50
 """Values that are looked at one by one before the others are only counted."""
 
+_ALONE = 8
+"""The same, where so many in a row were of one node each: such as a name, of which there are as many as nodes."""
+
 
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
     from dataclasses import replace
+    from zlib import crc32
 
     from nodeattrs.core.tree import ABSENT
     from nodeattrs.keep.search.alike import Alike
     from nodeattrs.reports.matrix import Cell
 
-    alike, left, looked = Alike(store, path), dict.fromkeys(names), 0
-    while left and looked < _MOST_VALUES:
+    alike, looked, alone = Alike(store, path), 0, 0
+    left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
+    while left and looked < _MOST_VALUES and alone < _ALONE:
         name, looked = next(iter(left)), looked + 1
         found = cell(name)
         value = ABSENT if isinstance(found.value, NoSuchAttribute) else found.value
         others = (alike.to(value) or set()) if value is ABSENT or not isinstance(value, NodeattrsError) else set()
         group = [one for one in left if one in others and one != name]
+        alone = 0 if group else alone + 1
         note = f"who set it was looked up on {name}; {len(group)} more were counted by the index"
         yield name, replace(found, notes=(*found.notes, note)) if group else found
         for one in group:
             yield one, found
             del left[one]
         del left[name]
-    many = NotFound(f"there are more than {_MOST_VALUES} values: these were not looked at", hint="ask without --count")
+    many = NotFound(f"there are more than {looked} values: these were not looked at", hint="ask without --count")
     yield from ((name, Cell(many)) for name in left)
 
 

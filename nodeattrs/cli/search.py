@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
@@ -80,14 +81,21 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.reverse:
         names.reverse()
     end = None if options.limit is None else options.offset + options.limit
-    page = [found(name, attributes) if attributes else Finding(name, {}) for name in names[options.offset : end]]
-    findings = Findings(options.query, len(names), options.offset, page)
+    shown, undecided = names[options.offset : end], {}
+
+    def page() -> Iterator[Finding]:
+        for name in shown:
+            one = found(name, attributes) if attributes else Finding(name, {})
+            undecided.update({f"{title} of {name}": layers for title, layers in one.unknown.items()})
+            yield one
+
+    findings = Findings(options.query, len(names), options.offset, len(shown), list(attributes), page())
     if options.json_lines:
         for line in findings.json_lines():
             terminal.text(line)
     else:
         terminal.report(findings)
-    terminal.warn(words_of(findings.unknown), "unknown-layer")
-    if any(findings.unknown.values()):
+    terminal.warn(words_of(undecided), "unknown-layer")
+    if any(undecided.values()):
         return UNKNOWN_LAYER
     return 1 if unknown and not names else 0

@@ -35,6 +35,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.status import NodeStatus, Status
 
     store, _ = saved_in(options)
-    nodes = [one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not options.failed]
+    nodes = (one for one in map(NodeStatus._make, last_runs(store)) if one.failed or not options.failed)
     terminal.report(Status(nodes, datetime.now(UTC)))
     return 0

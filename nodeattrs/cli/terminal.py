@@ -24,7 +24,8 @@ _CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
 
 _NO_COLUMNS = 100_000
 _AT_ONCE = 1_000
-"""Lines that are written at once; who asks little is shown all of it or nothing."""
+"""Lines that are written at once, or pieces of JSON of some hundred signs; who asks little is shown all of it or
+nothing."""
 
 _NO_BAR = 0.5
 """Seconds that are over before anybody wonders how long it takes."""
@@ -50,16 +51,21 @@ class Terminal:
 
     def report(self, report: Report) -> None:
         """Write a report to stdout."""
+        from nodeattrs.reports import Long
+
         if self._form == "json":
-            self.text(_json(report.to_dict()))
+            self._pieces(_json(report.data() if isinstance(report, Long) else report.to_dict()))
         elif self._form == "yaml":
             from nodeattrs.texts.yaml_writing import written
 
             self.text(written(report.to_dict()))
         else:
-            lines = iter(report.lines(self.screen(sys.stdout)))
-            while some := "".join(f"{line}\n" for line in islice(lines, _AT_ONCE)):
-                self.text(some)  # of a whole fleet, piece by piece
+            self._pieces(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
+
+    def _pieces(self, texts: Iterable[str]) -> None:
+        waiting = iter(texts)
+        while some := "".join(islice(waiting, _AT_ONCE)):
+            self.text(some)  # of a whole fleet, piece by piece
 
     def text(self, text: str) -> None:
         """Write *text* to stdout as it is."""
@@ -224,11 +230,30 @@ def _bar(total: int | None, what: str) -> Any:
     )
 
 
-def _json(data: dict[str, Any]) -> str:
+class _Rows(list[Any]):
+    """An iterator that is written as a list."""
+
+    def __init__(self, rows: Iterator[Any]) -> None:
+        super().__init__(islice(rows, 1))  # what is empty looks so
+        self._rest = rows
+
+    def __iter__(self) -> Iterator[Any]:
+        yield from super().__iter__()
+        yield from self._rest
+
+
+def _json(data: dict[str, Any]) -> Iterator[str]:
+    """As `json.dumps` writes it, in pieces of some hundred signs."""
     import json
 
+    rows = {key: _Rows(value) if isinstance(value, Iterator) else value for key, value in data.items()}
+    signs = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False).iterencode(rows)
     try:
-        return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        while some := "".join(islice(signs, 100)):
+            yield some
+        yield "\n"
+    except NodeattrsError:
+        raise  # of who makes the rows
     except RecursionError as error:
         raise BadValue("this is nested too deeply to be written as JSON", hint="ask for a part of it") from error
     except ValueError as error:

@@ -63,7 +63,7 @@ def site(options: argparse.Namespace, private: str) -> Site:
     from nodeattrs.cli.report import source_of
     from nodeattrs.web.asking import Site
 
-    ask, store = Asked(settings_of(options), options.run_code), store_of(options).describe()
+    ask, store = Asked(vars(options), options.run_code), store_of(options).describe()
     repository = settings_of(options).repository
     if repository is None:
         return Site(ask, source_of(options), store, runs_code=options.run_code, private=private)

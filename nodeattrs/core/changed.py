@@ -6,14 +6,12 @@ It knows plain data and `Sensitive` values, and neither who set them nor why.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, strict_key
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A path whose value is another than before. ABSENT stands for no value."""
 
     path: Path

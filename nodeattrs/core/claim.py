@@ -1,15 +1,14 @@
 """Who says what, where, and with which verb.
 
 Knows no dialect: a rank is a number with a name that its adapter gives it.
-Origins stay out of equality: the same thing set elsewhere is the same thing.
+Origins stay out of equality of claims: the same thing set elsewhere is the same thing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.tree import Path, spell
 
@@ -36,8 +35,7 @@ class Verb(Enum):
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Who set something, and where.
 
     kind: the sort of source: "attribute file", "recipe", "role", "environment",
@@ -78,15 +76,14 @@ class Origin:
 
     def saved(self) -> Origin:
         """The same, set in an earlier run and kept since: "saved recipe app"."""
-        return replace(self, kind=f"saved {self.kind}")
+        return self._replace(kind=f"saved {self.kind}")
 
     def __str__(self) -> str:
         place = self.place
         return f"{place} ({self.who})" if place else self.who
 
 
-@dataclass(frozen=True, slots=True)
-class Cause:
+class Cause(NamedTuple):
     """One line that something depends on, and that did not set it itself.
 
     It decides who is asked or how values meet; or a value comes from it: `CALLED`, `WRITTEN` and `READ`.
@@ -112,7 +109,7 @@ class Cause:
 
     def to_dict(self) -> dict[str, Any]:
         """The line as data for JSON."""
-        return {"what": self.what, **{name: getattr(self.origin, name) for name in self.origin.__slots__}}
+        return {"what": self.what, **self.origin._asdict()}
 
 
 CALLED, WRITTEN, READ = "called from", "set", "read at"
@@ -131,8 +128,7 @@ class Locator(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Below:
+class Below(NamedTuple):
     """A locator whose paths are counted from further down.
 
     >>> Below(Origin("role", "web", "roles/web.json", 3), ("default_attributes",)).at(("port",)).line
@@ -154,7 +150,6 @@ class Below:
 UNKNOWN = Origin("unknown")
 
 
-@dataclass(frozen=True, slots=True)
 class Words:
     """In place of a value that a claim has not as data: what gives it, or that it demands one.
 
@@ -162,16 +157,22 @@ class Words:
     look up 'port'
     """
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Words and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     def __repr__(self) -> str:
         return self.text
 
-    __str__ = __repr__
 
-
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One thing set.
 
     path:   where in the tree
@@ -186,10 +187,23 @@ class Claim:
     path: Path
     value: Any
     rank: int
-    origin: Origin = field(compare=False)
+    origin: Origin
     verb: Verb = Verb.SET
-    why: Callable[[], tuple[Cause, ...]] | None = field(default=None, compare=False, repr=False)
-    then: Callable[[Path], Any] | None = field(default=None, compare=False, repr=False)
+    why: Callable[[], tuple[Cause, ...]] | None = None
+    then: Callable[[Path], Any] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Claim) and self._compared == other._compared
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self._compared)
+
+    @property
+    def _compared(self) -> tuple[Any, ...]:
+        return self.path, self.value, self.rank, self.verb
 
     @property
     def causes(self) -> tuple[Cause, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 _NOBODY = Origin("caller")
 
 
-@dataclass(frozen=True, slots=True)
 class Layer:
     """A tree, and who set it.
 
@@ -43,17 +41,21 @@ class Layer:
     policy: how this layer joins what was folded before it; None means as the fold says
     """
 
-    value: Any
-    origin: Locator = _NOBODY
-    title: str = ""
-    policy: Policy | None = None
+    __slots__ = ("origin", "policy", "title", "value")
 
-    def __post_init__(self) -> None:
-        if type(self.origin) is not Origin and not hasattr(self.origin, "at"):
-            hint = f'Layer({{...}}, Origin("file", {self.origin!r}))' if isinstance(self.origin, str) else None
-            raise wrong_argument("the origin of a layer", "an Origin, or another locator", self.origin, hint)
-        if self.policy is not None:
-            _require_policy(self.policy, "of a layer")
+    def __init__(self, value: Any, origin: Locator = _NOBODY, title: str = "", policy: Policy | None = None) -> None:
+        if type(origin) is not Origin and not hasattr(origin, "at"):
+            hint = f'Layer({{...}}, Origin("file", {origin!r}))' if isinstance(origin, str) else None
+            raise wrong_argument("the origin of a layer", "an Origin, or another locator", origin, hint)
+        if policy is not None:
+            _require_policy(policy, "of a layer")
+        self.value, self.origin, self.title, self.policy = value, origin, title, policy
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Layer and all(getattr(self, one) == getattr(other, one) for one in self.__slots__)
+
+    def __hash__(self) -> int:
+        return hash((self.origin, self.title))
 
     @classmethod
     def unknown(cls, name: str, origin: Locator, reason: str) -> Layer:
@@ -71,7 +73,6 @@ class Layer:
         return cls(Unknown(name, reason), origin, name)
 
 
-@dataclass(frozen=True, slots=True)
 class Fold:
     """Layers and folds under one policy.
 
@@ -81,18 +82,22 @@ class Fold:
     opening:  what the first child meets nothing under; None takes it as it is
     """
 
-    children: tuple[Layer | Fold, ...]
-    policy: Policy
-    from_top: bool = False
-    opening: Policy | None = None
+    __slots__ = ("children", "from_top", "opening", "policy")
 
-    def __post_init__(self) -> None:
-        if type(self.policy) is Policy and type(self.children) is tuple and _LAID.issuperset(map(type, self.children)):
-            return
-        _require_policy(self.policy, "of a fold")
-        for child in _entries(self.children):
-            if not isinstance(child, (Layer, Fold)):
-                raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")
+    def __init__(
+        self,
+        children: tuple[Layer | Fold, ...],
+        policy: Policy,
+        from_top: bool = False,
+        opening: Policy | None = None,
+    ) -> None:
+        if type(policy) is not Policy:
+            _require_policy(policy, "of a fold")
+        if type(children) is not tuple or not _LAID.issuperset(map(type, children)):
+            for child in _entries(children):
+                if not isinstance(child, (Layer, Fold)):
+                    raise wrong_argument("each child of a Fold", "a Layer or a Fold", child, "Layer({...})")
+        self.children, self.policy, self.from_top, self.opening = children, policy, from_top, opening
 
     def layers(self) -> Iterator[Layer]:
         """The layers, as they are numbered: 1, 2, ... in the order in which they are laid."""
@@ -295,10 +300,10 @@ def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
 
     children = tuple(
         _under(child, rules) if isinstance(child, Fold)
-        else replace(child, policy=None if child.policy is None else ruled(child.policy, rules))
+        else Layer(child.value, child.origin, child.title, child.policy and ruled(child.policy, rules))
         for child in plan.children
     )  # fmt: skip
-    return replace(plan, children=children, policy=ruled(plan.policy, rules))
+    return Fold(children, ruled(plan.policy, rules), plan.from_top, plan.opening)
 
 
 def refuse_unknown(layers: Iterable[Layer]) -> None:

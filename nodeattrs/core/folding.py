@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
 from nodeattrs.core.part import GROWN, Grown, Part
@@ -24,6 +24,9 @@ from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Ve
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
+
+if TYPE_CHECKING:
+    from nodeattrs.core.under import Under
 
 # --- two parts meet
 
@@ -184,6 +187,9 @@ def noting() -> Iterator[list[Encounter]]:
 
 # --- parts laid one by one
 
+_MANY = 16
+"""From so many parts on, what is laid below them is kept in a form of its own."""
+
 NOTHING = Part(ABSENT, ())
 """A part of nobody, with nothing in it."""
 
@@ -214,7 +220,9 @@ class Folding:
     from_top: False: each part lies over the result so far; True: the result so far lies over each part
     opening:  what the first part meets nothing under; None takes it as it is
     start:    what lies there before the first part, set by nobody
-    result:   what came of it so far; ABSENT where nothing was laid
+    result:   what came of it so far; ABSENT where nothing was laid. Of many that are laid from the top a look costs as
+              much as was laid since the last one
+    laid:     how many parts, what lay there before the first one, and changes are in it
     steps:    how. Nothing of what lay between is kept: `rounds` makes it anew
     growing:  nobody keeps a result that lay between: lists that are joined grow in place, at the cost of what joins
 
@@ -225,7 +233,7 @@ class Folding:
     Part({'a': [1, 2]}, {'a': [1, 2]})
     """
 
-    __slots__ = ("_grown", "_laid", "from_top", "opening", "result", "start", "steps")
+    __slots__ = ("_grown", "_result", "_under", "from_top", "laid", "opening", "start", "steps")
 
     def __init__(
         self,
@@ -238,29 +246,54 @@ class Folding:
         self.from_top = from_top
         self.opening = opening
         self.start = start
-        self.result = NOTHING if start is None else start
+        self._result = NOTHING if start is None else start
         self.steps: list[Step] = []
-        self._laid = start is not None
+        self.laid = int(start is not None)
         self._grown = Grown() if growing else None
+        self._under: Under | None = None  # who has the result, while many parts are laid below it
 
-    def lay(self, part: Part | Folding, policy: Policy) -> Part:
-        """Lay one part, or a finished folding; the result.
+    @property
+    def result(self) -> Part:
+        """See above."""
+        if self._under is not None:
+            self._result, self._under = self._under.settled(), None
+        return self._result
+
+    @result.setter
+    def result(self, result: Part) -> None:
+        self._result, self._under = result, None
+
+    def lay(self, part: Part | Folding, policy: Policy) -> None:
+        """Lay one part, or a finished folding.
 
         What is unknown changes nothing, and a part that is ABSENT is no step.
         raises: MergeConflict with the path; the folding stays as it was then
         """
         laid = part.result if isinstance(part, Folding) else part
         if laid.value is ABSENT and laid is part:
-            return self.result
+            return
         if laid.value is not ABSENT and type(laid.value) is not Unknown:
-            if self._grown is None:
+            if self.from_top and self.laid and len(self.steps) >= _MANY and _notes.get() is None:
+                self._lay_under(laid, policy)
+            elif self._grown is None:
                 self.result = self._met(laid, policy)
             else:
                 with self._grown.growing():
                     self.result = self._met(laid, policy)
-            self._laid = True
+            self.laid += 1
         self.steps.append(Step(part, policy))
-        return self.result
+
+    def _lay_under(self, part: Part, policy: Policy) -> None:
+        if self._under is None:
+            from nodeattrs.core.under import Under
+
+            self._under = Under(self._result)
+        try:
+            self._under.lay(policy, part)
+        except MergeConflict:
+            # Some of it was laid: all is made again, and the error comes as it would have come.
+            self.result = self._anew(lambda part: part)
+            self.result = self._met(part, policy)
 
     def change(self, *changes: Change, of: Part = NOTHING) -> Part:
         """Let somebody make another result of the result, such as a JSON patch: steps without a policy.
@@ -278,13 +311,13 @@ class Folding:
             self._grown.forget()
         for change in changes:
             result = change(result, of)
-        self.result, self._laid = result, True
+        self.result, self.laid = result, self.laid + 1
         self.steps += [Step(of, None, change) for change in changes]
         return result
 
     def only(self, policy: Policy) -> Part:
         """The result meets nothing: a last look at it as a whole."""
-        if self._laid:
+        if self.laid:
             self.result = meet(policy, NOTHING, self.result)
             self.steps.append(Step(NOTHING, policy))
         return self.result
@@ -294,7 +327,7 @@ class Folding:
         self.steps.append(Step(part, policy))
 
     def _met(self, part: Part, policy: Policy) -> Part:
-        if not self._laid:
+        if not self.laid:
             return part if self.opening is None else meet(self.opening, NOTHING, part)
         return meet(policy, part, self.result) if self.from_top else meet(policy, self.result, part)
 
@@ -303,7 +336,8 @@ class Folding:
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
         for step in self.steps:
             before = again.result
-            yield before, step, again._again(step, step.part)
+            again._again(step, step.part)
+            yield before, step, again.result
 
     def befores(self) -> Iterator[tuple[Part, Step]]:
         """Each step with the result before it, which may not be kept: its lists grow with the next step.
@@ -320,17 +354,20 @@ class Folding:
 
         cost: that of the folding
         """
-        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
+        return self._anew(lambda part: part.located() if isinstance(part, Folding) else _located(part))
+
+    def _anew(self, part_of: Callable[[Any], Part | Folding]) -> Part:
+        growing = self._grown is not None
+        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start, growing=growing)
         for step in self.steps:
-            part = step.part.located() if isinstance(step.part, Folding) else _located(step.part)
-            again._again(step, part)
+            again._again(step, part_of(step.part))
         return again.result
 
-    def _again(self, step: Step, part: Part | Folding) -> Part:
-        if step.policy is None:
-            of = part.result if isinstance(part, Folding) else part
-            return self.change(step.change, of=of) if step.change is not None else self.result
-        return self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
+    def _again(self, step: Step, part: Part | Folding) -> None:
+        if step.policy is not None:
+            self.only(step.policy) if step.part is NOTHING else self.lay(part, step.policy)
+        elif step.change is not None:
+            self.change(step.change, of=part.result if isinstance(part, Folding) else part)
 
     def __repr__(self) -> str:
         return f"<Folding of {len(self.steps)}: {self.result.value!r}>"

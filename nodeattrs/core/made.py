@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import Encounter, Step, again
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources, wholes
-from nodeattrs.core.part import Part
+from nodeattrs.core.part import Part, regrouped
 from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Handler, Line, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig
 
@@ -56,8 +56,9 @@ class Made:
 
     def regrouped(self, handler: Handler) -> Made:
         """Made of several lists by a handler that regroups."""
-        self.part = _regrouped(handler, list(self.inputs.values()))
-        self.ways = _regrouped(handler, [Part(part.value, At(side, ())) for side, part in self.inputs.items()])
+        by = lambda *pair: again(handler, *pair)[0]  # noqa: E731
+        self.part = regrouped(by, list(self.inputs.values()))
+        self.ways = regrouped(by, [Part(part.value, At(side, ())) for side, part in self.inputs.items()])
         return self
 
     @classmethod
@@ -253,13 +254,6 @@ class Joined:
     def __get__(self, here: Any, owner: type) -> Any:
         here.joining.join(here)
         return vars(here)[self.name]
-
-
-def _regrouped(handler: Handler, parts: list[Part]) -> Part:
-    while len(parts) > 1:
-        last = parts[len(parts) & ~1 :]
-        parts = [again(handler, *pair)[0] for pair in zip(parts[::2], parts[1::2], strict=False)] + last
-    return parts[0]
 
 
 def _taken_and_left(note: Encounter) -> tuple[Part, Part]:

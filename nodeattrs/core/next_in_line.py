@@ -7,7 +7,6 @@ policy depends on what it meets, or changes from step to step, nothing but anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -32,7 +31,7 @@ def with_holders(found: Walk, own: Callable[[At, Any], Any], again: Callable[[se
     cost:  one walk for each such map that has overridden something; of many, some for each that matters
     """
     holding = tuple(_that_matter(found, again, list(_maps_over_others(found, own))))
-    return replace(found, holding=holding) if holding else found
+    return found._replace(holding=holding) if holding else found
 
 
 _MANY = 8
@@ -134,8 +133,8 @@ def _with_first(found: Walk, coming: set[At]) -> Walk:
     winners = tuple(dict.fromkeys(setting.source for setting in found.standing))
     first = [lost for lost in found.overridden if lost.place in coming]
     rest = [lost for lost in found.overridden if lost.place not in coming]
-    first = [lost if set(lost.by) <= set(winners) else replace(lost, by=winners) for lost in first]
-    return replace(found, overridden=(*first, *rest))
+    first = [lost if set(lost.by) <= set(winners) else lost._replace(by=winners) for lost in first]
+    return found._replace(overridden=(*first, *rest))
 
 
 def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
@@ -144,7 +143,7 @@ def _with_others(found: Walk, others: Walk, coming: set[At]) -> Walk:
     line = _IN_THE_WAY.line(int, int)
     covered = (one for one in others.standing if At(one.source, one.own) in coming)
     first = (Overridden(setting, winners, _IN_THE_WAY, line) for setting in covered)
-    return replace(found, overridden=(*first, *found.overridden))
+    return found._replace(overridden=(*first, *found.overridden))
 
 
 def _with_what_stays(
@@ -157,14 +156,14 @@ def _with_what_stays(
         return found
     stays = {lost.place for lost in others.overridden if sources.issuperset(lost.by)}
     overridden = (
-        replace(lost, by=(*lost.by, lost.setting.source)) if lost.place in stays else lost for lost in found.overridden
+        lost._replace(by=(*lost.by, lost.setting.source)) if lost.place in stays else lost for lost in found.overridden
     )
-    return replace(found, overridden=tuple(overridden), holding=(*found.holding, *maps))
+    return found._replace(overridden=tuple(overridden), holding=(*found.holding, *maps))
 
 
 def _overridden_too(found: Walk, others: Walk) -> Walk:
     by = {lost.place: lost.by for lost in others.overridden}
     overridden = (
-        replace(lost, by=tuple(dict.fromkeys((*lost.by, *by.get(lost.place, ()))))) for lost in found.overridden
+        lost._replace(by=tuple(dict.fromkeys((*lost.by, *by.get(lost.place, ()))))) for lost in found.overridden
     )
-    return replace(found, overridden=tuple(overridden))
+    return found._replace(overridden=tuple(overridden))

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -21,12 +20,14 @@ from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, un
 from nodeattrs.core.tree import ABSENT, strict_key
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Part:
     """A value and who set it: see `core.origins`."""
 
-    value: Any
-    origins: Origins
+    __slots__ = ("origins", "value")
+
+    def __init__(self, value: Any, origins: Origins) -> None:
+        self.value = value
+        self.origins = origins
 
     def at(self, step: Any) -> Part:
         """The part at a key or index; a part with the value ABSENT where there is none."""
@@ -282,6 +283,17 @@ def _united(lower: Part, upper: Part) -> Part:
 
 
 unite.total = unite.regroups = True  # type: ignore[attr-defined]
+
+
+def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
+    """What several lists, the lowest first, come to by a handler that says that it regroups.
+
+    cost: each element, times the logarithm of how many lists
+    """
+    while len(parts) > 1:
+        last = parts[len(parts) & ~1 :]
+        parts = [handler(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)] + last
+    return parts[0]
 
 
 class _Union(NamedTuple):

@@ -12,7 +12,6 @@ are whatever the fold lays over each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -64,27 +63,27 @@ Handler = Callable[[Part, Part], Part]
 """Makes one part of two. A handler that never raises and looks at nothing but its two
 values says so with an attribute `total = True`; lazy reading asks for it. One whose result has
 nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter. One for two lists
-with which it makes no difference which two of several in a row are joined first says so with `regroups = True`."""
+with which it makes no difference which two of several in a row are joined first says so with `regroups = True`. One
+that changes nothing of what it has made of a value that meets nothing, says so with `settles = True`."""
 
 
-@dataclass(frozen=True, slots=True)
 class Meet:
     """Two maps meet key by key, under another policy from here down.
 
     policy: that policy, or a callable that gives it (for policies that name each other)
     """
 
-    policy: Policy | Callable[[], Policy]
+    __slots__ = ("policy",)
 
-    def __post_init__(self) -> None:
-        if not (isinstance(self.policy, Policy) or callable(self.policy)):
-            raise wrong_argument("what maps Meet under", "a policy, or a function that gives one", self.policy)
+    def __init__(self, policy: Policy | Callable[[], Policy]) -> None:
+        if not (isinstance(policy, Policy) or callable(policy)):
+            raise wrong_argument("what maps Meet under", "a policy, or a function that gives one", policy)
+        self.policy = policy
 
 
 Verdict = Rule | Meet | Handler
 
 
-@dataclass(frozen=True, slots=True)
 class Line:
     """One line of a policy.
 
@@ -93,21 +92,24 @@ class Line:
     why:          the reason in words, for the trace
     """
 
-    lower: Kind | tuple[Kind, ...]
-    upper: Kind | tuple[Kind, ...]
-    rule: Rule | Meet | Policy | Handler
-    why: str = ""
+    __slots__ = ("lower", "rule", "upper", "why")
 
-    def __post_init__(self) -> None:
-        rule = self.rule
+    def __init__(
+        self,
+        lower: Kind | tuple[Kind, ...],
+        upper: Kind | tuple[Kind, ...],
+        rule: Rule | Meet | Policy | Handler,
+        why: str = "",
+    ) -> None:
         if not (isinstance(rule, (Rule, Meet, Policy)) or (callable(rule) and not isinstance(rule, type))):
             verbs = ", ".join(Rule.__members__)
             hint = f"from nodeattrs import {verbs}; without quotes, they are no text"
             raise wrong_argument("the rule of a line", f"{verbs}, Meet(policy), a policy or a function", rule, hint)
-        for kinds in (self.lower, self.upper):
+        for kinds in (lower, upper):
             named = (kinds,) if isinstance(kinds, str) else kinds
             if not (isinstance(named, tuple) and all(isinstance(kind, str) for kind in named)):
                 raise wrong_argument("a side of a line", "a kind, or a tuple of kinds", kinds, _KNOWN_KINDS)
+        self.lower, self.upper, self.rule, self.why = lower, upper, rule, why
 
     def __str__(self) -> str:
         rule = self.rule

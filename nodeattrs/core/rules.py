@@ -10,9 +10,8 @@ It knows no file: who reads the rules says where each of them stands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_field, concat, unite
@@ -24,8 +23,7 @@ _FIELDS = {"policy", "merge_by", "at"}
 _AT = ("both", "inside")
 
 
-@dataclass(frozen=True, slots=True)
-class PathRule:
+class PathRule(NamedTuple):
     """What happens at a path, instead of what the policy says.
 
     path:        steps; "*" stands for any key
@@ -130,7 +128,7 @@ def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
     """The same table, whose entries are decided by others where a path leads through them."""
     if not tables:
         return policy
-    lines = [replace(line, rule=_led_on(line.rule, tables)) for line in policy.lines]
+    lines = [Line(line.lower, line.upper, _led_on(line.rule, tables), line.why) for line in policy.lines]
     under = Policy(policy.name, *lines, kinds=policy.kinds)
     named = policy.by_key or {}
     keys = dict.fromkeys((*named, *(path[0] for path, _ in tables if path[0] != "*"), ANY_KEY))

@@ -9,6 +9,8 @@ from nodeattrs.errors import BadValue, TooDeep
 
 
 def _own(value: Any) -> Any:
+    if isinstance(value, (str, bytes, int, float)):
+        return value
     try:
         from copy import deepcopy
 

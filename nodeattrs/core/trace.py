@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -38,8 +37,7 @@ class Outcome(Enum):
     LOSES = "loses"
 
 
-@dataclass(frozen=True, slots=True)
-class TraceClaim:
+class TraceClaim(NamedTuple):
     """One claim of a trace.
 
     claim:   what was set; its rank is the number of the slot or layer
@@ -76,12 +74,11 @@ class TraceClaim:
         return self.claim.origin
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
+class Earlier(NamedTuple):
     """Something set and no longer in any tree: overwritten, erased, or silent from the start.
 
     claim: what was set, and by whom
-    event: "overwritten", "erased", "silent", "forgotten" (dropped to bound the memory; `count` of them)
+    event: "overwritten", "erased", "silent", "forgotten" (dropped to bound the memory; `times` many of them)
     by:    the claim that did it, where one did
     at:    where it happened: at the path of the claim, or at a map or list that held it; None where nobody knows
     """
@@ -89,12 +86,11 @@ class Earlier:
     claim: Claim
     event: str
     by: Claim | None = None
-    count: int = 1
+    times: int = 1
     at: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Element:
+class Element(NamedTuple):
     """An element of a list that is read: its value, the ranks of everyone who set it, and their claims."""
 
     value: Any
@@ -102,8 +98,7 @@ class Element:
     claims: tuple[Claim, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(NamedTuple):
     """The answer to "why is this value what it is?".
 
     path:     what was asked
@@ -198,7 +193,7 @@ class Trace:
                 {
                     **_claim_dict(past.claim, self),
                     "event": past.event,
-                    "count": past.count,
+                    "count": past.times,
                     "at": None if past.at is None else spell(past.at),
                     "by": _claim_dict(past.by, self) if past.by else None,
                 }
@@ -488,7 +483,7 @@ def _setters(element: Element) -> str:
 
 def _past(past: Earlier) -> str:
     if past.event == "forgotten":
-        return f"{past.count} more like it, no longer kept"
+        return f"{past.times} more like it, no longer kept"
     return str(past.claim.origin) + (f"; by {past.by.origin}" if past.by is not None else "")
 
 

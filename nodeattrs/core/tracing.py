@@ -8,7 +8,6 @@ stood before (`core.made`). So it guesses nothing. It knows sources as numbers, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,10 +16,10 @@ from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
 from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Loss, Overridden, Rule, Setting, Waiting, Walk
+from nodeattrs.core.walk import Later, Loss, Overridden, Rule, Setting, Waiting, Walk, each_once, relevant
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:
@@ -53,8 +52,8 @@ class _Here:
     """What stands at a prefix of the path.
 
     value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
-    kind, row: the type of the value; maps that wait to meet, in the order in which they were laid
-    before, merged: the place with all of them but the last; what they come to, once somebody has asked
+    kind, tail: the type of the value; of maps that wait to meet, in the order in which they were laid, the last one
+    base, before, merged: the first; the place with all but the last; what they come to, once somebody has asked
     source, rest, ways: what the value, or its holder, was made of; the steps from there; where this has stood before
     losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
     unknown, joining: sources that might decide; lists that are joined when somebody looks at what they come to
@@ -63,7 +62,8 @@ class _Here:
     value: Any = None  # as of maps that wait
     origins: Origins = None
     kind: type
-    row: tuple[Waiting, ...] = ()
+    tail: Waiting | None = None
+    base: _Here
     before: _Here | None = None
     merged: Part | None = None
     joining: Joining | None = None
@@ -76,6 +76,16 @@ class _Here:
 
     def __init__(self, value: Any, origins: Origins) -> None:
         self.value, self.origins, self.kind = value, origins, type(value)
+
+    @property
+    def row(self) -> tuple[Waiting, ...]:
+        """Maps that wait. Each place keeps the last one alone: there may be as many places as maps."""
+        found: list[Waiting] = []
+        here: _Here | None = self
+        while here is not None and here.tail is not None:
+            found.append(here.tail)
+            here = here.before
+        return (Waiting(self.base, found[-1].policy, False, True), *reversed(found)) if found else ()
 
     @property
     def stands(self) -> bool:
@@ -140,7 +150,7 @@ class _Walker:
         here, at, losses = self.found(self.laid(folding), path, path, False)
         cover = at if at != path and here.stands else None
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
-        return Walk(self.standing(here, at), _once(self.looked_up(losses)), here.unknown, value, origins, cover)
+        return Walk(self.standing(here, at), each_once(self.looked_up(losses)), here.unknown, value, origins, cover)
 
     def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Here, Path, list[Loss]]:
         """What stands some steps down, or in the way of that; at which path; and who was overridden there."""
@@ -148,7 +158,7 @@ class _Walker:
         here = self.settled(here, at := _label(keys, depth, path))
         losses = list(here.all_losses())
         for deeper in range(depth, len(keys)):
-            losses = _relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
+            losses = relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
         return here, at, losses
 
     def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
@@ -289,14 +299,15 @@ class _Walker:
         return self.made(MadeOf({LOWER: lower, UPPER: upper}, made, rule), path)
 
     def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
-        here, row = _Here.__new__(_Here), so_far.row or (Waiting(so_far, verdict.policy, False, True),)
-        here.row, here.before = (*row, _new(Waiting, (new, verdict.policy, from_top, meets))), so_far
-        here.kind, here.losses = dict, so_far.losses if so_far.row else _NONE
+        here = _Here.__new__(_Here)
+        here.tail, here.before = _new(Waiting, (new, verdict.policy, from_top, meets)), so_far
+        here.base, here.losses = (so_far, _NONE) if so_far.tail is None else (so_far.base, so_far.losses)
+        here.kind = dict
         return here
 
     def settled(self, here: _Here, path: Path) -> _Here:
         """Maps that wait merged, where nobody goes further down: whoever has nothing left in them is overridden."""
-        if not here.row:
+        if here.tail is None:
             return here
         part = self.part(here)
         losses = [*self.left_nothing(here, path), *here.all_losses()]
@@ -304,8 +315,8 @@ class _Walker:
 
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
-        if here.row:
-            by, policy = sources(self.part(here).origins), here.row[-1].policy
+        if here.tail is not None:
+            by, policy = sources(self.part(here).origins), here.tail.policy
             for one in here.row:
                 yield from self.nothing_left(self.part(one.here), by, (policy, policy.line(dict, dict)), path)
                 yield from self.left_nothing(one.here, path)
@@ -324,7 +335,7 @@ class _Walker:
 
     def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Whoever stands here was overridden, and whom those had overridden before."""
-        if here.row or here.source is not None:
+        if here.tail is not None or here.source is not None:
             yield Later(here, (), path, by, rule)
             return
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
@@ -354,14 +365,14 @@ class _Walker:
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
             if setting.source not in by:
-                yield replace(_lost(setting, by, (policy, replace(line, why=why))), in_sum=True)
+                yield _lost(setting, by, (policy, Line(line.lower, line.upper, line.rule, why)))._replace(in_sum=True)
 
     # --- one step down
 
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
         """One step down; through what was made, on to where it stood before."""
         if here.source is None and not here.losses:  # as nearly everywhere
-            return self.row_entry(here, key, path) if here.row else self.entry(here, key)
+            return self.entry(here, key) if here.tail is None else self.row_entry(here, key, path)
         passed: list[Any] = []
         unknown: tuple[int, ...] = ()
         while here.source is not None:
@@ -375,8 +386,8 @@ class _Walker:
                 return here.with_losses(passed, unknown)
             here, _ = self.reached(here, way.path[:-1], path[:-1])
             key = way.path[-1]
-        child = self.row_entry(here, key, path) if here.row else self.entry(here, key)
-        passed = [*_relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
+        child = self.entry(here, key) if here.tail is None else self.row_entry(here, key, path)
+        passed = [*relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
         return child.with_losses(passed, unknown) if passed or unknown else child
 
     def entry(self, here: _Here, key: Any) -> _Here:
@@ -393,7 +404,7 @@ class _Walker:
         for one in others:
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
             meeting, there = self.joined if one.meets else self.beside, one.here
-            is_plain = not (there.row or there.losses or there.source)
+            is_plain = not (there.tail or there.losses or there.source)
             child = self.entry(there, key) if is_plain else self.below(there, key, path)
             so_far = meeting(policy, so_far, child, path, one.from_top)
         return so_far
@@ -409,9 +420,9 @@ class _Walker:
         child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
         # Of what goes on in the same value, the earlier ones are found again one step down.
         child.earlier, passed = (earlier, []) if only is None else ([], earlier)
-        child.losses += [*passed, *_relevant(here.losses, key, path, here.kind)]
+        child.losses += [*passed, *relevant(here.losses, key, path, here.kind)]
         for other in source.others(only) if not here.rest else ():
-            child.losses += [lost for lost in _relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
+            child.losses += [lost for lost in relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
         return child, only
 
     def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[Loss]:
@@ -430,7 +441,9 @@ class _Walker:
 
     def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
         """The settings of what stands here, in the order of their sources."""
-        return tuple(sorted(self.settings(self.part(here) if here.row else here, path), key=lambda one: one.source))
+        return tuple(
+            sorted(self.settings(here if here.tail is None else self.part(here), path), key=lambda one: one.source)
+        )
 
     def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
         """What each source sets of a part, as the source has it itself."""
@@ -458,7 +471,7 @@ class _Walker:
             here = here.before
         known = here.merged or Part(here.value, here.origins)
         for later in reversed(ahead):
-            known = ahead[0].merged = self.met_by(known, later.row[-1])
+            known = ahead[0].merged = self.met_by(known, later.tail)  # type: ignore[arg-type]
         return known
 
     def met_by(self, so_far: Part, one: Waiting) -> Part:
@@ -471,28 +484,14 @@ class _Walker:
 
 def _is_from_the_start(here: _Here) -> bool:
     """Whether a value would stand there without any source: what lay there before the first part is in it."""
-    while (here.row or here.source is not None) and not here.rest:
-        here = here.row[0].here if here.row else here.source.members[LOWER]  # type: ignore[union-attr]
+    while (here.tail is not None or here.source is not None) and not here.rest:
+        here = here.source.members[LOWER] if here.tail is None else here.base  # type: ignore[union-attr]
     return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
 
 
 def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:
     """What lost to nobody, or to what was there before all sources, was overridden by itself."""
     return Overridden(setting, by or (setting.source,), *rule)
-
-
-def _relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
-    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
-    is_index = type(key) is int and not issubclass(of, dict)
-    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
-
-
-def _once(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
-    once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
-    for lost in losses:
-        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
-            once[key] = lost
-    return tuple([lost for lost in once.values() if lost.setting.source])
 
 
 def _label(keys: Path, depth: int, path: Path) -> Path:

@@ -18,6 +18,7 @@ __all__ = [
     "ABSENT",
     "LONGEST_NAME",
     "MAX_DEPTH",
+    "NO_ENTRIES",
     "SCALARS",
     "Absent",
     "Path",
@@ -53,6 +54,9 @@ class Absent:
 
 
 ABSENT: Any = Absent()
+
+NO_ENTRIES: dict[Any, Any] = {}
+"""An empty map where nobody gave one: nothing is ever put into it."""
 
 _BARE = regexp(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
 _LONG = 40

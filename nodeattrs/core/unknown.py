@@ -6,7 +6,6 @@ changes no value; a trace names it where it might have decided one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from nodeattrs.core.claim import Origin
@@ -15,7 +14,6 @@ from nodeattrs.core.tree import Absent
 from nodeattrs.errors import UnknownLayer
 
 
-@dataclass(frozen=True, slots=True)
 class Unknown:
     """In place of a layer's tree.
 
@@ -23,13 +21,19 @@ class Unknown:
     reason: why it is unknown, in words
     """
 
-    name: str
-    reason: str
+    __slots__ = ("name", "reason")
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name, self.reason = name, reason
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Unknown and (self.name, self.reason) == (other.name, other.reason)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.reason))
 
     def __repr__(self) -> str:
         return "(unknown)"
-
-    __str__ = __repr__
 
 
 def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:

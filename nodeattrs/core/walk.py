@@ -5,21 +5,19 @@ Made by `core.tracing`, read by `core.trace`; it knows sources as numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Line, Policy
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tree import ABSENT, Path, dig, flat
 
 Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(NamedTuple):
     """What one source sets at a path.
 
     path: in the merged tree
@@ -32,8 +30,7 @@ class Setting:
     own: Path = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Overridden:
+class Overridden(NamedTuple):
     """A setting that something else replaced, hid or removed.
 
     by:           the sources that did; itself, where it would be overridden without all others, too
@@ -74,7 +71,7 @@ class Overridden:
         if value is ABSENT:
             is_element = any(type(step) is int for step in setting.own)
             return None if isinstance(setting.value, dict) and not (is_index or is_element) else self
-        return replace(self, setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
+        return self._replace(setting=Setting(setting.source, path, value, (*setting.own, key)), further_up=True)
 
 
 class Later(NamedTuple):
@@ -103,6 +100,21 @@ class Later(NamedTuple):
 Loss = Overridden | Later
 
 
+def relevant(losses: Iterable[Any], key: Any, path: Path, of: type) -> list[Loss]:
+    """What the overridden ones say one step down; *of* is the type of what is read there: numbers may be names."""
+    is_index = type(key) is int and not issubclass(of, dict)
+    return [found for lost in flat(losses) if (found := lost.below(key, path, is_index)) is not None]
+
+
+def each_once(losses: Iterable[Overridden]) -> tuple[Overridden, ...]:
+    """Each place once."""
+    once: dict[Any, Overridden] = {}  # who overrode each part says more than the sum
+    for lost in losses:
+        if once.setdefault(key := (lost.setting.source, lost.setting.own), lost).in_sum and not lost.in_sum:
+            once[key] = lost
+    return tuple([lost for lost in once.values() if lost.setting.source])
+
+
 class Waiting(NamedTuple):
     """A map of a row that waits to meet the maps before it, and how.
 
@@ -117,8 +129,7 @@ class Waiting(NamedTuple):
     meets: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """What a walk along one path found.
 
     standing:   the settings that are read, in the order of their numbers

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby, islice
 from typing import Any
@@ -121,7 +120,7 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
             _added(store, name, numbered[begin : begin + _AT_ONCE], on_saved)
         for saved in revisions:
             if saved.revision is None:
-                store.save(replace(saved, noted=replace(saved.noted, by="import")))
+                store.save(saved._replace(noted=saved.noted._replace(by="import")))
                 _report(on_saved, name)
     return list(dict.fromkeys(names))
 
@@ -249,7 +248,7 @@ def _withheld(saved: Saved, sensitive: tuple[Path, ...]) -> Saved:
     if snapshot is not None:
         shown, hidden = (Node.restore(snapshot, sensitive=paths).snapshot() for paths in ((), sensitive))
         snapshot = snapshot if shown == hidden else hidden
-    return replace(saved, document=document, snapshot=snapshot)
+    return saved._replace(document=document, snapshot=snapshot)
 
 
 def _documents(lines: list[str]) -> Iterator[tuple[int, str]]:

@@ -10,8 +10,7 @@ for keys that hold slashes (["filesystem", "/dev/sda1"]). There are no wildcards
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import copied, near, spell
@@ -128,8 +127,7 @@ def _blocked(tree: Tree, entries: Iterable[Entry], what: str) -> Tree:
     return out
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """An entry as it was written, and the list that it stands in."""
 
     text: Entry

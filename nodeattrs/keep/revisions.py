@@ -9,20 +9,21 @@ only that both are JSON and that the document names its node.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import DocumentError, NodeNotFound, StoreError
+from nodeattrs.errors import BadName, BadValue, DocumentError, NodeattrsError, NodeNotFound, StoreError
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query
 
 JsonMap = dict[str, Any]
+_Came = TypeVar("_Came")
 
 OnNode = Callable[[str], None]
 
@@ -41,8 +42,7 @@ class NewerRevision(StoreError):
     found: Revision | None
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(NamedTuple):
     """What is noted of a revision beside the node itself.
 
     ok:         whether it went well; a run that failed with an error left the node as it was
@@ -87,8 +87,7 @@ _KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report":
 _USUAL = Noted()
 
 
-@dataclass(frozen=True, slots=True)
-class Revision:
+class Revision(NamedTuple):
     """One save of a node.
 
     number: counts from 1, and is never given twice
@@ -100,9 +99,8 @@ class Revision:
     noted: Noted = _USUAL
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
-    """A node as it was saved.
+class Saved(NamedTuple):
+    """A node as it was saved; equal where name, document, snapshot and note are.
 
     name:     the node's; the document says the same
     document: Chef's node document
@@ -111,14 +109,23 @@ class Saved:
               the document; empty where all is well. A store writes it, and never keeps it.
     noted:    what is noted of the run
     revision: which one this is; a store writes it, None where it is not known
+    settled:  facts that came out of JSON as they are: which of them are in the document, as the same objects, need not
+              be looked through to be saved
     """
 
     name: str
     document: JsonMap
     snapshot: JsonMap | None = None
     note: str = ""
-    noted: Noted = field(default=_USUAL, compare=False)
-    revision: Revision | None = field(default=None, compare=False)
+    noted: Noted = _USUAL
+    revision: Revision | None = None
+    settled: Mapping[Any, Any] = MappingProxyType({})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Saved) and self[:4] == other[:4]
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
 
 
 class Store(Protocol):
@@ -136,10 +143,12 @@ class Store(Protocol):
         """The saved nodes, sorted."""
         ...
 
-    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
+    def load(self, name: str, at: int | datetime | None = None, brief: bool = False) -> Saved | None:
         """The node as it was last saved, or None where it never was.
 
         at:     a revision by its number, or the latest one at a time; None where there is none
+        brief:  for who looks at no facts, and at no document where there is a snapshot: a store may leave out both,
+                once it has seen that they are whole
         raises: DocumentError, where what was saved cannot be read any more
         """
         ...
@@ -153,6 +162,16 @@ class Store(Protocol):
                 who save at once the last wins, whole.
         raises: NewerRevision, where another one is the latest;
                 BadValue, where `load` could not give back what is saved
+        """
+        ...
+
+    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
+        """What `save` comes to for each of several nodes, or how it was refused; those that are not are kept.
+
+        Where writers take turns anyway it is one transaction, and quicker. It is over when this returns.
+
+        saves:  each with its *after*; of one node only one
+        raises: StoreError, where the one transaction fails: nothing is saved then
         """
         ...
 
@@ -245,6 +264,14 @@ def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: in
             except NewerRevision:
                 if not times:
                     raise
+
+
+def tried(do: Callable[..., _Came], *words: Any) -> _Came | NodeattrsError:
+    """What came of one of several nodes, or what is wrong."""
+    try:
+        return do(*words)
+    except (StoreError, BadName, BadValue, DocumentError) as error:
+        return error
 
 
 def now() -> datetime:

@@ -55,8 +55,8 @@ _DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
 _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 
 
-class _Speaking:
-    """A block in which a setter sets values. Not a generator: every file of a run is one."""
+class set_by:
+    """A block in which a setter sets values; see `setting_as`. Not a generator: every file of a run is one."""
 
     __slots__ = ("_before", "_entered", "_node", "_setter")
 
@@ -169,7 +169,7 @@ class Attributes(Mapping[Any, Any]):
         except KeyError:
             if "yaml" in sys.modules:
                 meet_yaml(_PLAIN)
-            return self._ledger.view()[key]
+            return self._ledger.view()._miss(key)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._ledger.view())
@@ -285,9 +285,12 @@ class Attributes(Mapping[Any, Any]):
         """
         return self._ledger.tree(evaluate=evaluate)
 
-    def merged_shared(self) -> dict[Any, Any]:
-        """As `to_dict(evaluate=False)`, in any order, for who only looks: facts that came in settled are not copied."""
-        return self._ledger.unsettled()
+    def merged_shared(self, evaluate: bool = False) -> dict[Any, Any]:
+        """As `to_dict`, in any order, for who only looks, or writes it out: facts that came in settled are not copied.
+
+        cost: one fold and one copy of what is not such facts
+        """
+        return self._ledger.unsettled(evaluate)
 
     def merged(self, *path: Any) -> Any:
         """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
@@ -405,7 +408,7 @@ class Attributes(Mapping[Any, Any]):
         name:    the cookbook, role, environment, ... that sets values
         locator: knows the places, where it is a document; code finds its own line
         """
-        return _Speaking(self, Setter(source, name, locator))
+        return set_by(self, Setter(source, name, locator))
 
     def origin_here(self) -> Origin:
         """The setter of now, and the line outside of this library that calls."""

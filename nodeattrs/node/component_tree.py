@@ -114,14 +114,16 @@ class ComponentTree:
 
     ledger:    the fifteen trees
     component: which two of them (or one)
+    cuts:      what writers are held of and was replaced
     """
 
-    __slots__ = ("_file", "_is_pair", "_recipe", "component", "cuts", "ledger")
+    __slots__ = ("_file", "_fresh", "_is_pair", "_recipe", "component", "cuts", "ledger")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
         self.cuts: dict[Path, Cuts] = {}
+        self._fresh: Cut | None = None
         # Asked for at every step.
         self._file, self._recipe, self._is_pair = component.file, component.recipe, component.is_pair
 
@@ -190,7 +192,7 @@ class ComponentTree:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
         if isinstance(thing, dict):
             made = OwnedMap()
-            self._store((*path, step), made, place, on_the_way=on_the_way)
+            self.store((*path, step), made, parent=place, on_the_way=on_the_way)
             if not isinstance(thing, OwnedMap):  # it may lie in a list, which has taken a copy
                 return self.place((*path, step))
             return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
@@ -231,57 +233,53 @@ class ComponentTree:
     # Changes
 
     def store(
-        self, path: Path, value: Any, full: bool = False, parent: Place | None = None, depth: int | None = None
+        self,
+        path: Path,
+        value: Any,
+        full: bool = False,
+        parent: Place | None = None,
+        depth: int | None = None,
+        on_the_way: bool = False,
     ) -> None:
         """Chef's level store of a value of our own at *path*, whose parent was stepped to.
 
         parent: the place of the parent, where it is known
         depth:  the statement that sets it counts paths from there; from *path* itself when None
+        on_the_way: as of `Marks.here`
         raises: NullInTheWay, TypeConflict
         """
+        # Each write comes through here, so it calls nothing that it need not.
         if len(path) > ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=path)
-        if parent is None:
-            parent = self.place(path[:-1])
-        file, recipe = parent
+        file, recipe = parent = self.place(path[:-1]) if parent is None else parent
+        key = path[-1]
         above = file if recipe is ABSENT else recipe
-        if not (isinstance(above, dict) or (isinstance(above, list) and type(path[-1]) is int)):
-            raise self.conflict(above, path[:-1], path[-1])
-        with self.ledger.lock:
-            self._store(path, value, parent, full, depth)
-
-    def _store(
-        self,
-        path: Path,
-        value: Any,
-        parent: Place,
-        full: bool = False,
-        depth: int | None = None,
-        on_the_way: bool = False,
-    ) -> None:
-        """As `store`, by who holds the lock. Each write comes through here, so it calls nothing that it need not."""
-        depth = len(path) if depth is None else depth
-        file, recipe = parent
-        if not isinstance(file if recipe is ABSENT else recipe, OwnedMap):  # what lies in a list is nobody's own
-            top = self._list_above(path)
-            if top is not None:
-                mark = self._here(depth, Verb.APPEND, on_the_way)
-                self._work(top, lambda own: own.put(path[len(top) :], value, At(mark, path)), mark)
-                return
-        gone = below(parent, path[-1])
-        file, recipe = gone
-        if type(file if recipe is ABSENT else recipe) not in _NO_CONTAINER:
-            self._note_cut(path, gone)
-        ledger, early, mark = self.ledger, self.ledger.early, 0
-        assigned = self._is_pair and not early and type(value) is dict
-        if ledger.provenance:
-            verb = Verb.FULL if full else Verb.REPLACE if assigned else Verb.SET
-            mark = ledger.marks.here(depth, verb, 4, on_the_way)  # its frame, this one, and those of two callers
-        if assigned:
-            value = AssignedMap(value, mark)
-        elif isinstance(value, OwnedMap):
-            value.origin = mark
-        ledger.put(self._file if early else self._recipe, path, value, mark)
+        is_own = isinstance(above, OwnedMap)
+        if not (is_own or isinstance(above, dict) or (isinstance(above, list) and type(key) is int)):
+            raise self.conflict(above, path[:-1], key)
+        ledger = self.ledger
+        with ledger.lock:
+            depth = len(path) if depth is None else depth
+            if not is_own:  # what lies in a list is nobody's own
+                top = self._list_above(path)
+                if top is not None:
+                    mark = self._here(depth, Verb.APPEND, on_the_way)
+                    self._work(top, lambda own: own.put(path[len(top) :], value, At(mark, path)), mark)
+                    return
+            gone = below(parent, key)
+            file, recipe = gone
+            if type(file if recipe is ABSENT else recipe) not in _NO_CONTAINER:
+                self._note_cut(path, gone)
+            early, mark = ledger.early, 0
+            assigned = self._is_pair and not early and type(value) is dict
+            if ledger.provenance:
+                verb = Verb.FULL if full else Verb.REPLACE if assigned else Verb.SET
+                mark = ledger.marks.here(depth, verb, 3, on_the_way)  # its frame, this one, and that of a caller
+            if assigned:
+                value = AssignedMap(value, mark)
+            elif isinstance(value, OwnedMap):
+                value.origin = mark
+            ledger.put(self._file if early else self._recipe, path, value, mark)
 
     def _here(self, depth: int, verb: Verb, on_the_way: bool = False) -> int:
         # Ours are the frames of `here`, of this method, of another one of this class and of its caller.
@@ -396,7 +394,7 @@ class ComponentTree:
                 )
             ours = parent[1] is not ABSENT and self._by_recipe
             with self.ledger.lock:
-                self._store(at, AssignedMap() if ours else OwnedMap(), self.place(at[:-1]), full)
+                self.store(at, AssignedMap() if ours else OwnedMap(), full, self.place(at[:-1]))
             parent = self.place(at)
         self.store(path, value, full, parent)
 
@@ -432,7 +430,11 @@ class ComponentTree:
 
         raises: TypeConflict, where that is so many times ago that what it held is forgotten
         """
-        found = []
+        found, begun = [], self.ledger.begun
+        if born <= self.ledger.before and begun is not None and self._file in begun.trees:
+            if self._fresh is None:
+                self._fresh = Cut(self.ledger.before, (ABSENT, OwnedMap()))
+            found.append(((), self._fresh))
         for depth in range(len(path) + 1):
             cuts = self.cuts.get(path[:depth])
             if cuts is not None:

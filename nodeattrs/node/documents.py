@@ -19,7 +19,7 @@ from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import plain, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
-from nodeattrs.node.setters import Mark
+from nodeattrs.node.setters import CodeLocator, Mark
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
@@ -408,14 +408,8 @@ def _each_packed(ledger: Ledger, slots: Collection[int], shared: list[Any]) -> I
         if number not in reach.used:
             yield shared[number - 1] if number <= len(shared) else _blank()
             continue
-        mark = ledger.marks[number]
-        base = mark.locator.at(())
-        if mark.bulk:
-            base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
-        packed = _packed_mark(mark, base, _lines_of(mark, reach.covered.get(number, {}), base, ()))
-        if number in causes:
-            packed["causes"] = causes[number]
-        yield packed
+        packed = _known_mark(ledger.marks[number], reach.covered.get(number, {}))
+        yield {**packed, "causes": causes[number]} if number in causes else packed
 
 
 def _kept(ledger: Ledger, used: Collection[int], slots: Collection[int]) -> Mapping[int, list[Any]]:
@@ -435,7 +429,28 @@ def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, 
                 yield path, slot, chronicle
 
 
-def _packed_mark(mark: Mark, base: Origin, lines: dict[Any, Any]) -> dict[str, Any]:
+_marks_known: dict[Any, tuple[CodeLocator, dict[str, Any]]] = {}
+_MOST_MARKS = 20_000
+
+
+def _known_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
+    """A mark as data; one of a line of code is made once for all nodes that run it. covered: what it is asked for"""
+    locator = mark.locator
+    if type(locator) is not CodeLocator:
+        return _packed_mark(mark, covered)
+    key = locator.key, mark.verb, mark.depth, repr(covered)
+    if key not in _marks_known:
+        if len(_marks_known) >= _MOST_MARKS:
+            _marks_known.clear()
+        _marks_known[key] = locator, _packed_mark(mark, covered)  # which has the identities in the key
+    return _marks_known[key][1]
+
+
+def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
+    base = mark.locator.at(())
+    if mark.bulk:
+        base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
+    lines = _lines_of(mark, covered, base, ())
     packed = {"verb": mark.verb.value, "depth": mark.depth, "bulk": mark.bulk, "lines": _packed_lines(lines)}
     over = getattr(mark.locator, "lines", None)
     if over is not None and (over.first, over.last) != (base.line, base.line):

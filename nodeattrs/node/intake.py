@@ -9,26 +9,26 @@ expand and no files: a run hands in plain data and who set it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Below, Cause, Locator, Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Grown, Part
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
-from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.attributes import Attributes, set_by
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
-from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
-from nodeattrs.node.setters import RUN, Mark
-from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
+from nodeattrs.node.setters import RUN, Mark, Setter
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
+_RUN = Setter(RUN, "", RUN_ITSELF)
 
 
 class EnvironmentLike(Protocol):
@@ -100,9 +100,6 @@ class Intake:
         with self._ledger.lock:
             fresh = self._ledger.is_fresh(layers)
             if fresh:
-                for one in COMPONENTS:
-                    if one.file in layers.trees:
-                        self._trees[one.name].leave()
                 self._ledger.begin_with(layers)
             return fresh
 
@@ -134,8 +131,11 @@ class Intake:
 
     def begin_tags(self) -> None:
         """Make normal `tags` a list, as every run does before anybody else sets any."""
-        if not isinstance(_tags(self._node), list):
-            with self._node.setting_as(RUN, locator=RUN_ITSELF):
+        standing = _tags(self._node)
+        if standing is ABSENT:
+            self._set_by_run("normal", {"tags": []}, 1)
+        elif not isinstance(standing, list):
+            with set_by(self._node, _RUN):
                 make_tags(self._node)
 
     # Automatic attributes
@@ -168,10 +168,28 @@ class Intake:
         run = {"chef_guid": guid} if guid is not None else {}
         self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
 
+    def facts_ahead(self, facts: Mapping[Any, Any], *, settled: bool) -> dict[Any, Any] | None:
+        """What `facts_of` a node will say that has nothing yet, before it is given its facts; to be read only.
+
+        None where they are known only when they have been taken in: they may be changed on the way.
+        """
+        secrets = self._ledger.secrets
+        if not settled or "platform" not in facts or (secrets is not None and secrets.concern(facts)):
+            return None
+        return {**facts, "name": self._node.name, "chef_environment": self._node.environment}
+
     def note(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""
-        with self._node.setting_as(RUN, locator=RUN_ITSELF):
-            set_leaves(self._node, "automatic", stored(facts, ()))
+        self._set_by_run("automatic", stored(facts, ()), 0)
+
+    def _set_by_run(self, level: str, tree: Mapping[Any, Any], depth: int) -> None:
+        """As so many stores of the run itself, each of the value of a key. depth: its statement counts from there"""
+        component, ledger = self._trees[level], self._ledger
+        with ledger.lock:
+            mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
+            for key, value in tree.items():
+                component.leave((key,))
+                ledger.put(component.lower, (key,), value, mark)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
@@ -324,7 +342,8 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
     component.ledger.replace(component.lower, tree, tree.origin, remember=False)
     unknown = saved.unknown.get(component.lower, ())
     component.ledger.not_read(
-        component.lower, (replace(layer, origin=_Saved(layer.origin).at(())) for layer in unknown)
+        component.lower,
+        (Layer(layer.value, _Saved(layer.origin).at(()), layer.title, layer.policy) for layer in unknown),
     )
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -38,21 +37,26 @@ if TYPE_CHECKING:
 from nodeattrs.node.maps import Branch, Joined
 
 
-@dataclass(slots=True, eq=False)
 class Prepared:
     """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
     numbered: whether a number is a key somewhere in the trees
     packed:   the marks as data as some of the slots use them, where a snapshot has made that of them
+    merged:   what the trees come to, where somebody has asked; nothing where a value in it is deferred
     """
 
-    trees: Mapping[int, OwnedMap]
-    marks: tuple[Mark, ...]
-    history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]]
-    unknown: Mapping[int, tuple[Layer, ...]]
-    numbered: bool
-    packed: dict[frozenset[int], list[Any]] = field(default_factory=dict)
+    def __init__(
+        self,
+        trees: Mapping[int, OwnedMap],
+        marks: tuple[Mark, ...],
+        history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]],
+        unknown: Mapping[int, tuple[Layer, ...]],
+        numbered: bool,
+    ) -> None:
+        self.trees, self.marks, self.history, self.unknown, self.numbered = trees, marks, history, unknown, numbered
+        self.packed: dict[frozenset[int], list[Any]] = {}
+        self.merged: dict[Any, Any] | None = None
 
     def standing_in(self, ledger: Ledger) -> frozenset[int]:
         """The slots that a ledger which began with it has as they were."""
@@ -83,6 +87,7 @@ class Ledger:
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
     begun:      what another ledger had prepared, where this one began with that
+    before:     the serial of the moment before that
     cache:      the merged view's top-level answers; the node reads it directly
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
@@ -93,6 +98,7 @@ class Ledger:
 
     __slots__ = (
         "_view",
+        "before",
         "begun",
         "cache",
         "early",
@@ -119,6 +125,7 @@ class Ledger:
         self.marks = Marks(root)
         self.early = self.marks.setter.early
         self.begun: Prepared | None = None
+        self.before = -1
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -176,15 +183,33 @@ class Ledger:
             data = own(part, odd)
         return evaluated(data, odd, path) if evaluate else data
 
-    def unsettled(self) -> dict[Any, Any]:
-        """All slots merged; settled facts that stand alone in their key are not copied. Deferred values are left."""
+    def unsettled(self, evaluate: bool = False) -> dict[Any, Any]:
+        """All slots merged; what is alone in its key is not copied: settled facts, and what many nodes begin with."""
+        odd: dict[Any, None] = {}
         with self.lock:
-            root, facts = rooted(self.trees, self.plan()), self.trees[15]
-            others = {key for tree in self.trees[1:15] for key in tree}
-            alone = {key for key in facts.keys() - others if facts[key] is self.settled.get(key, ABSENT)}
-            merged = {key: entry(root, key) for key in (*others, *facts) if key not in alone}
-            found = {key: own(value, {}) for key, value in merged.items() if value is not ABSENT}
-            return {key: facts[key] for key in alone} | found
+            root, facts, settled, begun = rooted(self.trees, self.plan()), self.trees[15], self.settled, self._shared()
+            known = self.begun.trees if begun and self.begun else ()
+            others = {key for slot, tree in enumerate(self.trees[:15]) if slot not in known for key in tree}
+            others |= {key for key, value in facts.items() if value is not settled.get(key, ABSENT) or key in begun}
+            data = {**begun, **facts}
+            for key in others:
+                if (value := entry(root, key)) is not ABSENT:
+                    inside: dict[Any, None] = {}
+                    data[key] = own(value, inside)
+                    odd |= {key: None} if inside else {}
+        return evaluated(data, odd) if evaluate else data
+
+    def _shared(self) -> dict[Any, Any]:
+        """What this ledger began with, merged, where all of that stands as it was; nothing elsewhere."""
+        begun = self.begun
+        if begun is None or any(self.trees[slot] is not tree for slot, tree in begun.trees.items()):
+            return {}
+        if begun.merged is None:
+            odd: dict[Any, None] = {}
+            trees = [begun.trees.get(slot, self.trees[0]) for slot in range(len(self.trees))]
+            merged = own(rooted(trees, self.plan()), odd)
+            begun.merged = {} if odd else merged
+        return begun.merged
 
     def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
         """Some slots merged, as a plain copy of one moment."""
@@ -215,10 +240,11 @@ class Ledger:
         key = path[-1]
         parent = self._enter(slot, path[:-1], key, mark)
         if self.provenance:
+            origins = parent.origins
             if key in parent:
-                before = parent.origins.get(key, parent.origin)
+                before = origins.get(key, parent.origin)
                 self._remember(slot, path, _new(Event, ("overwritten", parent[key], before, mark)))
-            parent.origins[key] = mark if whose is None else whose
+            origins[key] = mark if whose is None else whose
         parent[key] = value
         self._leave(path)
 
@@ -290,7 +316,7 @@ class Ledger:
             for slot, tree in prepared.trees.items():
                 self.trees[slot] = tree
             self.marks.table += prepared.marks
-            self.begun = prepared
+            self.begun, self.before = prepared, self.serial
             self.history.update(prepared.history)
             self.unknown.update(prepared.unknown)
             self._view = None

@@ -11,8 +11,7 @@ Never handed out: C code reads past the methods of a dict subclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
@@ -175,26 +174,30 @@ def has_number(tree: Any) -> bool:
             if int in map(type, here):
                 return True
             here = here.values()
-        waiting += [inner for inner in here if isinstance(inner, (dict, list))]
+        waiting += [inner for inner in here if type(inner) in _CONTAINERS]
     return False
+
+
+_CONTAINERS = {dict, list, OwnedMap, AssignedMap}
+"""What a tree is made of."""
 
 
 # --- several of them
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Joined:
     """Several maps that meet under one policy, weakest first, not merged yet.
 
     members: frozen maps, owned maps, and further joined ones; only those that really contribute
     """
 
-    policy: Policy
-    members: list[Any]
+    __slots__ = ("members", "policy")
+
+    def __init__(self, policy: Policy, members: list[Any]) -> None:
+        self.policy, self.members = policy, members
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(NamedTuple):
     """Part of a plan: trees (by number) and branches that meet under one policy, weakest first."""
 
     policy: Policy

@@ -7,7 +7,6 @@ lists, who went on with a list, and what is in no tree any more.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -77,7 +76,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     trace = traced(walked, path, value, claim, _TITLES, once=False)
     if trace.elements and not brief:
         elements = (_element(ledger, path, entry, found) for entry, found in walked.elements(value))
-        trace = replace(trace, elements=tuple(elements))
+        trace = trace._replace(elements=tuple(elements))
     return _gone_on(ledger, trace, {number: own for number, (_, own) in owns.items()}, brief)
 
 
@@ -142,19 +141,19 @@ def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool
         if not any(work.took_over(one.claim, owns[id(one.claim)], trace.path) for work in works.values())
     )
     if brief:
-        return replace(trace, claims=tuple(stated))
+        return trace._replace(claims=tuple(stated))
     steps = {id(event) for work in works.values() for event in work.events}
     there = {work.slot: work.path for work in works.values()}
     history = _past(
         ledger, trace.path, steps, there, any(len(one.claim.path) < len(trace.path) for one in trace.losers)
     )
-    return replace(trace, claims=tuple(stated), history=tuple(history))
+    return trace._replace(claims=tuple(stated), history=tuple(history))
 
 
 def _with_workers(stated: TraceClaim, work: Work | None) -> TraceClaim:
     """The same as set by whoever began it, with those who went on, where something of it lives on."""
     since = work.continued if work is not None and work.lives else None
-    return stated if since is None else replace(stated, claim=_begun(stated.claim, since), then=since.steps)
+    return stated if since is None else stated._replace(claim=_begun(stated.claim, since), then=since.steps)
 
 
 def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[TraceClaim]:
@@ -169,7 +168,7 @@ def _each_setter(ledger: Ledger, stated: TraceClaim, own: Path) -> Iterator[Trac
         return
     outcome, why = (stated.outcome, stated.why) if stated.outcome is Outcome.LOSES else (Outcome.JOINS, "joined")
     for origin, mark in map(ledger.marks.place, several):
-        yield replace(stated, claim=replace(claim, origin=origin, verb=mark.verb), outcome=outcome, why=why)
+        yield stated._replace(claim=claim._replace(origin=origin, verb=mark.verb), outcome=outcome, why=why)
 
 
 def _begun(claim: Claim, since: Continued) -> Claim:
@@ -177,8 +176,8 @@ def _begun(claim: Claim, since: Continued) -> Claim:
     if claim.verb is not Verb.APPEND or not since.begun:
         return claim
     first = since.begun[0]
-    return replace(
-        claim, value=claim.value if first.value is ABSENT else first.value, origin=first.origin, verb=first.verb
+    return claim._replace(
+        value=claim.value if first.value is ABSENT else first.value, origin=first.origin, verb=first.verb
     )
 
 
@@ -214,7 +213,7 @@ def _through_deferred(walked: Walk, path: Path) -> Walk:
     for by in walked.standing:
         value = dig(_read(by.value), path[len(by.path) :]) if type(by.value) is Deferred else ABSENT
         if value is not ABSENT:
-            return replace(walked, value=value, origins=At(by.source, path), cover=None)
+            return walked._replace(value=value, origins=At(by.source, path), cover=None)
     return walked
 
 

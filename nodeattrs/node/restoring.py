@@ -132,6 +132,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
         raise DocumentError(f"this snapshot is damaged: {faults[0]}")
 
 
+_TEXT, _NUMBER = {str, type(None)}, {int, type(None)}
 _BLANK = {"kind": UNKNOWN.kind}
 _NOBODY = Mark(UNKNOWN)
 """A mark that nothing refers to: most of them, in what a run begins with."""
@@ -153,9 +154,9 @@ def _unpacked_chronicle(dropped: int, events: list[list[Any]], guard: Callable[[
     return chronicle
 
 
-def _of_type(packed: Mapping[str, Any], field: str, kind: type) -> Any:
+def _number(packed: Mapping[str, Any], field: str) -> int | None:
     value = packed.get(field)
-    if value is not None and type(value) is not kind:
+    if type(value) not in _NUMBER:
         raise ValueError(f"{field} is {value!r}")
     return value
 
@@ -171,9 +172,10 @@ def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
 
 
 def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
-    texts = [_of_type(packed, field, str) for field in ("kind", "name", "file")]
-    places = [_of_type(packed, field, int) for field in ("line", "column")]
-    return Origin(texts[0] or "unknown", texts[1] or "", texts[2], *places)
+    kind, name, file, line, column = found = [*map(packed.get, Origin._fields)]
+    if not ({type(kind), type(name), type(file)} <= _TEXT and {type(line), type(column)} <= _NUMBER):
+        raise ValueError(f"{found} is no origin")
+    return Origin(kind or "unknown", name or "", file, line, column)
 
 
 def _unpacked_causes(packed: Any) -> dict[Path, tuple[Cause, ...]]:
@@ -284,5 +286,5 @@ def _unpacked_lines(packed: list[Any]) -> dict[Any, Any]:
     lines = {}
     for step, line, column, below in packed:
         place = {"line": line, "column": column}
-        lines[step] = [_of_type(place, "line", int), _of_type(place, "column", int), _unpacked_lines(below)]
+        lines[step] = [_number(place, "line"), _number(place, "column"), _unpacked_lines(below)]
     return lines

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from nodeattrs.errors import InvalidRunListItem
 from nodeattrs.lazily import regexp
@@ -15,8 +16,7 @@ _BARE_PINNED = regexp(rf"([^@\[\]\n]+){_PINNED}")
 _BARE = regexp(r"[^\[\]\n]+")
 
 
-@dataclass(frozen=True, slots=True)
-class RunListItem:
+class RunListItem(NamedTuple):
     """One item of a run list; it prints in its long form.
 
     type:    "recipe" or "role"
@@ -37,13 +37,8 @@ class RunListItem:
         >>> print(RunListItem.parse("apache2::ssl@1.2"))
         recipe[apache2::ssl@1.2]
         """
-        if isinstance(text, str):
-            if found := _ROLE.fullmatch(text):
-                return cls("role", found[1])
-            if found := _RECIPE.fullmatch(text) or _BARE_PINNED.fullmatch(text):
-                return cls("recipe", found[1], found[2])
-            if _BARE.fullmatch(text):
-                return cls("recipe", text)
+        if isinstance(text, str) and (item := _parsed(text)) is not None:
+            return item
         raise InvalidRunListItem(
             f"{text!r} is no run-list item",
             hint="write recipe[name], recipe[name@1.2.3], role[name] or the bare name of a recipe",
@@ -51,6 +46,16 @@ class RunListItem:
 
     def __str__(self) -> str:
         return f"{self.type}[{self.name}@{self.version}]" if self.version else f"{self.type}[{self.name}]"
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> RunListItem | None:
+    """The nodes of a fleet have the same few."""
+    if found := _ROLE.fullmatch(text):
+        return RunListItem("role", found[1])
+    if found := _RECIPE.fullmatch(text) or _BARE_PINNED.fullmatch(text):
+        return RunListItem("recipe", found[1], found[2])
+    return RunListItem("recipe", text) if _BARE.fullmatch(text) else None
 
 
 def normalised(run_list: Iterable[object]) -> list[RunListItem]:

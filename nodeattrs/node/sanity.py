@@ -36,6 +36,8 @@ def _is_mark(ledger: Ledger, number: Any) -> bool:
 
 
 def _are_marks(ledger: Ledger, whose: Any, path: Path) -> bool:
+    if type(whose) is int:
+        return _is_mark(ledger, whose)  # as most are
     elements = whose if isinstance(whose, list) else [whose]
     numbers = [setter.source for one in elements for setter in setters(one, path)]
     if isinstance(whose, Worked):
@@ -64,7 +66,8 @@ class _Slot:
             if isinstance(value, OwnedMap) and not isinstance(tree, OwnedMap):
                 what = "a list" if isinstance(tree, list) else "a frozen one"
                 yield f"an owned map inside {what} at {path} in slot {self._slot}"
-            yield from self.faults(value, (*path, step))
+            if isinstance(value, (dict, list)):
+                yield from self.faults(value, (*path, step))
 
     def _of_owned(self, tree: OwnedMap, path: Path) -> Iterator[str]:
         where = f"at {path} in slot {self._slot}"

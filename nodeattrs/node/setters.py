@@ -267,12 +267,12 @@ _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 calls that led there."""
 
 
-def _calls_to(frame: Any, code: CodeType, entered: CodeType | None) -> Calls:
+def _calls_to(frame: Any, entered: CodeType) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
     import linecache
 
     calls: list[tuple[CodeType, int, Any]] = []
-    left = 0 if entered is None or code is entered else _MOST_CALLS
+    left = _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
         if not code.co_filename.startswith(_HERE):
             calls.append((code, frame.f_lasti, linecache.cache.get(code.co_filename)))
@@ -335,6 +335,14 @@ class Marks:
         self.table.append(mark)
         return len(self.table) - 1
 
+    def of(self, setter: Setter, locator: Locator, depth: int, verb: Verb = Verb.SET) -> int:
+        """The number of the mark of a setter that has a locator, which counts paths from that depth."""
+        key = (id(setter), depth, verb)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = self.add(Mark(locator, verb, depth))
+        return number
+
     def here(self, depth: int, verb: Verb = Verb.SET, above: int = 2, on_the_way: bool = False) -> int:
         """The number of the mark for what the caller of this library says now.
 
@@ -345,11 +353,7 @@ class Marks:
         """
         setter = self.setter
         if setter.locator is not None:
-            key: tuple[Any, ...] = (id(setter), depth, verb)
-            number = self._numbers.get(key)
-            if number is None:
-                number = self._numbers[key] = self.add(Mark(setter.locator, verb, depth))
-            return number
+            return self.of(setter, setter.locator, depth, verb)
         frame: Any = sys._getframe(above)
         while (code := frame.f_code).co_filename.startswith(_HERE):
             if frame.f_back is None:
@@ -357,7 +361,7 @@ class Marks:
             frame = frame.f_back
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         offset = frame.f_lasti + on_the_way
-        key = (id(code), offset, id(setter), depth, verb)
+        key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
@@ -368,12 +372,12 @@ class Marks:
                 caller, left = caller.f_back, left - 1
         number = self._numbers.get(key)
         if number is None:
-            import linecache
-
             # The text is held, since the file may have run again with another one by the time somebody asks.
-            known = linecache.cache.get(code.co_filename)
+            lines = sys.modules.get("linecache")
+            known = None if lines is None else lines.cache.get(code.co_filename)
+            calls = () if entered is None or code is entered else _calls_to(frame, entered)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, offset, setter, verb, depth, known, _calls_to(frame, code, entered)))
+            self.table.append((code, offset, setter, verb, depth, known, calls))
         else:
             self.until[number] = len(self.table)
         return number

@@ -8,7 +8,6 @@ which trees meet first, and under which policy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -40,7 +39,6 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
 class Component:
     """One of Chef's ten: a writer's name and the slots behind it.
 
@@ -48,13 +46,10 @@ class Component:
     is_pair:      whether attribute file and recipe are kept apart in it
     """
 
-    name: str
-    file: int
-    recipe: int
-    is_pair: bool = field(init=False)
+    __slots__ = ("file", "is_pair", "name", "recipe")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "is_pair", self.file != self.recipe)
+    def __init__(self, name: str, file: int, recipe: int) -> None:
+        self.name, self.file, self.recipe, self.is_pair = name, file, recipe, file != recipe
 
 
 COMPONENTS: tuple[Component, ...] = (

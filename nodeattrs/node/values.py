@@ -136,7 +136,7 @@ class Withheld:
 HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
 """The exact types of scalars that a slot's tree holds."""
 
-_TAKEN = HELD - {float, Sensitive}
+TAKEN = HELD - {float, Sensitive}
 """Those that need no look; a float may be no number, and a secret may hold anything."""
 
 
@@ -165,12 +165,12 @@ def taken_in(value: Any, room: int = ROOM) -> Any:
     cost:   one visit a map and list
     raises: BadKey, BadValue, TooDeep with the path from *value*
     """
-    return copied(value, _TAKEN, _plain, room)
+    return copied(value, TAKEN, _plain, room)
 
 
 def stored(value: Any, path: Path) -> Any:
     """A copy of a value that enters at *path*, as `taken_in`; an error names the whole path."""
-    if type(value) in _TAKEN:
+    if type(value) in TAKEN:
         return value
     try:
         return taken_in(value, max(ROOM - len(path), 0))

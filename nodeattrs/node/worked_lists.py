@@ -7,7 +7,6 @@ something beside it, or set a part of it anew. It knows no other slots than the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,8 +29,7 @@ def shown(value: Any) -> Any:
     return value if type(value) in READY else plain(value, False)
 
 
-@dataclass(frozen=True, slots=True)
-class Continued:
+class Continued(NamedTuple):
     """A list that was worked on in place, or a part of one: what somebody had set there lives on in it.
 
     slot:   the weaker slot whose word was gone on with, as it stands there now: a recipe works on the attribute
@@ -67,7 +65,6 @@ def work_at(ledger: Ledger, slot: int, path: Path) -> Work | None:
     return None
 
 
-@dataclass(frozen=True)
 class Work:
     """A list that a slot has and that was united or worked on in place, and what of it a path leads to.
 
@@ -75,11 +72,8 @@ class Work:
     now:   who set its elements, and who worked on it
     """
 
-    ledger: Ledger
-    slot: int
-    path: Path
-    depth: int
-    now: list[Origins]
+    def __init__(self, ledger: Ledger, slot: int, path: Path, depth: int, now: list[Origins]) -> None:
+        self.ledger, self.slot, self.path, self.depth, self.now = ledger, slot, path, depth, now
 
     @property
     def at(self) -> Path:

@@ -19,7 +19,8 @@ from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Elements, in_order
-from nodeattrs.node.values import Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
+from nodeattrs.node.maps import OwnedMap
+from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
 
 
 class _Handle:
@@ -75,14 +76,16 @@ class _Handle:
         """
         if type(step) is tuple and step:
             return self._given(*self._stepped(place, step))
-        step = key_of(step, self._path)
-        found = below(place, step)
-        if thing_of(found) is ABSENT:
+        if type(step) is not str:
+            step = key_of(step, self._path)
+        file, recipe = found = below(place, step)
+        if recipe is ABSENT and file is ABSENT:
             found = self._tree.created(self._path, step)
         return self._given((*self._path, step), found)
 
     def _given(self, path: Path, found: Place) -> Any:
-        thing = thing_of(found)
+        file, recipe = found
+        thing = file if recipe is ABSENT else recipe
         if isinstance(thing, dict):
             return Writer(self._tree, path, found)
         return ListWriter(self._tree, path, found) if isinstance(thing, list) else thing
@@ -93,8 +96,13 @@ class _Handle:
         for step in steps:
             if type(step) is not str:
                 step = key_of(step, path)
-            place = below(place, step)
-            if place[0] is ABSENT and place[1] is ABSENT:
+            file, recipe = place
+            if file is ABSENT and type(recipe) is OwnedMap:
+                recipe = recipe.get(step, ABSENT)
+                place = file, recipe
+            else:
+                place = file, recipe = below(place, step)
+            if recipe is ABSENT and file is ABSENT:
                 place = self._tree.created(path, step, on_the_way=True)
             path = (*path, step)
         return path, place
@@ -112,10 +120,12 @@ class _Handle:
         if type(step) is tuple and step:
             above, place = self._stepped(place, step[:-1])
             step = step[-1]
-        path = (*above, key_of(step, above))
-        if isinstance(value, _Handle) and value.stands_at(self._tree, path):
-            return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
-        self._tree.store(path, stored(value, path), parent=place)
+        path = (*above, step if type(step) is str else key_of(step, above))
+        if type(value) not in TAKEN:
+            if isinstance(value, _Handle) and value.stands_at(self._tree, path):
+                return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
+            value = stored(value, path)
+        self._tree.store(path, value, False, place)
 
 
 class Writer(_Handle):
@@ -136,7 +146,7 @@ class Writer(_Handle):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        return self._child(self._place(), key)
+        return self._child(self._known if self._born == self._tree.ledger.serial else self._place(), key)
 
     def __delitem__(self, key: Any) -> None:
         if type(key) is tuple and key[1:]:

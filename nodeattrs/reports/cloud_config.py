@@ -32,7 +32,7 @@ def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
         if report.error is not None and report.kind is not None and report.number not in but:
             one, part = finding_of(report.error), report.part
             at = Origin("part", f"of {part.file}", report.filename, one.line, one.column)
-            at = at if part.file and not part.line else replace(at, name="", file=part.file or one.file)
+            at = at if part.file and not part.line else at._replace(name="", file=part.file or one.file)
             code = code_named(report.kind, "CloudConfigError").code
             yield _placed(replace(one, code=code), f"{report.status}: {one.message}", report.title, at)
 

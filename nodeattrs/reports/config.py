@@ -52,5 +52,5 @@ def _who(claim: TraceClaim) -> str:
 
 def _claim(claim: TraceClaim) -> dict[str, Any]:
     origin = claim.origin
-    where = {name: getattr(origin, name) for name in origin.__slots__}
+    where = origin._asdict()
     return {"value": _plain(claim.value), "outcome": claim.outcome.value, **where}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
@@ -24,16 +23,14 @@ _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 _ELEMENT_SIGNS = {"added": "+", "removed": "-"}
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     """A node as it is compared, and what it is called: "web1", "web1@3"."""
 
     title: str
     node: Node
 
 
-@dataclass(frozen=True, slots=True)
-class ElementChange:
+class ElementChange(NamedTuple):
     """An element that one of two lists has, and everyone who set it there; kind is "added" or "removed"."""
 
     kind: str
@@ -79,17 +76,14 @@ def _slot_elements(slot: SlotTree, path: Path, values: Sequence[Any]) -> Element
     return [(value, (slot.origin((*path, index)),)) for index, value in enumerate(values)]
 
 
-@dataclass(frozen=True)
 class Difference:
     """What the right side has that the left one has not, and the other way round.
 
     by_slot: compare the fifteen slots, too: what an override hides differs there only
     """
 
-    left: Side
-    right: Side
-    path: Path = ()
-    by_slot: bool = False
+    def __init__(self, left: Side, right: Side, path: Path = (), by_slot: bool = False) -> None:
+        self.left, self.right, self.path, self.by_slot = left, right, path, by_slot
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -145,13 +139,11 @@ class Difference:
             yield from slot.lines(screen)
 
 
-@dataclass(frozen=True)
 class SlotDifference:
     """What differs in one slot, whether it is read or not."""
 
-    left: SlotTree
-    right: SlotTree
-    path: Path = ()
+    def __init__(self, left: SlotTree, right: SlotTree, path: Path = ()) -> None:
+        self.left, self.right, self.path = left, right, path
 
     @cached_property
     def changes(self) -> list[Change]:

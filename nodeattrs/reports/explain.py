@@ -16,8 +16,7 @@ screen. The plain form of a trace is `str(trace)`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Earlier, Element, Row, Trace, columns_of, rows
@@ -42,8 +41,7 @@ _BELOW = " " * 12
 _ASIDE = " " * 17
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """A trace and whose it is.
 
     node, environment: the node's
@@ -407,7 +405,7 @@ def _once(past: Earlier, trace: Trace, screen: Screen) -> Iterator[str]:
     claim = past.claim
     level = trace.title(claim.rank).partition(" / ")[0]
     if past.event == "forgotten":
-        yield f"    {past.count} more in {level} that nobody keeps"
+        yield f"    {past.times} more in {level} that nobody keeps"
         return
     at = f" at {printable(spell(claim.path))}" if claim.path != trace.path else ""
     event = _EVENTS.get(past.event, past.event)

@@ -76,7 +76,7 @@ def _margin(origins: tuple[Origin, ...]) -> str:
 
 
 def _origin_dict(origin: Origin) -> dict[str, Any]:
-    return {name: getattr(origin, name) for name in origin.__slots__}
+    return origin._asdict()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.keep import Revision
 from nodeattrs.reports.screen import Screen, in_columns, printable
@@ -54,8 +53,7 @@ def went(revision: Revision) -> str:
     return f"{how} ({parts})" if parts else how
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedNode:
+class ChangedNode(NamedTuple):
     """A node after somebody has changed what is stored of it; its latest revision is None where it was forgotten."""
 
     node: str
@@ -72,8 +70,7 @@ class ChangedNode:
         yield f"{printable(self.node)} is {how}"
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """Revisions, the latest first.
 
     unreadable: what of them is gone or cannot be read, in words

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, printable
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Long):
     """The names of everything of one kind, in order."""
 
     kind: str
-    names: tuple[str, ...]
+    names: Iterable[str]
 
-    def to_dict(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """The names as data."""
-        return {"version": 1, "kind": self.kind, "names": list(self.names)}
+        return {"version": 1, "kind": self.kind, "names": iter(self.names)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A name a line."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.core.tree import ABSENT, NO_ENTRIES, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.texts.yaml_writing import written
@@ -44,8 +43,7 @@ def _as_yaml(value: Any) -> Iterator[str]:
     yield from (printable(line) for line in text.splitlines())
 
 
-@dataclass(frozen=True, slots=True)
-class LookedUp:
+class LookedUp(NamedTuple):
     """A value for each node; or with `whole` all keys of each node.
 
     values:  node -> the value, or the error that the lookup ended with
@@ -55,7 +53,7 @@ class LookedUp:
     key: str
     values: Mapping[str, Any]
     whole: bool = False
-    unknown: Mapping[str, Sequence[UnknownLevel]] = field(default_factory=dict)
+    unknown: Mapping[str, Sequence[UnknownLevel]] = NO_ENTRIES
 
     def to_dict(self) -> dict[str, Any]:
         """Each node with its value."""
@@ -96,8 +94,7 @@ class LookedUp:
                 yield from _as_yaml(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(NamedTuple):
     """Why a key has its value, for each node. with_causes: also the lines that decided who is asked, and how"""
 
     explanations: Mapping[str, Explanation]
@@ -267,8 +264,7 @@ def _row(cells: list[str], screen: Screen) -> Iterator[str]:
     yield from screen.wrapped(line, " " * 8, indent)
 
 
-@dataclass(frozen=True, slots=True)
-class WhoHas:
+class WhoHas(NamedTuple):
     """Every line of every data file that says a key."""
 
     key: str
@@ -288,8 +284,7 @@ class WhoHas:
             yield printable(str(one.place))
 
 
-@dataclass(frozen=True, slots=True)
-class NobodyReads:
+class NobodyReads(NamedTuple):
     """Files that no node reads, and keys that every node sees shadowed."""
 
     found: Unused
@@ -312,8 +307,7 @@ class NobodyReads:
             yield printable(f"{origin.place}: {key} is always shadowed")
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(NamedTuple):
     """Keys with different values on two sides.
 
     pairs: key -> both values, ABSENT where a side has none
@@ -346,8 +340,7 @@ class Compared:
                     yield screen.paint(printable(f"  {mark} {text}"), style)
 
 
-@dataclass(frozen=True, slots=True)
-class Variables:
+class Variables(NamedTuple):
     """The variables that hierarchies need.
 
     nodes: node -> what its hierarchies need, in their order

@@ -6,8 +6,9 @@ value can move the cursor or colour anything itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
 
 _STYLES = {
     "wins": "1;32",
@@ -23,8 +24,7 @@ _STYLES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Screen:
+class Screen(NamedTuple):
     """How wide the lines may be, and whether they may be coloured."""
 
     width: int = 80
@@ -70,15 +70,23 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
-def in_columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:
+_AT_ONCE = 1_000
+"""Rows that are looked at before the first of them is written."""
+
+
+def in_columns(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:
     """The cells of *rows*, padded so that they stand below each other; the last cell of a row is left alone.
 
     right: the columns that end together and not begin together: numbers
+    cost:  memory for some rows; of more than a thousand a column may be wider from some row on
     """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = [
-            cell.rjust(width) if index in right else cell.ljust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        yield [*cells[:-1], row[-1]]
+    waiting, widths = iter(rows), [0] * 100
+    while some := list(islice(waiting, _AT_ONCE)):
+        columns = zip(*some, strict=True)
+        widths = [max(width, *map(len, column)) for width, column in zip(widths, columns, strict=False)]
+        for row in some:
+            cells = [
+                cell.rjust(width) if index in right else cell.ljust(width)
+                for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ]
+            yield [*cells[:-1], row[-1]]

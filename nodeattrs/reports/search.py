@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
+from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
@@ -16,8 +16,7 @@ _WIDEST = 60
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One node, and its value for each attribute that was asked for; ABSENT where it has none.
 
     unknown: for some attributes, the layers that cannot be read and might override it
@@ -25,7 +24,7 @@ class Finding:
 
     name: str
     values: dict[str, Any]
-    unknown: Mapping[str, tuple[Undecided, ...]] = field(default_factory=dict)
+    unknown: Mapping[str, tuple[Undecided, ...]] = NO_ENTRIES
 
     def to_dict(self) -> dict[str, Any]:
         """As data: an attribute that the node does not have is null, as in Chef's partial search."""
@@ -62,28 +61,26 @@ def in_order(findings: Sequence[Finding], title: str) -> list[Finding]:
     return sorted(findings, key=key)
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(Long):
     """A page of what was found.
 
     total:  how many nodes were found in all
     offset: how many of them stand before this page
+    count:  how many are on it
+    titles: the attributes that were asked for
+    page:   the nodes
     """
 
-    query: str
-    total: int
-    offset: int
-    page: Sequence[Finding]
+    def __init__(
+        self, query: str, total: int, offset: int, count: int, titles: Sequence[str], page: Iterable[Finding]
+    ) -> None:
+        self.query, self.total, self.offset, self.count = query, total, offset, count
+        self.titles, self.page = titles, page
 
-    def to_dict(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """The page as data."""
-        nodes = [one.to_dict() for one in self.page]
+        nodes = (one.to_dict() for one in self.page)
         return {"version": 1, "query": self.query, "total": self.total, "offset": self.offset, "nodes": nodes}
-
-    @property
-    def unknown(self) -> dict[str, tuple[Undecided, ...]]:
-        """What layers that cannot be read might override on this page."""
-        return {f"{title} of {one.name}": found for one in self.page for title, found in one.unknown.items()}
 
     def json_lines(self) -> Iterator[str]:
         """One JSON document a node."""
@@ -92,17 +89,18 @@ class Findings:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """One line a node."""
-        if not self.page:
+        if not self.count:
             yield "no node was found" if not self.total else f"there are {self.total} nodes, none on this page"
             return
-        titles = list(self.page[0].values)
-        rows = [["node", *map(printable, titles)]]
-        for one in self.page if titles else ():
-            shown = ["" if value is ABSENT else cut(on_one_line(value), _WIDEST) for value in one.values.values()]
-            rows.append([one.name, *shown])
-        for number, row in enumerate(in_columns(rows)) if titles else ():
+        for number, row in enumerate(in_columns(self._rows())) if self.titles else ():
             line = "  ".join(row).rstrip()
             yield line if number else screen.paint(line, "strong")
-        yield from (one.name for one in self.page if not titles)
-        if len(self.page) < self.total:
-            yield f"({self.offset + 1} to {self.offset + len(self.page)} of {self.total})"
+        yield from (one.name for one in self.page if not self.titles)
+        if self.count < self.total:
+            yield f"({self.offset + 1} to {self.offset + self.count} of {self.total})"
+
+    def _rows(self) -> Iterator[list[str]]:
+        yield ["node", *map(printable, self.titles)]
+        for one in self.page:
+            shown = ("" if value is ABSENT else cut(on_one_line(value), _WIDEST) for value in one.values.values())
+            yield [one.name, *shown]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
@@ -14,7 +13,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
-from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
+from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -29,8 +28,7 @@ _PLAIN = regexp(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 
-@dataclass(frozen=True, slots=True)
-class ShownNode:
+class ShownNode(NamedTuple):
     """What is read on a node at a path.
 
     value:   the merged tree, deferred values not computed yet
@@ -48,10 +46,7 @@ class ShownNode:
     def to_dict(self) -> dict[str, Any]:
         """The value, what might override it, and if asked for the origin of each leaf in it."""
         return {
-            "version": 1,
-            "node": self.node,
-            "environment": self.environment,
-            "path": spell(self.path),
+            **head(self.node, self.environment, self.path),
             "value": data_of(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
             **undecided.data_of({"": self.unknown}),
@@ -62,8 +57,7 @@ class ShownNode:
         yield from tree_lines(self.value, screen, self.origins, self.path)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSlots:
+class ShownSlots(NamedTuple):
     """What some of the fifteen slots say at a path, each for itself.
 
     slots: those that were asked for; one that says nothing there is left out of the text
@@ -77,13 +71,7 @@ class ShownSlots:
 
     def to_dict(self) -> dict[str, Any]:
         """Each slot with its value at the path; null with `found` false where it says nothing."""
-        return {
-            "version": 1,
-            "node": self.node,
-            "environment": self.environment,
-            "path": spell(self.path),
-            "slots": [self._slot_dict(slot) for slot in self.slots],
-        }
+        return {**head(self.node, self.environment, self.path), "slots": [self._slot_dict(slot) for slot in self.slots]}
 
     def _slot_dict(self, slot: SlotTree) -> dict[str, Any]:
         value = dig(slot.to_dict(), self.path)
@@ -119,8 +107,7 @@ class ShownSlots:
             yield from screen.wrapped(f"nothing set{at} in {names}", "# ")
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDocument:
+class ShownDocument(NamedTuple):
     """What a document has at a path: facts, a role, an environment."""
 
     path: Path
@@ -139,6 +126,11 @@ class ShownDocument:
     def lines(self, screen: Screen) -> Iterator[str]:
         """It as a tree."""
         yield from tree_lines(self.value, screen, self.origins, self.path)
+
+
+def head(node: str, environment: str, path: Path) -> dict[str, Any]:
+    """With which the data of what is asked of a node begin."""
+    return {"version": 1, "node": node, "environment": environment, "path": spell(path)}
 
 
 def part_of(tree: Any, path: Path) -> Any:
@@ -227,18 +219,8 @@ def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str,
     _leaves(value, path, leaves)
     listed = []
     for leaf in leaves:
-        origin = origins(leaf)
-        if origin is not None:
-            listed.append(
-                {
-                    "path": spell(leaf),
-                    "kind": origin.kind,
-                    "name": origin.name,
-                    "file": origin.file,
-                    "line": origin.line,
-                    "column": origin.column,
-                }
-            )
+        if (origin := origins(leaf)) is not None:
+            listed.append({"path": spell(leaf), **origin_data(origin)})
     return {"origins": listed}
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from nodeattrs.keep import Revision
+from nodeattrs.reports import Long
 from nodeattrs.reports.history import revision_dict, went
 from nodeattrs.reports.screen import Screen, in_columns, printable
 
@@ -63,24 +65,32 @@ class NodeStatus(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class Status(Long):
     """How the nodes are.
 
     now: what ages are counted from
     """
 
-    nodes: Sequence[NodeStatus]
+    nodes: Iterable[NodeStatus]
     now: datetime
 
-    def to_dict(self) -> dict[str, Any]:
+    def data(self) -> dict[str, Any]:
         """As data."""
-        return {"version": 1, "nodes": [one.to_dict() for one in self.nodes]}
+        return {"version": 1, "nodes": (one.to_dict() for one in self.nodes)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """One line a node, then how many there are of each sort."""
-        rows = [one.cells(self.now) for one in self.nodes]
-        for row, one in zip(in_columns(rows, right=(1,)) if rows else [], self.nodes, strict=True):
+        ahead: deque[NodeStatus] = deque()
+
+        def cells() -> Iterator[list[str]]:
+            for one in self.nodes:
+                ahead.append(one)
+                yield one.cells(self.now)
+
+        count = failed = 0
+        for row in in_columns(cells(), right=(1,)):
+            is_failed = ahead.popleft().failed
+            count, failed = count + 1, failed + is_failed
             line = "  ".join(row).rstrip()
-            yield screen.paint(line, "error") if one.failed else line
-        failed = sum(one.failed for one in self.nodes)
-        yield f"{len(self.nodes)} node{'' if len(self.nodes) == 1 else 's'}, {failed} failed"
+            yield screen.paint(line, "error") if is_failed else line
+        yield f"{count} node{'' if count == 1 else 's'}, {failed} failed"

@@ -43,7 +43,7 @@ class Elsewhere:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as data for JSON."""
-        named = {name: getattr(self.origin, name) for name in self.origin.__slots__}
+        named = self.origin._asdict()
         return {**named, "nodes": list(self.nodes), "lacks": self.lacks}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator
@@ -60,7 +60,7 @@ class Block:
         return all(when.met(facts) for when in self.when)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AttributeData:
     """An attribute file that is data.
 
@@ -79,6 +79,11 @@ class AttributeData:
         for block in self.blocks:
             if block.counts(facts):
                 yield from block.levels
+
+    @cached_property
+    def has_normal(self) -> bool:
+        """Whether something in it is of each node's own: `normal` goes on from the last run."""
+        return any(level.level == "normal" for block in self.blocks for level in block.levels)
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
         """The conditions that let what stands at a place count."""

@@ -50,8 +50,13 @@ def jobs_for(count: int) -> int:
     return 1 if count < 2 * BATCH else processors()
 
 
-def each(
-    one: Callable[[_A], _T],
+def each(one: Callable[[_A], _T], names: Iterable[_A], **how: Any) -> Iterator[_T]:
+    """What *one* gives for each name; the words are those of `through`."""
+    return through(partial(map, one), names, **how)
+
+
+def through(
+    some: Callable[[Iterable[_A]], Iterator[_T]],
     names: Iterable[_A],
     *,
     executor: Executor | Workers | None = None,
@@ -60,14 +65,15 @@ def each(
     stopping: Callable[[], bool] | None = None,
     repository: Packed | None = None,
 ) -> Iterator[_T]:
-    """What *one* gives for each name, on any number of processes; the words are those of `resolve`.
+    """What *some* gives for the names, one for each, on any number of processes; the words are those of `resolve`.
 
-    one:    can be sent to another process, and so can what it gives
+    some:   is given names as long as there are any, and nobody has stopped; what it gives may come later, and in their
+            order. It can be sent to another process, and so can what it gives
     raises: FleetError, where a worker died
     """
     stopping = stopping or (lambda: False)
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
-    task = _Task(one, in_force())
+    task = _Task(some, in_force())
     if workers.executor is not None:
         submit: _Submit = workers.executor.submit
         shared = None if repository is None else workers.share(repository)
@@ -80,16 +86,21 @@ def each(
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
     if jobs == 1:
-        for name in chain(first, waiting):
-            if stopping():
-                return
-            yield one(name)
+        yield from some(_until(stopping, chain(first, waiting)))
         return
     sizes = Sizes(min(BATCH, math.ceil(len(first) / jobs)) or 1)
     with _pool(jobs, stopping) as (submit_to, asked):
         yield from _sent(
             partial(submit_to, _resolved, task, None), chain(first, waiting), workers, sizes, in_order, asked
         )
+
+
+def _until(stopping: Callable[[], bool], names: Iterable[_A]) -> Iterator[_A]:
+    """The names, until it is time to stop."""
+    for name in names:
+        if stopping():
+            return
+        yield name
 
 
 def _sent(
@@ -227,9 +238,9 @@ def _not_interrupted() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What is done with each node, wherever that is, and under which limits."""
+    """What is done with nodes, wherever that is, and under which limits."""
 
-    one: Callable[[Any], Any]
+    some: Callable[[Iterable[Any]], Iterator[Any]]
     limits: Limits
     version: str = field(default_factory=version)
 
@@ -329,10 +340,10 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
     _Stop.at_work = True
     try:
         with _Quiet.kept(), limited(task.limits):
-            for name in names:
-                if _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value:
-                    break
-                outcomes.append(task.one(name))
+            for outcome in task.some(
+                _until(lambda: _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value, names)
+            ):
+                outcomes.append(outcome)
     except KeyboardInterrupt:
         if _Stop.by_the_fleet is None:
             raise

@@ -16,10 +16,12 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
 from nodeattrs.adapters.bindings.model.items import Bind
 from nodeattrs.adapters.bindings.model.producers import Constant, Factory
+from nodeattrs.adapters.bindings.site_files import Known
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
 from nodeattrs.core.tree import ABSENT, dig
@@ -60,6 +62,7 @@ def site_of(
     named = {scheme: partial(_asked, repository, text) for scheme, text in repository.config.binding_providers.items()}
     return Composition(
         place,
+        known=_kept_of(repository).known,
         node=node,
         facts=facts,
         environment=environment,
@@ -70,16 +73,34 @@ def site_of(
     )
 
 
+class _Kept:
+    """What is the same for all nodes of a repository; code that it names runs for each of them."""
+
+    def __init__(self) -> None:
+        self.known = Known()
+        self.points = [*entry_points(group=CLASSES)]
+
+
+_kept: WeakKeyDictionary[Repository, _Kept] = WeakKeyDictionary()
+
+
+def _kept_of(repository: Repository) -> _Kept:
+    if repository not in _kept:
+        _kept[repository] = _Kept()
+    return _kept[repository]
+
+
 # --- classes and providers --------------------------------------------------------------------
 
 
 def classes_of(repository: Repository) -> Classes:
-    """The classes that bindings of a repository may name. Nothing is loaded yet."""
-    classes = Classes()
-    for point in entry_points(group=CLASSES):
+    """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most."""
+    classes, modules = Classes(), dict[str, Any]()
+    for point in _kept_of(repository).points:
         classes.offer(point.name, partial(_of_package, point))
     for text in repository.config.binding_classes:
-        classes.offer(text.rpartition(":")[2].rpartition(".")[2], partial(loaded, repository.root, text))
+        name = text.rpartition(":")[2].rpartition(".")[2]
+        classes.offer(name, partial(loaded, repository.root, text, modules))
     return classes
 
 
@@ -88,23 +109,27 @@ def _of_package(point: Any) -> Any:
     return point.load()
 
 
-def loaded(root: Path, text: str) -> Any:
+def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
     """What "package.module:name", or "file.py:name" of a repository, means.
 
-    raises: UnknownLayer, where code is held back; DocumentError
+    modules: files that were loaded, for this call and those to come
+    raises:  UnknownLayer, where code is held back; DocumentError
     """
+    modules = {} if modules is None else modules
     require_may_run(text)
     home, _, name = text.partition(":")
     try:
         if not home.endswith(".py"):
             return pkgutil.resolve_name(text)
-        file = root / home
-        spec = importlib.util.spec_from_file_location(f"{file.stem}_of_{root.name}", file)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{home} is no module")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return getattr(module, name)
+        if home not in modules:
+            file = root / home
+            spec = importlib.util.spec_from_file_location(f"{file.stem}_of_{root.name}", file)
+            if spec is None or spec.loader is None:
+                raise ImportError(f"{home} is no module")
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            modules[home] = module
+        return getattr(modules[home], name)
     except NodeattrsError:
         raise
     except Exception as error:

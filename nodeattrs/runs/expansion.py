@@ -102,7 +102,7 @@ def take_layers(node: Node, layers: Layers, facts: Facts) -> set[str]:
 
 def asked_facts(facts: Facts, name: str, environment: str, expansion: Expansion, more: Facts) -> dict[Any, Any]:
     """What conditions ask: facts, and what a run notes among them. more: what a policy adds"""
-    return {**facts, "name": name, "chef_environment": environment, **_noted(expansion), **more}
+    return {**facts, "name": name, "chef_environment": environment, **expansion.noted, **more}
 
 
 @taking(node=Node, roles=NAMED, environments=NAMED)
@@ -148,15 +148,7 @@ def note_expansion(node: Node, expansion: Expansion) -> None:
     """Note among the automatic attributes what the run-list expands to."""
     intake = Intake(node)
     intake.begin_tags()
-    intake.note(_noted(expansion))
-
-
-def _noted(expansion: Expansion) -> dict[str, Any]:
-    return {
-        "recipes": expansion.with_duplicates,
-        "expanded_run_list": expansion.qualified,
-        "roles": expansion.roles,
-    }
+    intake.note(expansion.noted)
 
 
 def _environment(name: str, environments: Environments) -> Environment:

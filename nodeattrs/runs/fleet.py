@@ -26,7 +26,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
-from nodeattrs.runs.batches import BATCH, each
+from nodeattrs.runs.batches import BATCH, through
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked
@@ -34,6 +34,7 @@ from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
+from nodeattrs.runs.together import Together
 from nodeattrs.texts.documents import Document, read
 
 if TYPE_CHECKING:
@@ -191,8 +192,8 @@ def resolve(
     items: Iterable[_Item] = map(_packing(fleet), names) if fleet.shipped else names
     refused, of_the_store = 0, code_of(StoreError)
     try:
-        for outcome in each(
-            partial(_one, work),
+        for outcome in through(
+            partial(_some, work),
             items,
             executor=executor,
             jobs=jobs,
@@ -239,9 +240,52 @@ class _Sent(NamedTuple):
 _Item = str | _Sent
 
 
-def _one(work: _Work, item: _Item) -> Outcome:
+def _name(item: _Item) -> str:
+    return item if isinstance(item, str) else item.name
+
+
+def _some(work: _Work, items: Iterable[_Item]) -> Iterator[Outcome]:
+    """What came of nodes. Several are saved at once, unless somebody looks at each; nothing is given before."""
+    if not work.fleet.save or work.collect is not None or work.apply is not None:
+        yield from (_one(work, item) for item in items)
+        return
+    run: list[Outcome] = []
+    began, together = time.perf_counter(), Together()
+    for item in items:
+        if any(_name(item) == outcome.name for outcome in run):  # which goes on from what it left
+            yield from _saved(work, run, together)
+            run = []
+        run.append(_one(work, item, together))
+        if len(run) == BATCH or time.perf_counter() - began > _TOGETHER_SECONDS:
+            yield from _saved(work, run, together)
+            began, run = time.perf_counter(), []
+    yield from _saved(work, run, together)
+
+
+_TOGETHER_SECONDS = 0.25
+"""How long what came of a node waits for others, at least."""
+
+
+def _saved(work: _Work, run: Iterable[Outcome], together: Together) -> Iterator[Outcome]:
+    """What came of nodes, once they are saved."""
+    together.settle()
+    came = together.came()
+    for outcome in run:
+        its = came.get(outcome.name)
+        if outcome.error or its is None:
+            yield outcome
+            continue
+        found = _saved_already(work, its) if isinstance(its, NodeattrsError) else its
+        if found is None:
+            yield replace(outcome, error=str(its), code=getattr(its, "code", ""))
+        else:
+            yield replace(outcome, error=found.noted.error, revision=found.number)
+
+
+def _one(work: _Work, item: _Item, together: Together | None = None) -> Outcome:
+    """What came of one node. together: what takes what it leaves"""
     began = time.perf_counter()
-    name = item if isinstance(item, str) else item.name
+    name = _name(item)
     fleet, collect, error, revision, collected = work.fleet, work.collect, "", None, None
     code = ""
     log: list[LogLine] = []
@@ -249,7 +293,7 @@ def _one(work: _Work, item: _Item) -> Outcome:
         worker = _worker(work)
         session = perform(
             worker.repository,
-            worker.store,
+            together.over(worker.store) if together else worker.store,
             name,
             facts=worker.facts_of(item),
             run_list=fleet.run_list,
@@ -262,6 +306,7 @@ def _one(work: _Work, item: _Item) -> Outcome:
             apply=partial(work.apply, name) if work.apply else None,
             log=log.append,
             fleet=work.call if work.is_given_twice else "",
+            brief=collect is None,
         )
         revision = session.revision.number if session.revision else None
         collected = collect(name, session, log) if collect else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.catalog import Catalog, ref_of
 from nodeattrs.errors import NotFound
+from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.repository import Repository
 
@@ -24,12 +25,20 @@ class Injection:
     """The injector of one run, built when somebody first needs it.
 
     lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
+    facts:  those that the node is going to have, where it has them not yet; to be read only
     """
 
-    def __init__(self, repository: Repository, node: Node, lookup: Callable[..., Any] | None = None) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        node: Node,
+        lookup: Callable[..., Any] | None = None,
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
         self._repository = repository
         self._node = node
         self._lookup = lookup
+        self._given = facts
 
     @cached_property
     def injector(self) -> Injector | None:
@@ -56,9 +65,9 @@ class Injection:
 
     def _facts(self) -> dict[str, Any]:
         """The node's, with the first role of its run-list as `role` where they have none."""
-        facts: dict[str, Any] = self._node.automatic.to_dict()
+        facts = facts_of(self._node) if self._given is None else self._given
         role = next((item[5:-1] for item in self._node.run_list if item.startswith("role[")), None)
-        return facts if role is None else {"role": role, **facts}
+        return {**({} if role is None else {"role": role}), **facts}
 
     def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
         """The word `inject` of recipes: the value bound to a key for this node. raises: NotFound, NotBound, ..."""

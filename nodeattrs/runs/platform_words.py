@@ -120,19 +120,13 @@ QUESTIONS: Mapping[str, Ask] = {
 """Word -> what it asks."""
 
 
-class Question:
+class Question(partial[bool]):
     """A question about the machine: true, or called, it is the answer."""
 
-    __slots__ = ("_ask", "_read")
+    __slots__ = ()
 
-    def __init__(self, ask: Ask, read: Callable[[str], Any]) -> None:
-        self._ask = ask
-        self._read = read
-
-    def __call__(self) -> bool:
-        return self._ask(self._read)
-
-    __bool__ = __call__
+    def __bool__(self) -> bool:
+        return self()
 
     def __repr__(self) -> str:
         return repr(self())

@@ -16,7 +16,7 @@ from nodeattrs.core.tree import copied
 from nodeattrs.errors import BadArgument, BadName
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
-from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.repository import LEAVES, Repository
 
 READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml": (".toml",)}
 """The words that read a file, and what its name ends in."""
@@ -32,7 +32,7 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
         """One item of a data bag; see `Repository.data_bag_item`."""
         tree, locator = repository.bag_item(bag, item, secret)
         node.note_read(tree, locator)
-        return repository.data_bag_item(bag, item, secret)
+        return copied(tree, LEAVES)  # type: ignore[no-any-return]
 
     def read(word: str, file: str | os.PathLike[str]) -> Any:
         """What a file of the repository says; a relative name counts from the cookbook whose file runs.

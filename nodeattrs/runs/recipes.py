@@ -25,9 +25,10 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
-from nodeattrs.node.attributes import noted_here, words_of
+from nodeattrs.node.attributes import noted_here, set_by, words_of
 from nodeattrs.node.node import WORDS, Node
 from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import is_normal, set_data
@@ -109,7 +110,7 @@ class RecipeRunner:
 
     node:      takes them in
     cookbook:  gives a cookbook by its name, or raises CookbookNotFound
-    words:     more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
+    words:     gives more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
@@ -122,7 +123,7 @@ class RecipeRunner:
         self,
         node: Node,
         cookbook: Callable[[str], Cookbook],
-        words: Mapping[str, Any],
+        words: Callable[[], Mapping[str, Any]],
         on_log: Callable[[LogLine], None] | None = None,
         on_recipe: Callable[[str], None] | None = None,
         shared: Mapping[str, Any] | None = None,
@@ -137,7 +138,7 @@ class RecipeRunner:
         self.included: dict[str, Callable[[], Origin]] = {}
         self._cookbook = cookbook
         self._order = AttributeFileOrder(cookbook, self._run_attribute_file)
-        self._given = words, shared or {}
+        self._given, self._shared = words, shared or {}
         self._on_log = on_log
         self._on_recipe = on_recipe
         self._ruby = ruby
@@ -146,20 +147,21 @@ class RecipeRunner:
             ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
     @cached_property
-    def _words(self) -> dict[str, dict[str, Any]]:
-        """The words of each sort of file: made for the first program that runs."""
-        node, (words, more) = self.node, self._given
+    def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+        """The words of each sort of file, without and with those of the other one: made for the first that runs."""
+        node, words = self.node, self._given()
         shared = {
             **platform_words(node),
             **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
             **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
             **{name: words[name] for name in BOTH if name in words},
-            **more,
+            **self._shared,
         }
-        return {
+        known = {
             ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
             RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
         }
+        return {kind: (names, {**_ELSEWHERE[kind], **names}) for kind, names in known.items()}
 
     @property
     def attribute_files(self) -> list[str]:
@@ -210,6 +212,8 @@ class RecipeRunner:
             return
         data = cookbook.data(file)
         self.warnings += data.warnings
+        if data.name in self._begun and not data.has_normal:
+            return
         with self._ruby.beside() if self._ruby else _ALONE:
             set_data(self.node, data, self._facts, is_normal if data.name in self._begun else bool)
 
@@ -240,14 +244,16 @@ class RecipeRunner:
         self.warnings += program.warnings
         if program.is_empty:
             return
-        words = {**self._words[kind], "include_attribute": self._include_attribute(cookbook.name)}
+        own = {"include_attribute": self._include_attribute(cookbook.name)}
         if kind == RECIPE:
-            words["include_recipe"] = self._include_recipe(cookbook.name)
-        names = {"__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
+            own["include_recipe"] = self._include_recipe(cookbook.name)
+        words, namespace = (names.copy() for names in self._words[kind])
+        words |= own
+        namespace |= {**own, "__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
         token = _words.set(words)
         try:
-            with self.node.setting_as(kind, name), self._ruby.beside() if self._ruby else _ALONE:
-                program.run({**_ELSEWHERE[kind], **words, **names})
+            with set_by(self.node, Setter(kind, name)), self._ruby.beside() if self._ruby else _ALONE:
+                program.run(namespace)
         except RecipeFailed:
             raise
         except (Exception, SystemExit) as error:
@@ -271,6 +277,11 @@ class RecipeRunner:
             details=[text.strip() for text in rest],
             hint=_WAY_OUT if in_the_way else None,
         )
+
+    def end(self) -> None:
+        """Nothing runs any more. Where no program ran nobody holds on to the node, which goes with whoever has it."""
+        if "_words" not in self.__dict__ and self._ruby is None:
+            self._given, self._on_recipe, self._order.run = dict, None, None
 
     # Words
 

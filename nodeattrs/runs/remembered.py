@@ -5,10 +5,9 @@ It runs nothing and knows no repository, so that a look at what was saved starts
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound
@@ -19,19 +18,31 @@ from nodeattrs.keep.snapshots import filtered_snapshot
 from nodeattrs.node.node import Node
 
 
-@dataclass(frozen=True)
 class Remembered:
     """A node as the last run left it.
 
     note:      what a reader should know: that its origins are not known; empty where all is well
-    saved:     as the store gave it
+    saved:     as the store gave it; without facts and document, where *whole* gives all of it
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
     """
 
-    saved: Saved
-    sensitive: tuple[Path, ...] = ()
-    where: str = ""
+    def __init__(
+        self,
+        saved: Saved,
+        sensitive: tuple[Path, ...] = (),
+        where: str = "",
+        whole: Callable[[], Saved | None] | None = None,
+    ) -> None:
+        self.saved, self.sensitive, self.where, self.whole = saved, sensitive, where, whole
+
+    @cached_property
+    def all(self) -> Saved:
+        """All that was saved. raises: DocumentError, StoreError; NodeNotFound, where somebody has forgotten it since"""
+        saved = self.saved if self.whole is None else self.whole()
+        if saved is None:
+            raise NodeNotFound(f"the node {self.saved.name} is no longer saved in {self.where}")
+        return saved
 
     @property
     def note(self) -> str:
@@ -39,8 +50,8 @@ class Remembered:
 
     @cached_property
     def node(self) -> Node:
-        """All of it. raises: DocumentError"""
-        return self._restored(self.saved)
+        """All of it. raises: as `all`"""
+        return self._restored(self.all)
 
     @cached_property
     def normal(self) -> Node:
@@ -51,10 +62,10 @@ class Remembered:
         """
         saved = self.saved
         if saved.snapshot is None:
-            return self._restored(replace(saved, document={**saved.document, **dict.fromkeys(_OTHERS)}))
+            return self._restored(saved._replace(document={**saved.document, **dict.fromkeys(_OTHERS)}))
         try:
             return self._restored(
-                replace(saved, snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
+                saved._replace(snapshot=filtered_snapshot(saved.snapshot, dict.fromkeys(_OTHERS, ())))
             )
         except (LookupError, TypeError, ValueError, AttributeError):
             return self.node  # which says what is wrong
@@ -71,19 +82,22 @@ _OTHERS = tuple(level for level in LEVELS if level != "normal")
 
 
 def remembered(
-    store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None
+    store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None, brief: bool = False
 ) -> Remembered | None:
     """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
 
     at:     a revision by its number, or the latest one at a time
+    brief:  for who needs the normal attributes; what else is asked for is read then
     raises: BadName, DocumentError, StoreError
     """
-    saved = store.load(name, at)
+    saved = store.load(name, at, brief)
     if saved is None:
         return None
     # A revision may be older than the list: what is withheld today was in clear then.
     withheld = () if at is None else withheld_of(store, name)
-    return Remembered(saved, (*sensitive, *withheld), store.describe())
+    number = at if saved.revision is None else saved.revision.number
+    whole = partial(store.load, name, number) if brief else None
+    return Remembered(saved, (*sensitive, *withheld), store.describe(), whole)
 
 
 def required(store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None) -> Remembered:

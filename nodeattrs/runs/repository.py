@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
 _SCRIPTED = (*_READ, ".py")
+LEAVES = SCALARS | {Sensitive}
+"""What items of data bags are made of."""
 
 _Thing = TypeVar("_Thing")
 
@@ -74,6 +76,7 @@ class Repository:
     @taking(root=A_PATH)
     def __init__(self, root: str | os.PathLike[str], *, asked: Asked = NOTHING_ASKED) -> None:
         self.root = pathlib.Path(root).absolute()
+        self._place = str(self.root)
         self.asked = asked
         self.search: Callable[..., Any] | None = None
         self.warnings: list[DocumentError] = []
@@ -201,13 +204,17 @@ class Repository:
         secret: that it was encrypted with; else that of the file that call or settings name
         raises: BadName, DataBagItemNotFound, DocumentError, CannotDecrypt, MissingExtra
         """
-        return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], SCALARS | {Sensitive}))
+        return cast("dict[str, Any]", copied(self.bag_item(bag, item, secret)[0], LEAVES))
 
     def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """The same, not to be changed, and what knows its lines."""
-        tree, locator = self.written_item(bag, item)
+        found: tuple[dict[str, Any], Locator] | None = self._read.get(("plain item", bag, item))
+        if found is not None:
+            return found
+        tree, locator = found = self.written_item(bag, item)
         if not chef.is_encrypted(tree):
-            return tree, locator
+            self._read["plain item", bag, item] = found
+            return found
         key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
         if f"{item}_keys" in self.data_bag(bag):
             hint = f"{item}_keys has its key, encrypted for each client and admin; that is not read here"
@@ -312,11 +319,12 @@ class Repository:
         raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
         key = ("cookbook", name, *(lock or ()))
-        if key not in self._read:
+        found: Cookbook | None = self._read.get(key)
+        if found is None:
             checked_name(name, "cookbook")
             root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
-            self._read[key] = self._missing(name, lock) if root is None else self._cookbook(name, root)
-        return cast(Cookbook, self._read[key])
+            found = self._read[key] = self._missing(name, lock) if root is None else self._cookbook(name, root)
+        return found
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
@@ -433,8 +441,8 @@ class Repository:
         return sorted({path.stem for path in files if not path.name.startswith(".")})
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
-        # Not Path.with_suffix: names may hold dots.
-        place = os.path.join(self.root, folder, name)
+        # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.
+        place = os.path.join(self._place, folder, name)
         return [pathlib.Path(place + suffix) for suffix in suffixes if os.path.lexists(place + suffix)]
 
     def _file(self, folder: str, name: str, suffixes: tuple[str, ...], what: str) -> pathlib.Path | None:

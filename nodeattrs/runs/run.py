@@ -108,48 +108,47 @@ def run_node(
             node.run_list = items
     if policy is not None:
         _follow(node, policy, environment)
-    # Before anything else is set, since a node that has nothing yet takes them at no cost. Only what
-    # bindings include has to wait for the facts.
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
-    plan = None if config.bindings else _plan(repository, tuple(wanted), node.environment, policy)
-    if plan is not None:
-        asked = plan.asked(facts, node, policy)
-        begun = take_layers(node, plan.layers, asked)
+    lookup = lookup_word(repository, node)
+    repository.search = (words or {}).get("search")
     intake = Intake(node)
+    ahead = intake.facts_ahead(facts.tree, settled=facts.settled) if config.bindings else None
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None, ahead)
+
+    def begin() -> tuple[_Plan, dict[Any, Any], set[str]]:
+        plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
+        asked = plan.asked(facts, node, policy)
+        return plan, asked, take_layers(node, plan.layers, asked)
+
+    # Before anything else is set, since a node that has nothing yet takes layers at no cost.
+    begun = begin() if ahead is not None or not config.bindings else None
     if saved is not None:
         intake.saved(saved)
     if described is not None:
         intake.normal(described.normal, described.locator_of("normal"))
     intake.json_attributes(of_node.attributes, locator)
     intake.facts(facts.tree, facts.locator, settled=facts.settled)
-    lookup = lookup_word(repository, node)
-    repository.search = (words or {}).get("search")
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None)
-    if plan is None:
-        plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
-        asked = plan.asked(facts, node, policy)
-        begun = take_layers(node, plan.layers, asked)
+    plan, asked, early = begun or begin()
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
-    intake.note({} if policy is None else policy.noted(expansion.qualified))
+    if policy is not None:
+        intake.note(policy.noted(expansion.qualified))
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
-    known = {
-        "search": _no_store,
-        "data_bag": repository.data_bag,
-        "lookup": lookup,
-        "inject": injection.inject,
-        "parameters": injection.parameters,
-        **resources.words(),
-        **(words or {}),
-    }
     readers = reader_words(repository, node)
+    known = {"search": _no_store, "data_bag": repository.data_bag, **(words or {})}
     known["data_bag_item"] = readers.pop("data_bag_item")
+
+    def of_recipes() -> dict[str, Any]:
+        injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
+        return {**injecting, **resources.words(), **known}
+
     ruby = RubyFiles.of_run(repository, node, known)
-    runner = RecipeRunner(node, plan.cookbook, known, log, resources.enter, readers, ruby, asked, begun)
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked, early)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in expansion.recipes:
         runner.run_recipe(recipe)
+    runner.end()
     catalog = resources.finish()
     injection.relate(catalog)
     warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]

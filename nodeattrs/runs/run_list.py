@@ -90,6 +90,11 @@ class Expansion:
         return both
 
     @cached_property
+    def noted(self) -> dict[str, Any]:
+        """What a run notes of it among the automatic attributes; not to be changed."""
+        return {"recipes": self.with_duplicates, "expanded_run_list": self.qualified, "roles": self.roles}
+
+    @cached_property
     def default_attributes(self) -> dict[Any, Any]:
         """The default attributes of all roles, merged."""
         return merged_roles([role.default_attributes for role in self.role_layers])

@@ -10,7 +10,7 @@ import contextlib
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -118,6 +118,7 @@ def perform(
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
     fleet: str = "",
+    brief: bool = False,
 ) -> Session:
     """Run a node, starting from what the last run saved, and save the result.
 
@@ -131,12 +132,13 @@ def perform(
     apply:  brings the resources of the recipes into their state, before the node is saved; its report
             becomes part of the revision, and a revision whose resources failed is noted as failed
     fleet:  of a call that may give a node to two workers: noted, and what it has saved is not run again
+    brief:  nobody is going to look at what the last run had left
     raises: as `run_node`, *apply* and the store; then what was saved before is still there;
             NewerRevision, where somebody else has saved the node since this run began; NodeNotFound, see *new*;
             AlreadyRun, see *fleet*
     """
     config = repository.config
-    last = remembered(store, name, config.sensitive)
+    last = remembered(store, name, config.sensitive, brief=brief)
     if fleet and last is not None and last.saved.noted.fleet == fleet and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
     if save and not new and last is None and name not in repository.nodes() and name not in _names_in(facts):
@@ -163,10 +165,10 @@ def perform(
     except NodeattrsError as error:
         if save:
             with contextlib.suppress(NodeattrsError):  # what went wrong first is what counts
-                was = last.saved if last else _unrun(repository, name, run_list, environment, json_attributes)
+                was = last.all if last else _unrun(repository, name, run_list, environment, json_attributes)
                 if was is not None:
                     failed = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
-                    store.save(replace(was, noted=failed), after_revision)
+                    store.save(was._replace(noted=failed), after_revision)
         raise
     document = saved_document(run.node, config.allowed, config.blocked, shared=True)
     snapshot = filtered_snapshot(run.node.snapshot(shared=True), config.allowed, config.blocked)
@@ -177,7 +179,8 @@ def perform(
         if applied is not None:
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
-        saved = Saved(name, document, snapshot, noted=_noted(repository, ok=ok, report=report, fleet=fleet))
+        noted = _noted(repository, ok=ok, report=report, fleet=fleet)
+        saved = Saved(name, document, snapshot, noted=noted, settled=facts.tree if facts.settled else {})
         revision = store.save(saved, None if force else after_revision)
     if last is None:
         run.warnings.extend(_unknown_node(run.node, repository))

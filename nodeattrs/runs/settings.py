@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import DocumentError, UnknownField
@@ -29,8 +28,7 @@ VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Each:
+class _Each(NamedTuple):
     """A locator with one origin for each setting."""
 
     origins: Mapping[Any, Origin]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
@@ -42,15 +42,14 @@ def note_unread(node: Attributes, origin: Origin, reason: str, text: str | None 
             node.unknown(level, origin.name, locator, reason)
 
 
-@dataclass(frozen=True, slots=True)
-class _Unread:
+class _Unread(NamedTuple):
     """Knows the line of a text that would set a path, where one is written out."""
 
     origin: Origin
     text: str
 
     def at(self, path: Path) -> Origin:
-        return replace(self.origin, line=next(writes_in(self.text, path), None))
+        return self.origin._replace(line=next(writes_in(self.text, path), None))
 
 
 def writes_in(text: str, path: Path) -> Iterator[int]:

@@ -21,9 +21,8 @@ import os
 import pathlib
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
@@ -104,8 +103,7 @@ class Document:
         return f"<Document {self.file}>"
 
 
-@dataclass(frozen=True, slots=True)
-class _DocumentLocator:
+class _DocumentLocator(NamedTuple):
     document: Document
     kind: str
     name: str

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 from operator import add
@@ -26,7 +25,6 @@ HALF_PAIR = regexp("[\ud800-\udfff]")
 _NEAR = 1_000
 
 
-@dataclass(eq=False, slots=True)
 class Mark:
     """The offset at which something is set, and the marks of what it holds.
 
@@ -36,9 +34,13 @@ class Mark:
     again:  what the same map has under the same key before, each with its mark, the oldest first
     """
 
-    offset: int
-    parts: dict[Any, Mark] = field(default_factory=dict)
-    again: tuple[tuple[Any, Mark], ...] = ()
+    __slots__ = ("again", "offset", "parts")
+
+    def __init__(
+        self, offset: int, parts: dict[Any, Mark] | None = None, again: tuple[tuple[Any, Mark], ...] = ()
+    ) -> None:
+        self.offset, self.again = offset, again
+        self.parts: dict[Any, Mark] = {} if parts is None else parts
 
     def nearest(self, path: Path) -> Mark:
         """The mark at *path*, or that of its nearest parent which is written."""
@@ -66,12 +68,11 @@ class LateMark(Mark):
         return self.parts
 
 
-@dataclass(eq=False)
 class Text:
     """A text with the name that messages give it."""
 
-    file: str
-    text: str
+    def __init__(self, file: str, text: str) -> None:
+        self.file, self.text = file, text
 
     @cached_property
     def _breaks(self) -> list[int]:

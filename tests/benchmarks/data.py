@@ -1,9 +1,9 @@
 """Nodes whose attribute files are data: what one costs beside the floor, a parser in C and one map over another.
 
 The repository is that of the fleet, with what its cookbooks say in files of data, part of each under a condition;
-the floor knows what they come to. Both read the facts of each node from its file;
-ours is the node, each of whose keys is read, and no copy of it. The floor's parser is orjson, which
-`nodeattrs[fast]` brings; without it there is no figure.
+the floor knows what they come to. Both read the facts of each node from its file and end with one map of
+all keys, in which the facts are those that were read: nobody copies them. The floor's parser is orjson,
+which `nodeattrs[fast]` brings; without it there is no figure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nodeattrs import Node
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.run import Run
@@ -42,16 +41,11 @@ def data_figures(rounds: int) -> Iterator[Figure]:
         runs = [run_of(programs, number, load_facts(file, settled=True)) for number, file in facts.items()]
         data = Repository(as_data(programs.root, folder / "data", runs))
 
-        def resolved(repository: Repository, number: int) -> Node:
+        def resolved(repository: Repository, number: int) -> dict[Any, Any]:
             node = run_of(repository, number, load_facts(facts[number], settled=True)).node
-            for key in node:
-                node[key]
-            return node
+            return node.merged_shared(evaluate=True)
 
-        said = {
-            number: _said(resolved(data, number).merged_shared(), json.loads(file.read_bytes()))
-            for number, file in facts.items()
-        }
+        said = {number: _said(resolved(data, number), json.loads(file.read_bytes())) for number, file in facts.items()}
         works = (
             lambda: [resolved(data, number) for number in NODES],
             lambda: [{**orjson.loads(file.read_bytes()), **said[number]} for number, file in facts.items()],

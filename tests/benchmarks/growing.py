@@ -111,8 +111,17 @@ def _store(folder: Path, documents: Iterable[dict[str, Any]]) -> None:
 
 def kept_nodes(folder: Path, count: int) -> None:
     """A store with many small nodes, and a repository that knows them."""
+    from nodeattrs.keep import Saved, open_store
+
     nodes(folder, 1)
-    _store(folder, ({"name": f"n{at}", "default": {"a": {"b": at % 97}}} for at in range(count)))
+    values = min(count, 97)
+    _store(folder, ({"name": f"n{at}", "default": {"a": {"b": at}}} for at in range(values)))
+    store = open_store(str(folder / "s.db"))
+    texts = [json.dumps((one.document, one.snapshot)) for at in range(values) if (one := store.load(f"n{at}"))]
+    for at in range(values, count):
+        document, snapshot = json.loads(texts[at % values].replace(f'"n{at % values}"', f'"n{at}"'))
+        store.save(Saved(f"n{at}", document, snapshot))
+    store.close()
 
 
 def kept_role(folder: Path, count: int) -> None:
@@ -272,3 +281,7 @@ def dotted(folder: Path, count: int) -> None:
 
 def nothing(folder: Path, count: int) -> None:
     """What an operation makes by itself."""
+
+
+SHARED = (kept_nodes, revisions)
+"""What takes long to make, and is asked for by several."""

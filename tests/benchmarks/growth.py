@@ -12,12 +12,14 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -62,90 +64,92 @@ _SITE = "--site {} --facts {}/facts.yaml"
 
 ROWS = (
     Row("run (attributes of a role)", f"{_RUN} --environment e", made.wide_role, 5_000),
-    Row("run (roles whose lists unite)", _RUN, made.listed_roles, 100),
-    Row("run (lines of an attribute file)", _RUN, made.program, 1_000),
-    Row("run (leaves and blocks of an attribute file as data)", _RUN, made.data, 1_000),
-    Row("run (resources)", _RUN, made.resources, 100),
+    Row("run (roles whose lists unite)", _RUN, made.listed_roles, 800),
+    Row("run (lines of an attribute file)", _RUN, made.program, 2_000),
+    Row("run (leaves and blocks of an attribute file as data)", _RUN, made.data, 4_000),
+    Row("run (resources)", _RUN, made.resources, 1_600),
     Row("run (nodes)", "run --repo {} --all --quiet --facts {}/f --store {}/x.db", made.nodes, 20),
-    Row("show (attributes)", f"show n1 {_STORE}", made.kept_wide, 5_000),
+    Row("show (attributes)", f"show n1 {_STORE}", made.kept_wide, 40_000),
     Row("show (origins)", f"show n1 --origins {_STORE}", made.kept_wide, 5_000),
-    Row("explain (attributes)", f"explain n1 s0.k1.v {_STORE}", made.kept_wide, 5_000),
-    Row("explain (all of a node)", f"explain n1 '(root)' {_STORE}", made.kept_wide, 1_000),
-    Row("list (nodes)", f"list nodes --repo {{}} {_STORE}", made.kept_nodes, 500),
-    Row("role show (attributes)", "role show r --origins --repo {}", made.wide_role, 5_000),
-    Row("environment show (attributes)", "environment show e --origins --repo {}", made.wide_role, 5_000),
-    Row("role wins (nodes)", f"role wins r --repo {{}} {_STORE}", made.kept_role, 50),
-    Row("environment wins (nodes)", f"environment wins e --repo {{}} {_STORE}", made.kept_role, 50),
-    Row("report (attributes)", f"report n1 -o {{}}/r.html {_STORE}", made.kept_wide, 500),
-    Row("hiera lookup (keys)", f"hiera lookup w --merge deep {_HIERA}", made.hiera, 1_000),
-    Row("hiera lookup (levels)", "hiera lookup w --merge deep --hiera {}/hiera.yaml", made.hiera_levels, 100),
-    Row("hiera explain (keys)", f"hiera explain w --merge deep {_HIERA}", made.hiera, 500),
-    Row("hiera list (keys)", f"hiera list {_HIERA} --node n1", made.hiera, 500),
-    Row("hiera diff (keys)", f"hiera diff n1 n2 {_HIERA}", made.hiera, 500),
-    Row("hiera who-has (keys)", "hiera who-has key1 --hiera {}/hiera.yaml", made.hiera, 500),
-    Row("hiera unused (nodes)", f"hiera unused {_HIERA}", made.hiera_nodes, 50),
-    Row("hiera matrix (nodes)", f"hiera matrix key1 {_HIERA}", made.hiera_nodes, 50),
-    Row("hiera variables (nodes)", f"hiera variables {_HIERA}", made.hiera_nodes, 50),
-    Row("ansible vars (variables)", f"ansible vars h0 {_ANSIBLE}", made.ansible_wide, 1_000),
-    Row("ansible list (hosts)", f"ansible list {_ANSIBLE}", made.ansible, 500),
-    Row("ansible graph (hosts)", f"ansible graph --vars {_ANSIBLE}", made.ansible, 500),
-    Row("ansible explain (variables)", f"ansible explain h0 v1 {_ANSIBLE}", made.ansible_wide, 1_000),
-    Row("ansible who-has (hosts)", f"ansible who-has x {_ANSIBLE}", made.ansible, 500),
-    Row("ansible matrix (hosts)", f"ansible matrix x {_ANSIBLE}", made.ansible, 500),
-    Row("ansible diff (variables)", f"ansible diff h0 h1 {_ANSIBLE}", made.ansible_wide, 1_000),
+    Row("explain (attributes)", f"explain n1 s0.k1.v {_STORE}", made.kept_wide, 80_000),
+    Row("explain (all of a node)", f"explain n1 '(root)' {_STORE}", made.kept_wide, 16_000),
+    Row("list (nodes)", f"list nodes --repo {{}} {_STORE}", made.kept_nodes, 32_000),
+    Row("role show (attributes)", "role show r --origins --repo {}", made.wide_role, 20_000),
+    Row("environment show (attributes)", "environment show e --origins --repo {}", made.wide_role, 20_000),
+    Row("role wins (nodes)", f"role wins r --repo {{}} {_STORE}", made.kept_role, 250),
+    Row("environment wins (nodes)", f"environment wins e --repo {{}} {_STORE}", made.kept_role, 250),
+    Row("report (attributes)", f"report n1 -o {{}}/r.html {_STORE}", made.kept_wide, 1_000),
+    Row("hiera lookup (keys)", f"hiera lookup w --merge deep {_HIERA}", made.hiera, 4_000),
+    Row("hiera lookup (levels)", "hiera lookup w --merge deep --hiera {}/hiera.yaml", made.hiera_levels, 1_600),
+    Row("hiera explain (keys)", f"hiera explain w --merge deep {_HIERA}", made.hiera, 4_000),
+    Row("hiera list (keys)", f"hiera list {_HIERA} --node n1", made.hiera, 8_000),
+    Row("hiera diff (keys)", f"hiera diff n1 n2 {_HIERA}", made.hiera, 8_000),
+    Row("hiera who-has (keys)", "hiera who-has key1 --hiera {}/hiera.yaml", made.hiera, 4_000),
+    Row("hiera unused (nodes)", f"hiera unused {_HIERA}", made.hiera_nodes, 3_200),
+    Row("hiera matrix (nodes)", f"hiera matrix key1 {_HIERA}", made.hiera_nodes, 800),
+    Row("hiera variables (nodes)", f"hiera variables {_HIERA}", made.hiera_nodes, 6_400),
+    Row("ansible vars (variables)", f"ansible vars h0 {_ANSIBLE}", made.ansible_wide, 32_000),
+    Row("ansible list (hosts)", f"ansible list {_ANSIBLE}", made.ansible, 4_000),
+    Row("ansible graph (hosts)", f"ansible graph --vars {_ANSIBLE}", made.ansible, 4_000),
+    Row("ansible explain (variables)", f"ansible explain h0 v1 {_ANSIBLE}", made.ansible_wide, 8_000),
+    Row("ansible who-has (hosts)", f"ansible who-has x {_ANSIBLE}", made.ansible, 2_000),
+    Row("ansible matrix (hosts)", f"ansible matrix x {_ANSIBLE}", made.ansible, 2_000),
+    Row("ansible diff (variables)", f"ansible diff h0 h1 {_ANSIBLE}", made.ansible_wide, 32_000),
     Row("ansible save (hosts)", f"ansible save --store {{}}/saved.db {_ANSIBLE}", made.ansible, 500),
-    Row("ansible inventory (nodes)", f"ansible inventory --list {_STORE} --repo {{}}", made.kept_nodes, 200),
-    Row("bindings check (bindings)", f"bindings check {_SITE}", made.bindings, 200),
-    Row("bindings inject (bindings)", f"bindings inject m::k1 {_SITE}", made.bindings, 200),
-    Row("bindings explain (bindings)", f"bindings explain m::k1 {_SITE}", made.bindings, 200),
-    Row("bindings list (bindings)", f"bindings list {_SITE}", made.bindings, 200),
-    Row("bindings matrix (bindings)", f"bindings matrix m::k1 {_SITE}", made.bindings, 200),
-    Row("bindings what-if (bindings)", f"bindings what-if --without modules {_SITE}", made.bindings, 200),
-    Row("bindings graph (bindings)", f"bindings graph {_SITE}", made.bindings, 200),
-    Row("catalog check (resources)", "catalog check --from {}/a.json", made.catalog, 500),
-    Row("catalog check (a ring)", "catalog check --from {}/a.json", made.catalog_ring, 500, (0, 1)),
-    Row("catalog order (resources)", "catalog order --from {}/a.json", made.catalog, 500),
-    Row("catalog graph (resources)", "catalog graph --from {}/a.json", made.catalog, 500),
-    Row("catalog why (resources)", "catalog why File[/etc/f0] File[/etc/f1] --from {}/a.json", made.catalog, 500),
-    Row("catalog explain (resources)", "catalog explain File[/etc/f1] --from {}/a.json", made.catalog, 500),
-    Row("catalog impact (resources)", "catalog impact File[/etc/f0] --from {}/a.json", made.catalog, 500),
-    Row("catalog diff (resources)", "catalog diff {}/a.json {}/b.json", made.catalog, 500, (0, 1)),
+    Row("ansible inventory (nodes)", f"ansible inventory --list {_STORE} --repo {{}}", made.kept_nodes, 1_000),
+    Row("bindings check (bindings)", f"bindings check {_SITE}", made.bindings, 400),
+    Row("bindings inject (bindings)", f"bindings inject m::k1 {_SITE}", made.bindings, 400),
+    Row("bindings explain (bindings)", f"bindings explain m::k1 {_SITE}", made.bindings, 400),
+    Row("bindings list (bindings)", f"bindings list {_SITE}", made.bindings, 400),
+    Row("bindings matrix (bindings)", f"bindings matrix m::k1 {_SITE}", made.bindings, 800),
+    Row("bindings what-if (bindings)", f"bindings what-if --without modules {_SITE}", made.bindings, 400),
+    Row("bindings graph (bindings)", f"bindings graph {_SITE}", made.bindings, 400),
+    Row("catalog check (resources)", "catalog check --from {}/a.json", made.catalog, 8_000),
+    Row("catalog check (a ring)", "catalog check --from {}/a.json", made.catalog_ring, 8_000, (0, 1)),
+    Row("catalog order (resources)", "catalog order --from {}/a.json", made.catalog, 16_000),
+    Row("catalog graph (resources)", "catalog graph --from {}/a.json", made.catalog, 8_000),
+    Row("catalog why (resources)", "catalog why File[/etc/f0] File[/etc/f1] --from {}/a.json", made.catalog, 16_000),
+    Row("catalog explain (resources)", "catalog explain File[/etc/f1] --from {}/a.json", made.catalog, 8_000),
+    Row("catalog impact (resources)", "catalog impact File[/etc/f0] --from {}/a.json", made.catalog, 8_000),
+    Row("catalog diff (resources)", "catalog diff {}/a.json {}/b.json", made.catalog, 4_000, (0, 1)),
     Row(
         "catalog apply (resources)",
         "catalog apply --noop --repo {} --node n1 --facts {}/f --root {}/f",
         made.resources,
         100,
     ),
-    Row("cloud-config merge (parts)", "cloud-config merge {}/a.txt", made.parts, 200),
-    Row("cloud-config merge (a list)", "cloud-config merge {}/a.txt", made.appended, 20),
-    Row("cloud-config merge (keys)", "cloud-config merge {}/a.yaml {}/b.yaml", made.cloud_wide, 500),
-    Row("cloud-config explain (parts)", "cloud-config explain {}/a.txt", made.parts, 200),
-    Row("cloud-config explain (a path)", "cloud-config explain {}/a.txt --path runcmd.7", made.appended, 20),
-    Row("cloud-config check (parts)", "cloud-config check {}/a.txt", made.parts, 200, (0, 1)),
-    Row("cloud-config check (a list)", "cloud-config check {}/a.txt", made.appended, 20, (0, 1)),
-    Row("cloud-config pack (parts)", "cloud-config pack {}/a.txt", made.parts, 200),
-    Row("fold (files)", "fold {}/l", made.layers, 200),
-    Row("fold (keys)", "fold {}/a.json {}/b.json", made.wide_layers, 5_000),
-    Row("fold (origins)", "fold {}/l --origins", made.layers, 100),
-    Row("fold (files that a merge patch lays)", "fold {}/l --policy json-merge-patch", made.layers, 200),
-    Row("fold (dotted keys of TOML)", "fold {}/a.toml", made.dotted, 1_000),
-    Row("history (revisions)", f"history n1 {_STORE}", made.revisions, 200),
-    Row("diff (attributes)", f"diff n1 {_STORE}", made.kept_wide, 1_000),
-    Row("matrix (nodes)", f"matrix a.b {_STORE}", made.kept_nodes, 100),
-    Row("search (nodes)", f"search *:* --attribute b=a.b {_STORE}", made.kept_nodes, 200),
-    Row("status (nodes)", f"status {_STORE}", made.kept_nodes, 200),
-    Row("node (attributes)", f"node set n1 x 1 {_STORE} --repo {{}}", made.kept_wide, 2_000),
-    Row("node (others, of which one is deleted)", f"node delete n1 {_STORE} --repo {{}}", made.kept_nodes, 500),
-    Row("store (check, nodes)", f"store check {_STORE}", made.kept_nodes, 200),
-    Row("store (prune, revisions)", f"store prune --keep 2 {_STORE}", made.revisions, 200),
-    Row("store (export, nodes)", f"store export {_STORE}", made.kept_nodes, 200),
-    Row("store (import, nodes)", "store import {}/n.jsonl --store {}/s.db", made.exported, 100),
-    Row("store (migrate, nodes)", f"store migrate --to {{}}/t.db {_STORE}", made.kept_nodes, 100),
-    Row("impact (nodes)", "impact {}/old {}/new --jobs 1", made.changed, 20, (0, 1)),
-    Row("what-if (nodes)", "what-if --set a.b=3 --repo {} --facts {}/f --jobs 1", made.nodes, 20, (0, 1)),
-    Row("check (roles and nodes)", "check --repo {}", made.many_roles, 50, (0, 1)),
-    Row("check (attributes of a role)", "check --repo {}", made.wide_role, 1_000, (0, 1)),
-    Row("fleet (nodes)", "fleet resolve --repo {} --facts {}/f --jobs 1 --store {}/x.db", made.nodes, 20),
+    Row("cloud-config merge (parts)", "cloud-config merge {}/a.txt", made.parts, 1_600),
+    Row("cloud-config merge (a list)", "cloud-config merge {}/a.txt", made.appended, 320),
+    Row("cloud-config merge (keys)", "cloud-config merge {}/a.yaml {}/b.yaml", made.cloud_wide, 8_000),
+    Row("cloud-config explain (parts)", "cloud-config explain {}/a.txt", made.parts, 1_600),
+    Row("cloud-config explain (a path)", "cloud-config explain {}/a.txt --path runcmd.7", made.appended, 160),
+    Row("cloud-config check (parts)", "cloud-config check {}/a.txt", made.parts, 1_600, (0, 1)),
+    Row("cloud-config check (a list)", "cloud-config check {}/a.txt", made.appended, 320, (0, 1)),
+    Row("cloud-config pack (parts)", "cloud-config pack {}/a.txt", made.parts, 1_600),
+    Row("fold (files)", "fold {}/l", made.layers, 6_400),
+    Row("fold (keys)", "fold {}/a.json {}/b.json", made.wide_layers, 20_000),
+    Row("fold (origins)", "fold {}/l --origins", made.layers, 6_400),
+    Row("fold (files that a merge patch lays)", "fold {}/l --policy json-merge-patch", made.layers, 6_400),
+    Row("fold (dotted keys of TOML)", "fold {}/a.toml", made.dotted, 16_000),
+    Row("history (revisions)", f"history n1 {_STORE}", made.revisions, 6_400),
+    Row("diff (attributes)", f"diff n1 {_STORE}", made.kept_wide, 2_000),
+    Row("matrix (nodes)", f"matrix a.b {_STORE}", made.kept_nodes, 500),
+    Row("search (nodes)", f"search *:* --attribute b=a.b {_STORE}", made.kept_nodes, 1_000),
+    Row("search (names of nodes)", f"search name:* {_STORE}", made.kept_nodes, 32_000),
+    Row("status (nodes, as JSON)", f"status --format json {_STORE}", made.kept_nodes, 16_000),
+    Row("status (nodes)", f"status {_STORE}", made.kept_nodes, 32_000),
+    Row("node (attributes)", f"node set n1 x 1 {_STORE} --repo {{}}", made.kept_wide, 16_000),
+    Row("node (others, of which one is deleted)", f"node delete n1 {_STORE} --repo {{}}", made.kept_nodes, 2_000),
+    Row("store (check, nodes)", f"store check {_STORE}", made.kept_nodes, 1_000),
+    Row("store (prune, revisions)", f"store prune --keep 2 {_STORE}", made.revisions, 3_200),
+    Row("store (export, nodes)", f"store export {_STORE}", made.kept_nodes, 2_000),
+    Row("store (import, nodes)", "store import {}/n.jsonl --store {}/s.db", made.exported, 400),
+    Row("store (migrate, nodes)", f"store migrate --to {{}}/t.db {_STORE}", made.kept_nodes, 250),
+    Row("impact (nodes)", "impact {}/old {}/new --jobs 1", made.changed, 100, (0, 1)),
+    Row("what-if (nodes)", "what-if --set a.b=3 --repo {} --facts {}/f --jobs 1", made.nodes, 100, (0, 1)),
+    Row("check (roles and nodes)", "check --repo {}", made.many_roles, 1_000, (0, 1)),
+    Row("check (attributes of a role)", "check --repo {}", made.wide_role, 32_000, (0, 1)),
+    Row("fleet (nodes)", "fleet resolve --repo {} --facts {}/f --jobs 1 --store {}/x.db", made.nodes, 100),
     *(Row(name, work, start=start) for name, (work, start) in operations.WORKS.items()),
 )
 
@@ -199,15 +203,35 @@ def _steepest(values: list[float]) -> float:
     return max(later / before for before, later in pairwise(values))
 
 
+_LIMITS = f"[limits]\nsteps = {10**12}\nvalues = {10**12}\nbytes = {10**10}\n"
+"""More than anything takes: what is measured is what it would take."""
+
+
 def measured(row: Row, size: int) -> Spent:
     """One run in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        row.make(Path(folder), size)
+        if row.make in made.SHARED:
+            shutil.copytree(_shared(row.make, size), folder, dirs_exist_ok=True)
+        else:
+            row.make(Path(folder), size)
+        made.put(Path(folder), "nodeattrs.toml", _LIMITS)
         words = [sys.executable, "-m", __name__, str(ROWS.index(row)), folder, str(size)]
         done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=folder, env=_environment())
     if done.returncode:
         raise AssertionError(f"{row.name} at {size:,}: {done.stderr[-2000:]}")
     return Spent(*json.loads(done.stdout.splitlines()[-1]))
+
+
+_ROOM = tempfile.TemporaryDirectory()
+
+
+@cache
+def _shared(make: made.Make, size: int) -> Path:
+    """What several rows ask for, and takes long to make."""
+    folder = Path(_ROOM.name, f"{make.__name__}-{size}")
+    folder.mkdir()
+    make(folder, size)
+    return folder
 
 
 def _environment() -> dict[str, str]:

@@ -69,13 +69,13 @@ def _ring(folder: Path, count: int) -> None:
 
 
 WORKS: dict[str, tuple[Callable[[Path, int], object], int]] = {
-    "writing and reading leaves": (_write_and_read, 2_000),
-    "a snapshot of leaves that one statement set": (_snapshot, 5_000),
-    "restoring a snapshot": (_restored, 5_000),
-    "Chef's document, there and back": (_chef, 5_000),
-    "a trace of a whole node": (_trace, 1_000),
-    "a fold of maps with keys of their own": (_folded_wide, 200),
-    "a fold of lists that unite": (_united, 200),
-    "a fold from the top": (_from_the_top, 200),
-    "the report of a ring": (_ring, 1_000),
+    "writing and reading leaves": (_write_and_read, 32_000),
+    "a snapshot of leaves that one statement set": (_snapshot, 100_000),
+    "restoring a snapshot": (_restored, 60_000),
+    "Chef's document, there and back": (_chef, 80_000),
+    "a trace of a whole node": (_trace, 60_000),
+    "a fold of maps with keys of their own": (_folded_wide, 2_000),
+    "a fold of lists that unite": (_united, 20_000),
+    "a fold from the top": (_from_the_top, 20_000),
+    "the report of a ring": (_ring, 6_000),
 }

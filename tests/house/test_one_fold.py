@@ -13,8 +13,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import pytest
-
 import nodeattrs
 import nodeattrs.adapters.bindings.explain
 import nodeattrs.adapters.cloudinit.mergers
@@ -94,17 +92,6 @@ def counted() -> Iterator[Counter[str]]:
     finally:
         for step in undo:
             step()
-
-
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_no_vector_merges_beside_the_road(kind: str):
-    """
-    Of every kind, all public cases.
-    """
-    with counted() as seen:
-        run(KINDS[kind]["whole"], HERE / f"{kind}.jsonl")
-
-    assert {} == {name: count for name, count in seen.items() if name != "on the road"}
 
 
 def test_the_kinds_that_merge_are_seen_merging():

@@ -24,7 +24,7 @@ from nodeattrs import Node
 ROOT = str(Path(nodeattrs.__file__).parent)
 LAZILY = str(Path(nodeattrs.__file__).parent / "lazily.py")
 """What data classes compare and print themselves with: a file that no way leads through."""
-_INLINE = ("<listcomp>", "<genexpr>", "<lambda>", "<dictcomp>", "<setcomp>")
+_INLINE = ("<listcomp>", "<genexpr>", "<lambda>", "<dictcomp>", "<setcomp>", ".__init__")
 
 
 @dataclass

@@ -7,7 +7,7 @@ a task without conditions, is read. It knows no order of tasks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,8 @@ class Happened:
         elif is_sure(body):
             found = [_under(layer, given.get("name")) for layer in layers]
             is_merge = given.get("hash_behaviour") == "merge"
-            self.included += [replace(one, policy=MERGE) for one in found] if is_merge else nested(found, REPLACE)
+            merging = (Layer(one.value, one.origin, one.title, MERGE) for one in found)
+            self.included += merging if is_merge else nested(found, REPLACE)
         else:
             of_these = {key for layer in layers if isinstance(layer.value, dict) for key in layer.value}
             names = frozenset((given["name"],)) if "name" in given else frozenset(of_these)

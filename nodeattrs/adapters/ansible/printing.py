@@ -56,7 +56,7 @@ def listing(inventory: Inventory, *, export: bool = False, limit: str | None = N
     raises: AnsibleError
     """
     hosts = list(inventory.hosts) if limit is None else inventory.matching(limit)
-    found = grouped(inventory, limit=hosts)
+    found = grouped(inventory, limit=frozenset(hosts))
     if export:
         for name in inventory.groups["all"].below():
             own = _of_group(inventory, name)

@@ -12,7 +12,7 @@ Sets are written as Python, as JSON or YAML, or in a text language; docs/binding
 specifies all three, who wins, and what is refused.
 """
 
-from nodeattrs.adapters.bindings.composition import PROVIDERS, Composition, Provider, Request, read_sets
+from nodeattrs.adapters.bindings.composition import Composition, Provider, Request, read_sets
 from nodeattrs.adapters.bindings.explain import Explanation
 from nodeattrs.adapters.bindings.forms.builder import Bindings, Block
 from nodeattrs.adapters.bindings.forms.data import (
@@ -57,6 +57,7 @@ from nodeattrs.adapters.bindings.parameters import Filled, extended_run_list, fi
 from nodeattrs.adapters.bindings.production.filling import named
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.adapters.bindings.site_files import PROVIDERS
 from nodeattrs.puppet.references import Reference
 
 __all__ = [

@@ -16,7 +16,6 @@ import pathlib
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -29,8 +28,10 @@ from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
 from nodeattrs.adapters.bindings.model.state import Objects, State, effective_categories
 from nodeattrs.adapters.bindings.model.types import Classes, target_of
+from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.adapters.bindings.resolution.declarations import BOUND_PROVIDERS, Layer
+from nodeattrs.adapters.bindings.site_files import ENDINGS, TEXTS, Known, directories, sets_below
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
@@ -38,11 +39,6 @@ from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import Document, parse, read, text_of
 
-PROVIDERS = "nodeattrs.bindings_providers"
-"""The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
-
-_TEXTS = (".pp", ".bindings")
-_ENDINGS = (*_TEXTS, ".yaml", ".yml", ".json")
 _CLASSIFIER_SECONDS = 60
 
 
@@ -71,7 +67,7 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     """
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file
-    if where.suffix in _TEXTS:
+    if where.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_sets
 
         return parse_sets(text_of(where, name), name)
@@ -81,10 +77,12 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
 class Composition:
     """What one node gets: environment, categories and layers, read from disk.
 
+    facts:      of the node; who is given some of them has a copy
     shown_from: the folder from which files are named in messages and origins; the root unless given
     classes:    those that `Type[X]` may name
     objects:    the instances that parameters and queries read
     without:    names of layers to leave out
+    known:      what other compositions of the site have read, for this one and those to come
     layers:     highest first
     faults:     everything that could not be read; the injector reports it with the rest
     """
@@ -105,6 +103,7 @@ class Composition:
         classes: Classes | Mapping[str, type] | None = None,
         objects: Objects | None = None,
         without: Iterable[str] = (),
+        known: Known | None = None,
     ) -> None:
         self.root = pathlib.Path(root)
         self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
@@ -118,8 +117,8 @@ class Composition:
         self._classes = classes if isinstance(classes, Classes) else Classes(classes)
         self._objects = objects
         self._without = frozenset(without)
-        self._cache: dict[pathlib.Path, tuple[tuple[int, int], Any]] = {}
-        self._changed = False
+        self._known, self._is_alone = (Known(), True) if known is None else (known, False)
+        self._read_files: set[pathlib.Path] = set()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
         self.environment: Environment | None = None
@@ -131,6 +130,8 @@ class Composition:
         before = (self.layers, [str(fault) for fault in self.faults], self.state.categories)
         self.faults = []
         self.layers = ()
+        if self._is_alone:
+            self._known.folders.clear()
         try:
             self._compose()
         except BindingError as error:
@@ -142,11 +143,12 @@ class Composition:
     @property
     def files(self) -> int:
         """How many files were read."""
-        return len(self._cache)
+        return len(self._read_files)
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
-        options = {"classes": self._classes, "objects": self._objects, "faults": self.faults, **options}
+        known = {"classes": self._classes, "objects": self._objects, "resolutions": self._known.resolutions}
+        options = {**known, "faults": self.faults, **options}
         return Injector(self.layers, self.state, **options)
 
     # --- reading ---------------------------------------------------------------------------------
@@ -194,9 +196,9 @@ class Composition:
         confdir = self._files(self._inside(self.environment.bindingsdir), "")
         modules: dict[str, dict[str, pathlib.Path]] = {}
         for directory in self.environment.modulepath:
-            for name in _directories(self._inside(directory)):
+            for name in directories(self._inside(directory)):
                 modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
-        offered = {point.name: point for point in entry_points(group=PROVIDERS)}
+        offered = self._known.offered
         schemes = ["enc", *self._providers, *offered]
         bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
         inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), [*schemes, *bound])
@@ -256,18 +258,14 @@ class Composition:
 
     def _files(self, directory: pathlib.Path, module: str) -> dict[str, pathlib.Path]:
         files: dict[str, pathlib.Path] = {}
-        for folder, inner, names in os.walk(directory):
-            inner.sort()
-            for name in sorted(names):
-                path = pathlib.Path(folder, name)
-                if path.suffix not in _ENDINGS or name.startswith("."):
-                    continue
-                segments = path.relative_to(directory).with_suffix("").parts
-                called = "::".join((*((module,) if module else ()), *segments))
-                if called in files:
-                    message = f"the set {called} has two files: {files[called].name} and {name}"
-                    self._note(BindingError("two-files", message, origins=(Origin("bindings", "", self._shown(path)),)))
-                files.setdefault(called, path)
+        known = self._known.folders
+        if directory not in known:
+            known[directory] = [*sets_below(directory, module)]
+        for called, path in known[directory]:
+            if called in files:
+                message = f"the set {called} has two files: {files[called].name} and {path.name}"
+                self._note(BindingError("two-files", message, origins=(Origin("bindings", "", self._shown(path)),)))
+            files.setdefault(called, path)
         return files
 
     def _named_sets(self, references: list[str], files: Mapping[str, pathlib.Path]) -> Iterator[BindingSet]:
@@ -286,7 +284,7 @@ class Composition:
 
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
         try:
-            given = list(provider(references, request))
+            given = list(provider(references, replace(request, facts=taken_in(request.facts))))
         except NodeattrsError as error:
             self._note(error if isinstance(error, BindingError) else BindingError("provider-failed", str(error)))
             return []
@@ -297,7 +295,7 @@ class Composition:
         return [one.to_set() if isinstance(one, Bindings) else one for one in given]
 
     def _site(self, directory: pathlib.Path, stem: str) -> Site:
-        for ending in _ENDINGS:
+        for ending in ENDINGS:
             path = directory / f"{stem}{ending}"
             if path.is_file():
                 return self._read(path, _read_site) or Site()
@@ -310,13 +308,15 @@ class Composition:
             stamp = (status.st_mtime_ns, status.st_size)
         except OSError:
             stamp = (0, 0)
-        known = self._cache.get(path)
+        self._read_files.add(path)
+        files, key = self._known.files, (path, self._shown_from)
+        known = files.get(key)
         if known is None or known[0] != stamp:
             try:
                 found: Any = reader(path, self._shown(path))
             except (BindingError, DocumentError) as error:
                 found = error
-            known = self._cache[path] = (stamp, found)
+            known = files[key] = (stamp, found)
         if isinstance(known[1], DocumentError):
             self._note(_of_document(known[1]))
         elif isinstance(known[1], BindingError):
@@ -384,18 +384,11 @@ class _Reading(NamedTuple):
 
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
-    if path.suffix in _TEXTS:
+    if path.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_site
 
         return parse_site(text_of(path, name), name)
     return site_from_document(read(path, name))
-
-
-def _directories(path: pathlib.Path) -> list[str]:
-    try:
-        return sorted(entry.name for entry in os.scandir(path) if entry.is_dir() and not entry.name.startswith("."))
-    except OSError:
-        return []
 
 
 def _of_document(error: DocumentError) -> BindingError:

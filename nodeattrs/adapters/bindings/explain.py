@@ -8,7 +8,7 @@ questions, why a class is included among them, and none of it is kept while valu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -185,7 +185,7 @@ class Explanation:
         known = {stated.rank for stated in found.unknown}
         more = [stated for stated in map(self._unknown_claim, self.beside) if stated.rank not in known]
         titles = {**(found.titles or {}), **{stated.rank: stated.value.name for stated in more}}
-        return replace(found, claims=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
+        return found._replace(claims=(*found.standing, *found.unknown, *more, *found.losers), titles=titles)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""

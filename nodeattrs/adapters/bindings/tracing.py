@@ -8,7 +8,7 @@ an alias has its value from the declarations of its source. It injects nothing a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import inf
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part, made
 from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
@@ -125,11 +126,11 @@ class Account:
         """Everyone who set a path of the value."""
         own = traced(walk(self.folding, path), path, value, self._claim, self.titles, once=False)
         cover = None if own.cover is None else (self.label, *own.cover)
-        own = replace(own, path=(self.label, *path), cover=cover)
+        own = own._replace(path=(self.label, *path), cover=cover)
         if self.inner is None:
             return own
         below = self.inner.trace(path, value)
-        return replace(own, claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
+        return own._replace(claims=tuple(_with_inner(own, below, not path)), elements=below.elements)
 
     def unknown(self) -> Iterator[UnknownSet]:
         """The sets that cannot be read and might decide the value."""
@@ -184,9 +185,9 @@ _READ = (Outcome.WINS, Outcome.JOINS)
 
 
 def plain(value: Any) -> Any:
-    """A value as data; what is none is shown by its own text."""
-    if value is ABSENT:
-        return ABSENT
+    """A value as data, or the secret that it is; what is none is shown by its own text."""
+    if value is ABSENT or isinstance(value, Sensitive):
+        return value
     try:
         return copied(texts_of(value))
     except (BadKey, BadValue):

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import type_of_text
@@ -45,8 +44,7 @@ _HASH = r"[0-9a-f]{40}|[0-9a-f]{64}"
 _SECRET = r"""(?m)^\s*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b"""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """What one machine is given.
 
     address: of the resource or secret that gives it; "" where a whole file or folder does
@@ -309,7 +307,7 @@ def _of_secret(document: Any, file: str, path: TreePath, secret: Any, first: int
         written = dig(secret, (under, key))
         if isinstance(written, str) and written:
             one = _given(document, file, address, (*path, under, key), written, first, under == "data")
-            yield replace(one, user=(), unknown=_IGNITION) if _is_ignition(dig(secret, (under, "format"))) else one
+            yield one._replace(user=(), unknown=_IGNITION) if _is_ignition(dig(secret, (under, "format"))) else one
             return
 
 

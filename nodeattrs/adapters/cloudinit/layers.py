@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -56,11 +56,13 @@ class _Read:
     """What a source says, and for one that was merged itself how: its row.
 
     unknown: whether it may say something that cannot be read
+    title:   what a merged one is called
     """
 
     part: Part
     row: Row | None = None
     unknown: bool = False
+    title: str = "several sources"
 
     @property
     def counts(self) -> bool:
@@ -97,10 +99,10 @@ class _Fold:
         raises:  CloudConfigError, where it stops everything
         """
         if isinstance(source, Merged):
-            return self._merged(source)
+            return self._merged(name, source)
         if isinstance(source, _Disabled):
             self.reports += [
-                replace(one, number=len(self.reports) + index) for index, one in enumerate(source.parts, 1)
+                one._replace(number=len(self.reports) + index) for index, one in enumerate(source.parts, 1)
             ]
             return _SILENT
         number = len(self.reports) + 1
@@ -152,15 +154,15 @@ class _Fold:
                 raise
         if not text and self.release.empty_stops:
             raise CloudConfigError("template", "the template gives nothing, at which cloud-init stops", line=1)
-        return replace(part, body=text, lines=self.data.lines(template, text) if text else ())
+        return part._replace(body=text, lines=self.data.lines(template, text) if text else ())
 
-    def _merged(self, source: Merged) -> _Read:
+    def _merged(self, title: str, source: Merged) -> _Read:
         offset = len(self.reports)
         rows = moved(source.rows, offset)
-        self.reports += [replace(report, number=report.number + offset) for report in source.parts]
+        self.reports += [report._replace(number=report.number + offset) for report in source.parts]
         self.rows += rows
         self.unknown |= {number + offset: layer for number, layer in source.unknown.items()}
-        return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown)) if rows else _SILENT
+        return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown), title) if rows else _SILENT
 
     def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
         """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
@@ -181,13 +183,13 @@ class _Fold:
             laid = kept(source.part, rest) if rest is not None else source.part
             if source.row is not None and rest is not None and len(rest) < len(source.part.value):
                 source.row.folding.change(partial(_kept, rest))
-                again = replace(source.row.joinings[-1], steps=1)
+                again = source.row.joinings[-1]._replace(steps=1)
                 self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.joinings, again))
             lay(folding, laid if source.row is None else source.row.folding, policy)
             if number and rest is not None:
                 report = self.reports[number - 1]
                 why = f"body {key}" if definition else "default"
-                self.reports[number - 1] = replace(report, status="merged", definition=used, source=why)
+                self.reports[number - 1] = report._replace(status="merged", definition=used, source=why)
             part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
             joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
         row = Row(folding, tuple(joinings))
@@ -196,11 +198,11 @@ class _Fold:
         return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
 
     def _who(self, source: _Read) -> tuple[int, str]:
-        """The number and name of a plain source; 0 where several have set it."""
+        """The number and name of a plain source; 0 for one that was merged."""
         if source.row is None:
             (number,) = numbers_in(source.part.origins)
             return number, self.reports[number - 1].filename
-        return 0, "several sources"
+        return 0, source.title
 
     def merged(self, result: _Read) -> Merged:
         return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
@@ -455,6 +457,6 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
 
 def _disabled(name: str, source: Any) -> _Disabled:
     if isinstance(source, Merged):
-        return _Disabled(tuple(replace(report, status="disabled", error=None) for report in source.parts))
+        return _Disabled(tuple(report._replace(status="disabled", error=None) for report in source.parts))
     part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
     return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))

@@ -6,9 +6,8 @@ The text of what each part says is left as it is: nothing of it is printed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
@@ -16,7 +15,9 @@ from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.core.walk import Setting
+
+if TYPE_CHECKING:
+    from nodeattrs.core.walk import Setting
 
 
 class _Masked(Merged):
@@ -38,15 +39,15 @@ class _Masked(Merged):
     def _claim(self, setting: Setting) -> Claim:
         claim = super()._claim(setting)
         hidden = dig(self._parts.get(setting.source), setting.own) == WITHHELD
-        return replace(claim, value=WITHHELD if hidden else self._shown(setting.path, claim.value))
+        return claim._replace(value=WITHHELD if hidden else self._shown(setting.path, claim.value))
 
     def changes(self) -> Iterator[PartChanges]:
         """What each part did to the result so far, part by part."""
         for step in super().changes():
-            yield replace(step, changes=tuple(map(self._changed, step.changes)))
+            yield step._replace(changes=tuple(map(self._changed, step.changes)))
 
     def _changed(self, change: Change) -> Change:
-        return replace(change, old=self._shown(change.path, change.old), new=self._shown(change.path, change.new))
+        return change._replace(old=self._shown(change.path, change.old), new=self._shown(change.path, change.new))
 
 
 def masked(merged: Merged) -> Merged:

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sized
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
@@ -49,8 +48,7 @@ _PIECE = regexp(r"([a-z_][a-z0-9_]*)\((.*)\)")
 _KEYS = ("merge_how", "merge_type")
 
 
-@dataclass(frozen=True, slots=True)
-class MergerSpec:
+class MergerSpec(NamedTuple):
     """One merger of a definition.
 
     name:    as looked up: `list`, `dict`, `str`, or that of a custom merger
@@ -67,8 +65,7 @@ class MergerSpec:
         return f"{self.name}({listed})"
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """The mergers of one part, in written order; of several for one type the first is used.
 
     >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
@@ -82,9 +79,6 @@ class Definition:
 
     def __bool__(self) -> bool:
         return bool(self.mergers)
-
-    def __add__(self, other: Definition) -> Definition:
-        return Definition(self.mergers + other.mergers)
 
     def names(self) -> tuple[Any, ...]:
         """The names, without the prefix `m_` that cloud-init's modules have."""
@@ -342,6 +336,7 @@ class _Builder:
         mode = self._list_mode(options)
         if mode in ("append", "prepend"):
             join = _named(partial(_joined, mode, self.documented), mode)
+            join.regroups = True
             return [Line(_LISTS, PRESENT, join, f"list({mode}): the old items and the new ones")]
         by_position = _named(self._by_position, "position")
         by_position.inner = lambda: self.in_list
@@ -487,10 +482,10 @@ def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
         yield Line(kinds[python], PRESENT, _named(handler, name), f"{name}: decided by a custom merger")
 
 
-def lay(folding: Folding, part: Part | Folding, policy: Policy) -> Part:
+def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
     """Lay one part; a conflict says at which path. raises: MergeConflict"""
     try:
-        return folding.lay(part, policy)
+        folding.lay(part, policy)
     except MergeConflict as one:
         path = tuple(one.path or ())
         if not path:

@@ -73,7 +73,8 @@ def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") ->
     """
     folding = Folding(start=Part(_exact(base), None))
     try:
-        return independent(lay(folding, Part(_exact(update), None), policy_of(as_definition(how), mode)).value)
+        lay(folding, Part(_exact(update), None), policy_of(as_definition(how), mode))
+        return independent(folding.result.value)
     except RecursionError:
         raise TooDeep("a value is nested too deep, or inside itself") from None
 

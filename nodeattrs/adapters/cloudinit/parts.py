@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ import yaml
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
 from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
 from nodeattrs.core.budget import Budget, Limits
-from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Mark, Text
@@ -70,8 +69,7 @@ def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
     return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
 
 
-@dataclass(frozen=True, slots=True)
-class CloudPart:
+class CloudPart(NamedTuple):
     """One part of user-data.
 
     body:     the text (or the bytes) after unpacking
@@ -89,7 +87,7 @@ class CloudPart:
     body: str | bytes
     type: str = CLOUD_CONFIG
     filename: str | None = None
-    headers: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, Any] = NO_ENTRIES
     file: str | None = None
     line: int | None = 1
     packed: str = ""

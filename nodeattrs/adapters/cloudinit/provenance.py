@@ -130,13 +130,17 @@ class Provenance:
             return PatchLocator(part.text, lambda text: YamlLocator(text, origin, part.at, part.indent))
         return YamlLocator(part.text, origin, part.at, part.indent) if part.body else origin
 
+    @cached_property
+    def _folded(self) -> set[int]:
+        """The numbers of the parts that were folded first."""
+        return {one.number for row in self.rows for one in row.joinings if one.folded}
+
     def _origin_of(self, report: PartReport) -> Origin:
         """The origin of a part as a whole. Lines of a part that was packed count in the part, not in the file."""
         part = report.part
         if not part.type:
             return Origin("layer", report.filename)
-        folded = any(one.folded for row in self.rows for one in row.joinings if one.number == report.number)
-        kind = "patch" if part.type == JSONP else "file" if folded else "part"
+        kind = "patch" if part.type == JSONP else "file" if report.number in self._folded else "part"
         if part.file is None:
             return Origin(kind, "", report.filename, part.line)
         if part.line is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -49,35 +50,41 @@ def veiled(text: str) -> str:
     return WITHHELD if _LOOKS.search(text) else text
 
 
-def guarded(path: Path, value: Any) -> Any:
+def _withheld(_: Any) -> str:
+    """What a secret looks like where it is withheld."""
+    return WITHHELD
+
+
+def guarded(path: Path, value: Any, hide: Callable[[Any], Any] = _withheld) -> Any:
     """What stands at *path*, `WITHHELD` in the place of each secret; what holds none is the same object.
 
+    hide: makes what stands there instead, such as `Sensitive`, of a secret
     cost: one look at each value
 
     >>> guarded(("users", 0), {"name": "a", "passwd": "x"})
     {'name': 'a', 'passwd': 'Sensitive(withheld)'}
     """
-    return _guarded(path, value, _is_place(path))
+    return _guarded(path, value, _is_place(path), hide)
 
 
-def _guarded(path: Path, value: Any, is_place: bool) -> Any:
+def _guarded(path: Path, value: Any, is_place: bool, hide: Callable[[Any], Any]) -> Any:
     if isinstance(value, dict):
         is_file = path[:1] == ("write_files",) and _FILES.search(str(value.get("path", "")))
         changed = {}
         for key, entry in value.items():
             below = (*path, key)
-            new = _guarded(below, entry, _is_place(below) or bool(is_file and key == "content"))
+            new = _guarded(below, entry, _is_place(below) or bool(is_file and key == "content"), hide)
             if new is not entry:
                 changed[key] = new
         return value | changed if changed else value
     if isinstance(value, list):
         entries = []
         for index, entry in enumerate(value):  # no comprehension: it would take a second frame a level
-            entries.append(_guarded((*path, index), entry, is_place))
+            entries.append(_guarded((*path, index), entry, is_place, hide))
         return value if all(map(operator.is_, entries, value)) else entries
     if isinstance(value, (str, bytes)):
-        return WITHHELD if value and (is_place or _looks(value)) else value
-    return WITHHELD if is_place and isinstance(value, (int, float, date)) and not isinstance(value, bool) else value
+        return hide(value) if value and (is_place or _looks(value)) else value
+    return hide(value) if is_place and isinstance(value, (int, float, date)) and not isinstance(value, bool) else value
 
 
 def _looks(value: str | bytes) -> bool:

@@ -6,10 +6,9 @@ are made anew when somebody asks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
@@ -19,7 +18,7 @@ from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
 from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Policy
+from nodeattrs.core.policy import Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
@@ -31,8 +30,7 @@ Status = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class PartReport:
+class PartReport(NamedTuple):
     """What became of one part.
 
     number:     its place among all parts, from 1
@@ -101,15 +99,15 @@ def status_of(error: NodeattrsError) -> Status:
     return "rejected" if kind_of(error) in REJECTED else "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Joining:
+class Joining(NamedTuple):
     """Who joins at a step of a folding, or at several: a patch changes the result operation by operation.
 
-    number: of the part; 0 where several sources join at once
+    number: of the part; 0 where a merged layer joins, which `filename` names
     policy: what happens where they meet; None for a JSON patch
     laid:   what the part says, its definition taken out; None for a JSON patch
     folded: whether this is a fold of conf.d files or layers, the strongest first
     steps:  how many steps of the folding it takes
+    before, after: the result before and after it, of those that `steps_of` gives
     """
 
     number: int
@@ -119,32 +117,25 @@ class Joining:
     laid: Part | None
     folded: bool = False
     steps: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Step(Joining):
-    """The same, with the result before and after it."""
-
     before: Part = NOTHING
     after: Part = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A folding, and who joined at its steps."""
 
     folding: Folding
     joinings: tuple[Joining, ...]
 
 
-def steps_of(rows: Iterable[Row]) -> Iterator[Step]:
+def steps_of(rows: Iterable[Row]) -> Iterator[Joining]:
     """Each joining with the result before and after it. cost: that of the merges"""
     for row in rows:
         rounds, last = row.folding.rounds(), row.folding.start or NOTHING
         for joining in row.joinings:
             before, *results = last, *(after for _, _, after in islice(rounds, joining.steps))
             last = results[-1] if results else before
-            yield Step(**_fields(joining), before=before, after=last)
+            yield joining._replace(before=before, after=last)
 
 
 def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
@@ -155,10 +146,6 @@ def befores_of(rows: Iterable[Row]) -> Iterator[tuple[Joining, Part]]:
             steps = [before for before, _ in islice(befores, joining.steps)]
             if steps:
                 yield joining, steps[0]
-
-
-def _fields(joining: Joining) -> dict[str, Any]:
-    return {name: getattr(joining, name) for name in tuple(one.name for one in fields(joining))}
 
 
 def moved(rows: Iterable[Row], offset: int) -> list[Row]:
@@ -174,7 +161,7 @@ def moved(rows: Iterable[Row], offset: int) -> list[Row]:
 
 
 def _joining(one: Joining, number: Callable[[int], int]) -> Joining:
-    return replace(one, number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
+    return one._replace(number=number(one.number), laid=None if one.laid is None else _part(one.laid, number))
 
 
 def _part(part: Part, number: Callable[[int], int]) -> Part:
@@ -195,8 +182,7 @@ def _moved(folding: Folding, number: Callable[[int], int], known: dict[int, Fold
 Action = Literal["set", "extended", "replaced", "deleted", "dropped"]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One path that a part changed, or wanted to.
 
     old, new: what stood there before and what stands there now; ABSENT where nothing does.
@@ -214,8 +200,7 @@ class Change:
         return shown | {name: value for name, value in (("old", self.old), ("new", self.new)) if value is not ABSENT}
 
 
-@dataclass(frozen=True, slots=True)
-class PartChanges:
+class PartChanges(NamedTuple):
     """All that one part changed, in the order of the result; what it set in vain comes last."""
 
     number: int
@@ -223,12 +208,13 @@ class PartChanges:
     changes: tuple[Change, ...]
 
 
-def changes_of(steps: Iterable[Step]) -> Iterator[PartChanges]:
+def changes_of(steps: Iterable[Joining]) -> Iterator[PartChanges]:
     """The difference that each meeting made. raises: TooMuch, where they hold too many entries together"""
     budget = Budget("the changes of all parts")
     for step in steps:
         before, after = step.before.value, step.after.value
-        found = list(_differences(before, after, ()))
+        met = None if step.laid is None or step.policy is None else (step.policy, step.laid.value)
+        found = list(_differences(before, after, (), met))
         if step.laid is not None:
             found += _dropped(step.laid.value, before, after, ())
         for change in found:
@@ -236,20 +222,34 @@ def changes_of(steps: Iterable[Step]) -> Iterator[PartChanges]:
         yield PartChanges(step.number, step.filename, tuple(found))
 
 
-def _differences(before: Any, after: Any, path: Path) -> Iterator[Change]:
-    if before is after or same(before, after):
+def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | None = None) -> Iterator[Change]:
+    """met: what was laid there, and under which policy. Where two maps met key by key, no other keys can differ."""
+    if before is after:
         return
-    if isinstance(before, dict) and isinstance(after, dict):
-        for key in before:
-            if key not in after:
-                yield Change((*path, key), "deleted", before[key], ABSENT)
-        for key, entry in after.items():
-            if key in before:
-                yield from _differences(before[key], entry, (*path, key))
-            else:
-                yield Change((*path, key), "set", ABSENT, entry)
-        return
-    yield Change(path, "extended" if _holds(after, before) else "replaced", before, after)
+    verdict = None if met is None else met[0].verdict(type(before), type(met[1]))
+    if met is not None and type(verdict) is Meet and isinstance(after, dict):
+        given, policy = met[1], verdict.policy
+        there = [key for key in before if key in given] if len(given) > 1 else []
+        keys = dict.fromkeys((*there, *given))
+        inner = {key: (policy.at(key), given[key]) for key in given}  # type: ignore[union-attr]
+        yield from _entries(before, after, path, keys, inner)
+    elif isinstance(before, dict) and isinstance(after, dict):
+        if not same(before, after):
+            yield from _entries(before, after, path, dict.fromkeys((*after, *before)), {})
+    elif not same(before, after):
+        yield Change(path, "extended" if _holds(after, before) else "replaced", before, after)
+
+
+def _entries(before: Any, after: Any, path: Path, keys: Collection[Any], met: dict[Any, Any]) -> Iterator[Change]:
+    """The differences of some entries, those that are gone first. met: as above, for each"""
+    for key in keys:
+        if key in before and key not in after:
+            yield Change((*path, key), "deleted", before[key], ABSENT)
+    for key in keys:
+        if key in before and key in after:
+            yield from _differences(before[key], after[key], (*path, key), met.get(key))
+        elif key in after:
+            yield Change((*path, key), "set", ABSENT, after[key])
 
 
 def _holds(after: Any, before: Any) -> bool:

@@ -22,6 +22,7 @@ from nodeattrs.adapters.cloudinit.parts import (
     load_yaml,
     type_of_text,
 )
+from nodeattrs.adapters.cloudinit.rows import Rows
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
@@ -38,9 +39,8 @@ _GZIP_TYPES = tuple(
         "gzip", "gzip-compressed", "gzipped", "x-compress", "x-compressed", "x-gunzip", "x-gzip", "x-gzip-compressed",
     )
 )  # fmt: skip
-_PER_PART, _PER_MESSAGE, _SEEN_IN_A_STEP = 100, 1_000, 1_000
-"""How many steps a part is, alone and out of a message, and how many signs are looked at in one: as near as one can
-say."""
+_PER_PART, _PER_MESSAGE = 100, 1_000
+"""How many steps a part is, alone and out of a message: as near as one can say."""
 MAX_INCLUDES = 20
 """How deep includes may lie in each other."""
 
@@ -139,13 +139,11 @@ class _Unpacking:
         self.budget = budget
         self.included: list[Path] = []
         self.blob_now = Blob("")
-        self.searched = 0
-        self.plain = ""
-        self.rows: list[str] = []
+        self.rows = Rows("", budget)
 
     def blob(self, blob: Blob) -> list[CloudPart]:
-        before = self.blob_now, self.plain, self.searched
-        self.blob_now, self.searched, self.rows = blob, 0, []
+        before = self.blob_now, self.rows
+        self.blob_now = blob
         try:
             data = self._unpacked(blob.content)
             if b"mime-version:" in data[:4096].lower():
@@ -156,8 +154,7 @@ class _Unpacking:
         except TooMuch as error:
             raise past_a_limit(error, "what is unpacked").located(blob.file) from None
         finally:
-            self.blob_now, self.plain, self.searched = before
-            self.rows = []
+            self.blob_now, self.rows = before
 
     # --- packing ------------------------------------------------------------------------
 
@@ -169,9 +166,9 @@ class _Unpacking:
             raise CloudConfigError("encoding", "half of a surrogate pair, which no file can hold") from error
         self.budget.whole().bytes(len(data))
         if data[:2] == b"\x1f\x8b":
-            self.plain = ""
+            self.rows = Rows("", self.budget)
             return self._gunzipped(data, data)
-        self.plain = "" if self.blob_now.packed else data.decode("utf-8", "replace")
+        self.rows = Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
         return data
 
     def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
@@ -200,7 +197,7 @@ class _Unpacking:
         self.walked += 1
         name = f"part-{self.attached:03d}"
         headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
-        yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.plain else None)
+        yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.rows.text else None)
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
         """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
@@ -288,34 +285,8 @@ class _Unpacking:
         self.walked += 1
         headers: dict[str, Any] = {key: leaf[key] for key in dict.fromkeys(leaf.keys())}  # the first, in any case
         headers["Content-Type"] = kind
-        line, indent = (None, 0) if attached.packed else self._place(body)
+        line, indent = (None, 0) if attached.packed or not isinstance(body, str) else self.rows.place(body)
         return CloudPart(body, kind, name, headers, self.blob_now.file, line, attached.packed, attached.lost, indent)
-
-    def _place(self, body: Any) -> tuple[int | None, int]:
-        """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
-        line = self._line(body)
-        if line is not None or not isinstance(body, str) or not body.strip() or not self.plain:
-            return line, 0
-        self.rows = rows = self.rows or self.plain.split("\n")
-        wanted, first = body.rstrip("\n").split("\n"), self.plain.count("\n", 0, self.searched)
-        self.budget.steps(len(rows) - first)
-        for number in range(first, len(rows) - len(wanted) + 1):
-            indent = len(rows[number]) - len(wanted[0])
-            if indent > 0 and all(_is_indented(*pair, indent) for pair in zip(rows[number:], wanted, strict=False)):
-                self.searched = sum(map(len, rows[: number + len(wanted)])) + number + len(wanted)
-                return number + 1, indent
-        return None, 0
-
-    def _line(self, body: Any) -> int | None:
-        """The line on which a body begins, where it stands in the file as it is."""
-        if not isinstance(body, str) or not body or not self.plain:
-            return None
-        self.budget.steps((len(self.plain) - self.searched) // _SEEN_IN_A_STEP)
-        at = self.plain.find(body, self.searched)
-        if at < 0:
-            return None
-        self.searched = at + len(body)
-        return self.plain.count("\n", 0, at) + 1
 
     # --- archives -----------------------------------------------------------------------
 
@@ -357,7 +328,9 @@ class _Unpacking:
                 continue
             found = self._found(url)
             if found is None or found in self.included or len(self.included) >= MAX_INCLUDES:
-                yield CloudPart(url, kind, part.get_filename() or "include", {}, self.blob_now.file, self._line(line))
+                yield CloudPart(
+                    url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.rows.line(line)
+                )
                 continue
             self.included.append(found)
             try:
@@ -382,10 +355,6 @@ class _Unpacking:
             return path if path.is_file() and path.is_relative_to(root) else None
         except (OSError, ValueError):
             return None
-
-
-def _is_indented(row: str, wanted: str, indent: int) -> bool:
-    return row == " " * indent + wanted or (not wanted and not row.strip())
 
 
 def _message(data: bytes) -> Message:

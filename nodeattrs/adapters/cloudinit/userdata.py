@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -43,7 +42,7 @@ from nodeattrs.adapters.cloudinit.parts import (
 )
 from nodeattrs.adapters.cloudinit.provenance import Provenance
 from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, Release, release_of
-from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, Step, status_of, steps_of
+from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, status_of, steps_of
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
@@ -228,7 +227,7 @@ class _Run:
         if REDACTED in text:
             why = "is rendered with a secret that the instance data withholds"
             return self._unknown(number, part, name, Layer.unknown(title, origin, why), "template")
-        part, kind = replace(part, body=text, lines=lines), type_of_text(text)
+        part, kind = part._replace(body=text, lines=lines), type_of_text(text)
         if kind in (CLOUD_CONFIG, JSONP):
             return self._handled(number, part, name)
         is_script = kind in ("text/x-shellscript", "text/cloud-boothook")
@@ -293,7 +292,7 @@ class _Run:
         """The error with the part's name, and the line of what it is about."""
         title = PartReport(0, part, name, "failed").title
         shown = title if part.file is None or title.startswith(part.file) else f"{part.file} {name}"
-        at = part.at if part.file is not None else replace(part, line=1).at
+        at = part.at if part.file is not None else part._replace(line=1).at
         if isinstance(error, MergeConflict):
             from nodeattrs.adapters.cloudinit.places import YamlLocator
 
@@ -330,7 +329,7 @@ class _Run:
     def _begin_anew(self, folding: Folding) -> None:
         """A patch has put null in place of the whole config: cloud-init goes on with nothing."""
         folding.change(lambda before, laid: Part({}, 0))
-        self.joinings.append(replace(self.joinings[-1], policy=None, laid=None, steps=1))
+        self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
 
     def merged(self) -> Merged:
         reports = tuple(self.reports)
@@ -352,7 +351,7 @@ def _own_definition(config: dict[Any, Any], part: CloudPart) -> tuple[Definition
     except CloudConfigError as error:
         raise CloudConfigError("format", f"in the header {name}: {error.reason}", hint=error.hint) from error
     sources = [f"body {key}"] * bool(body) + [f"header {name}"] * bool(header)
-    return body + header, rest, " and ".join(sources)
+    return Definition((*body.mergers, *header.mergers)), rest, " and ".join(sources)
 
 
 def without(merged: Merged, types: Collection[str]) -> Merged:
@@ -361,7 +360,7 @@ def without(merged: Merged, types: Collection[str]) -> Merged:
     run = _Run(merged.rules, Budget("user-data"))
     for report in merged.parts:
         if report.part.type in types:
-            run.reports.append(replace(report, status="disabled", error=None))
+            run.reports.append(report._replace(status="disabled", error=None))
         else:
             run.take(merged.unknown[report.number] if report.status == "unknown" else report.part)
     return run.merged()
@@ -450,7 +449,7 @@ class Merged(Provenance):
         return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
 
     @property
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[Joining]:
         """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
         return steps_of(self.rows)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.data import Source
@@ -36,6 +37,11 @@ _PER_LOOKUP = 10
 """How many steps a lookup inside of another one is, as near as one can say."""
 _OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
+_MOST_OPTIONS = 256
+_kept_options: WeakKeyDictionary[LoadedTree, dict[tuple[Any, ...], tuple[list[Source], Options | None]]] = (
+    WeakKeyDictionary()
+)
+"""The options of many nodes, by the sources in which they would stand."""
 
 
 class Asking:
@@ -407,9 +413,24 @@ class Answers:
     def _options_of(self, module: str | None) -> Options | None:
         found = self._options.get(module, _UNRESOLVED)
         if found is _UNRESOLVED:
-            merged = self.options_folding(module).result.value
-            found = self._options[module] = None if merged is ABSENT else Options(merged)
+            sources = [place.source for place in self.places(module) if place.source is not None]
+            kept, key = _kept_options.setdefault(self.tree, {}), (self.environment, module, *map(id, sources))
+            if (known := kept.get(key)) is not None:
+                found = known[1]
+            else:
+                merged = self.options_folding(module).result.value
+                found = None if merged is ABSENT else Options(merged)
+                if all(map(self._says_always, sources)):
+                    if len(kept) >= _MOST_OPTIONS:  # each node has a file of its own
+                        kept.clear()
+                    kept[key] = sources, found  # nobody else has their ids as long as they are kept
+            self._options[module] = found
         return found  # type: ignore[no-any-return]
+
+    def _says_always(self, source: Source) -> bool:
+        """Whether a source has the same lookup_options for whoever asks."""
+        tree = getattr(source, "tree", None)
+        return tree is not None and source.value(NAME, self._asking_options()) is tree.get(NAME, ABSENT)
 
     def options_folding(self, module: str | None, recorder: Recorder | None = None) -> Folding:
         """The lookup_options for the keys of a module: each layer on its own, then laid over each other."""

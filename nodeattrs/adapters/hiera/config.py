@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, bad_data
-from nodeattrs.core.tree import Path, meant
+from nodeattrs.core.tree import NO_ENTRIES, Path, meant
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.documents import Document
 
@@ -53,8 +52,7 @@ def _as_version_5(tree: Mapping[Any, Any], hierarchy: list[str]) -> str | None:
     return f"write {json.dumps({'version': 5, 'defaults': defaults, 'hierarchy': entries})}"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One level of a hierarchy.
 
     kind, function: how its data is had: ("data_hash", "yaml_data"), ...
@@ -71,12 +69,11 @@ class Entry:
     location: str | None
     declared: tuple[str, ...]
     datadir: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = NO_ENTRIES
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """A hiera.yaml.
 
     file:     its name in messages; None for the built-in one

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
@@ -85,8 +84,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Overwritten:
+class Overwritten(NamedTuple):
     """What a data file has under a key that it has again further down. Nobody fills in its texts."""
 
     tree: Any
@@ -103,8 +101,7 @@ class Overwritten:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class _OverwrittenLocator:
+class _OverwrittenLocator(NamedTuple):
     source: Overwritten
     entry: str
 

@@ -8,7 +8,7 @@ levels and no sources.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cmp_to_key, lru_cache
+from functools import cmp_to_key, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.errors import CannotMerge
@@ -65,7 +65,9 @@ class Deep:
     def _lines_below(self) -> Iterator[Line]:
         yield from self._scalars()
         yield Line(BOOL, (NULL, MAP, LIST), self._over_bool_below, "false counts as absent")
-        yield Line((ABSENT_KIND, NULL), (MAP, LIST), self._alone, "what meets nothing meets itself")
+        alone: Any = partial(self._alone)
+        alone.settles = self._is_plain
+        yield Line((ABSENT_KIND, NULL), (MAP, LIST), alone, "what meets nothing meets itself")
         yield Line((ABSENT_KIND, NULL), NULL, TAKE, "null, where nothing lies below")
         yield Line(PRESENT, NULL, KEEP, "null yields")
         yield from self._containers()

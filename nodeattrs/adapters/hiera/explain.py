@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
@@ -41,8 +41,7 @@ class Knocked:
     by: tuple[Origin, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownLevel:
+class UnknownLevel(NamedTuple):
     """A level that cannot be read, and might decide an answer.
 
     key:    what it was asked for: the key of the explanation, or one that the value needed
@@ -205,7 +204,7 @@ class Explanation:
         shown = self.value if self.is_secret else value
         trace = traced(walk(self._folding, steps), steps, shown, self._claim, titles)
         cover = None if trace.cover is None else (self.root, *trace.cover)
-        return replace(trace, path=(self.root, *steps), cover=cover)
+        return trace._replace(path=(self.root, *steps), cover=cover)
 
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines that decide who is asked and how their values become one: of hiera.yaml, and of lookup_options."""

@@ -78,6 +78,8 @@ def scalar(text: str) -> Any:
     """
     if not text:
         return None
+    if text.isascii() and text.isdecimal() and text[0] != "0" and len(text) < 10:
+        return int(text)  # as most numbers are: no expression is compiled for it
     if _WORD.match(text) or "\n" in text:
         return text if len(text) > 5 else _WORDS.get(text.lower(), text)
     if _TIME.fullmatch(text):

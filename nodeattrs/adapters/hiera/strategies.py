@@ -234,11 +234,12 @@ _MAPS_ONLY = Policy(
 class _Hash(Strategy):
     def lay(self, folding: Folding, part: Part | Folding) -> None:
         # The keys are no business of a table, which sees kinds only; they are looked at before two maps meet.
-        upper, lower = folding.result, part.result if isinstance(part, Folding) else part
-        if upper.value is not ABSENT and lower.value is not ABSENT:
-            for one in (upper, lower):
-                if type(one.value) is dict:
-                    _check_texts(one.value, "hash", "not_a_hash")
+        lower = part.result if isinstance(part, Folding) else part
+        if folding.laid and lower.value is not ABSENT:
+            # Of more than one the result was looked at when the last of them was laid.
+            for value in (folding.result.value, lower.value) if folding.laid == 1 else (lower.value,):
+                if type(value) is dict:
+                    _check_texts(value, "hash", "not_a_hash")
         super().lay(folding, part)
 
 

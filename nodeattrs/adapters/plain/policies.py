@@ -7,7 +7,7 @@ themselves before. It knows no files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.fold import Fold, Layer
@@ -67,7 +67,9 @@ class NamedPolicy:
         return Fold(children[::-1] if self.from_top else children, table, self.from_top, self.opening)
 
     def _prepared(self, one: Layer | Fold) -> Layer | Fold:
-        return one if self.prepare is None or isinstance(one, Fold) else replace(one, value=self.prepare(one.value))
+        if self.prepare is None or isinstance(one, Fold):
+            return one
+        return Layer(self.prepare(one.value), one.origin, one.title, one.policy)
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as data: its lines, and those of other tables by path."""

@@ -5,6 +5,7 @@ It knows what an index holds of a value, and neither who set it nor what it is a
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import ABSENT, Path
@@ -43,7 +44,12 @@ class Alike:
                 return None
             return self._having(self._steps, WHOLE, whole(value).replace("\0", NO_NUL)) - self._inside_lists
         kind, text = scalar_text(value)
-        return self._having(self._steps, kind, text) - self._having(self._steps, WHOLE) - self._inside_lists
+        return self._having(self._steps, kind, text) - self._lists - self._inside_lists
+
+    @cached_property
+    def _lists(self) -> set[str]:
+        """The nodes that have a list there."""
+        return self._having(self._steps, WHOLE)
 
     def _having(self, steps: tuple[str, ...], kind: str = "", text: str | None = None) -> set[str]:
         def holds(its: str, found: str) -> bool:

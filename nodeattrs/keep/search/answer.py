@@ -6,7 +6,7 @@ them. Whether an entry is meant is judged here, and sets of nodes are joined her
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from nodeattrs.core.borders import taking
@@ -74,7 +74,9 @@ def _answer(index: Index, asked: Asked) -> set[int]:
     if isinstance(asked, Or):
         return set().union(*(_answer(index, one) for one in asked.inner))
     if isinstance(asked, Not):
-        return index.everyone() - _answer(index, asked.inner)
+        rest = index.everyone()
+        rest -= _answer(index, asked.inner)
+        return rest
     if isinstance(asked, All):
         return index.everyone()
     if isinstance(asked, OwnTerm):
@@ -87,12 +89,12 @@ def _own(index: Index, asked: OwnTerm) -> set[int]:
     if path is None:
         return set()
     ranges: list[Range | None] = [Range(text, text) for text in asked.exact]
-    found = [
+    found = (
         number
         for between in ranges or [None]
         for number, _, kind, text in index.entries([path], "", between)
         if asked.holds(kind, text)
-    ]
+    )
     return index.nodes(found, OWN)
 
 
@@ -108,14 +110,15 @@ _A_MAP = '{"'
 """How the text of a whole map begins."""
 
 
-def _ranged(index: Index, value: Range, shown: Shown) -> list[int]:
+def _ranged(index: Index, value: Range, shown: Shown) -> Iterator[int]:
     maps = [path for path, (steps, depths) in shown.items() if min(depths) < len(steps)] if value.holds(_A_MAP) else []
     leaves = [path for path, (steps, depths) in shown.items() if max(depths) >= len(steps)]
-    return [number for number, *_ in index.entries(maps)] + [
+    yield from (number for number, *_ in index.entries(maps))
+    yield from (
         number
         for number, path, kind, _ in index.entries(leaves, "", value)
         if kind != "w" or _shows_whole(*shown[path])
-    ]
+    )
 
 
 def _shows_whole(steps: Steps, depths: Collection[int]) -> bool:
@@ -123,15 +126,15 @@ def _shows_whole(steps: Steps, depths: Collection[int]) -> bool:
     return len(steps) in depths
 
 
-def _matched(index: Index, value: Pattern, shown: Shown) -> list[int]:
+def _matched(index: Index, value: Pattern, shown: Shown) -> Iterator[int]:
     # The field that stands highest shows the most.
     keys = {path: steps[min(depths) :] for path, (steps, depths) in shown.items()}
     keyed = [path for path, inner in keys.items() if any(value.longest in key.casefold() for key in inner)]
     rest = keys.keys() - set(keyed)
-    return [
+    yield from (
         number
         for part, word, paths in (("", "", keyed), (value.longest, value.word, rest))
         for number, path, kind, text in index.entries(paths, part, None, word)
         if value.in_text((within(keys[path], kind, text) if keys[path] else text).casefold())
         and (kind != "w" or keys[path] or _shows_whole(*shown[path]))
-    ]
+    )

@@ -56,7 +56,7 @@ def known_paths(store: Store) -> set[str]:
 def _inside(asked: Asked) -> Iterator[Asked]:
     yield asked
     if isinstance(asked, And | Or | Not):
-        for one in asked.inner if isinstance(asked.inner, tuple) else (asked.inner,):
+        for one in (asked.inner,) if isinstance(asked, Not) else asked.inner:
             yield from _inside(one)
 
 

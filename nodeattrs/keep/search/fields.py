@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
@@ -74,8 +73,7 @@ class Entry(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class IndexPart:
+class IndexPart(NamedTuple):
     """A part of what can be found, the same for all nodes that say the same there.
 
     key:   the hash of its content
@@ -108,7 +106,7 @@ def _ruled(policy: Policy, rules: tuple[PathRule, ...]) -> Policy:
     """The policy between levels under the rules of a node. The keys of a document are text."""
     from nodeattrs.core.rules import ruled
 
-    between = (replace(rule, path=tuple(map(str, rule.path))) for rule in rules if not rule.inside_only)
+    between = (rule._replace(path=tuple(map(str, rule.path))) for rule in rules if not rule.inside_only)
     return ruled(policy, between)
 
 

@@ -18,9 +18,8 @@ import json
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
@@ -42,8 +41,7 @@ class QueryNotSupported(BadArgument):
     """A query with something that the language has and search does not: "+", "~", a second colon."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """What a query asks for."""
 
     text: str

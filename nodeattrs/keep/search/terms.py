@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from nodeattrs.lazily import regexp
 
@@ -68,8 +67,7 @@ class Pattern:
         return self.parts == (Pattern.ANY,)
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """Texts between two ends, compared as texts; None is an open end."""
 
     low: str | None
@@ -89,16 +87,14 @@ class Range:
         return self.high is None or text < self.high or (text == self.high and self.with_high)
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A field has a value: Chef's `field:value`."""
 
     field: Pattern
     value: Pattern | Range
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+class Own(NamedTuple):
     """A path has a value: our `path=80`. Texts are texts here and numbers numbers.
 
     path:  the steps as text; places in lists are no steps
@@ -111,27 +107,23 @@ class Own:
     exact: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
 class All:
     """`*:*`: every node."""
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+class Not(NamedTuple):
     """Every node but these."""
 
     inner: Asked
 
 
-@dataclass(frozen=True, slots=True)
-class And:
+class And(NamedTuple):
     """The nodes that all of these give."""
 
     inner: tuple[Asked, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+class Or(NamedTuple):
     """The nodes that any of these gives."""
 
     inner: tuple[Asked, ...]

@@ -36,7 +36,7 @@ from typing import Any
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken, tried
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
@@ -88,12 +88,12 @@ class FileStore:
             return sorted(filter(None, map(_node_of, self._folder.listing())))
 
     @taking(at=int | datetime | None)
-    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
+    def load(self, name: str, at: int | datetime | None = None, brief: bool = False) -> Saved | None:
         found = self._look(checked_name(name, "node"))
         if found.document is None:
             return None
         saved = self._at(name, found, found.document, at)
-        return saved and replace(saved, note="\n".join(filter(None, [saved.note, found.history.cut])))
+        return saved and saved._replace(note="\n".join(filter(None, [saved.note, found.history.cut])))
 
     def _at(self, name: str, found: _Found, document: bytes, at: int | datetime | None) -> Saved | None:
         if at is None or (found.head is not None and _is_at(found.head.revision, at)):
@@ -193,6 +193,10 @@ class FileStore:
                 head = Head(revision, (named(texts[0]), named(texts[1])), form)
                 self._save(name, found, head, texts)
         return revision
+
+    @taking(saves=Listed)
+    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
+        return [tried(self.save, *one) for one in saves]
 
     @taking(revisions=Listed)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:

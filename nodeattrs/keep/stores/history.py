@@ -177,7 +177,7 @@ class History:
         if found is None:
             # Saved by a program that knows no history. It may have given a number for the second time.
             number = self.last + 1 if any(rest) else head.number
-            return replace(head, revision=replace(head.revision, number=number))
+            return replace(head, revision=head.revision._replace(number=number))
         if promised < len(rest):
             self.end -= sum(len(line) + 1 for line in self._lines[promised - len(rest) :])
             del self._lines[promised - len(rest) :]

@@ -41,7 +41,7 @@ def is_all_held(talk: Talk) -> bool:
 
 
 def _texts_of_nodes(talk: Talk) -> Iterator[tuple[int, dict[bytes, bytes]]]:
-    for (node,) in talk.all("SELECT id FROM node"):
+    for (node,) in talk.rows("SELECT id FROM node"):
         yield node, _texts_of(talk, node, 0)
 
 

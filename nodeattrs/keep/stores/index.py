@@ -10,7 +10,7 @@ from nodeattrs.keep.search.fields import Steps
 from nodeattrs.keep.search.terms import Range
 from nodeattrs.keep.stores.indexing import entry_of, number_of, path_of
 from nodeattrs.keep.stores.tables import VERSION
-from nodeattrs.keep.stores.talk import Talk, nodes_in
+from nodeattrs.keep.stores.talk import Talk, nodes_in, some_of
 
 _FOUND = "e.id, e.path, e.kind, e.text"
 _KINDS = "snbzw"
@@ -62,7 +62,7 @@ class SqlIndex(Index):
         conditions, values = [condition], [wanted]
         if word and self._talk.version == VERSION:
             found = number_of(self._talk.secret, b"word", word.encode())
-            return self._talk.all(
+            return self._talk.rows(
                 f"SELECT {_FOUND} FROM word w JOIN entry e ON e.id = w.entry WHERE w.word = ? AND w.{condition}",
                 found,
                 wanted,
@@ -76,18 +76,22 @@ class SqlIndex(Index):
                 if end is not None:
                     conditions.append(f"text {sign}{'=' if with_it else ''} ?")
                     values.append(end)
-        return self._talk.all(f"SELECT {_FOUND} FROM entry e WHERE {' AND '.join(conditions)}", *values)
+        return self._talk.rows(f"SELECT {_FOUND} FROM entry e WHERE {' AND '.join(conditions)}", *values)
 
     def _exact(self, paths: Iterable[int], text: str) -> list[int]:
         """What entries with this text are called, of whichever kind."""
         return [entry_of(self._talk.secret, self._spelled[path], kind, text) for path in paths for kind in _KINDS]
 
     def nodes(self, entries: Iterable[int], view: int) -> set[int]:
-        # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
-        condition, wanted = self._talk.among("entry", list(entries))
-        parts = self._talk.all(
-            f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
-        )
-        condition, wanted = self._talk.among("part", [part for (part,) in parts])
-        rows = self._talk.all(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
-        return {node for (node,) in rows}
+        found: set[int] = set()
+        for some in some_of(entries):
+            # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
+            condition, wanted = self._talk.among("entry", some)
+            parts = self._talk.rows(
+                f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
+            )
+            for more in some_of(part for (part,) in parts):
+                condition, wanted = self._talk.among("part", more)
+                rows = self._talk.rows(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
+                found.update(node for (node,) in rows)
+        return found

@@ -48,7 +48,7 @@ def word_rows(secret: bytes, path: int, entry: int, folded: str) -> Iterable[tup
 def is_worded(talk: Talk) -> bool:
     """Whether as many words are known as there should be."""
     ((count,),) = talk.all("SELECT count(*) FROM word")
-    texts = talk.all("SELECT coalesce(folded, text) FROM entry")
+    texts = talk.rows("SELECT coalesce(folded, text) FROM entry")
     return bool(count == sum(len(set(WORDS.findall(text))) for (text,) in texts))
 
 
@@ -94,12 +94,16 @@ class Parts:
         return [(number,) for number in sorted(self._prepared)]
 
 
-def unknown_parts(talk: Talk, parts: Parts, *others: Question) -> list[list[tuple[Any, ...]]]:
-    """Make what of a document the index lacks; the answers to the *others*. It is the last that is asked of a look."""
+def unknown_parts(talk: Talk, parts: Parts, ahead: set[int], *others: Question) -> list[list[tuple[Any, ...]]]:
+    """Make what of a document the index lacks; the answers to the *others*.
+
+    ahead: the parts that others are about to write first; grows by these
+    """
     numbered = parts.numbered(talk.secret)
     condition, numbers = talk.among("id", numbered)
-    rows, *answers = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), *others, last=True)
-    parts.prepare(talk.secret, numbered.keys() - {number for (number,) in rows})
+    rows, *answers = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), *others)
+    parts.prepare(talk.secret, numbered.keys() - {number for (number,) in rows} - ahead)
+    ahead.update(numbered)
     return answers
 
 

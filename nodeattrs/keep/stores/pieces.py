@@ -10,15 +10,17 @@ import contextlib
 import hashlib
 import json
 import marshal
+import threading
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.lazily import regexp
-from nodeattrs.texts.fast_json import encoded, quoted
+from nodeattrs.texts.fast_json import decoded, encoded, quoted
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap, Noted, Saved
@@ -165,24 +167,37 @@ def unpacked(body: bytes) -> bytes:
 
 @lru_cache(maxsize=1)
 def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
-    """What packs and what unpacks. One thread at a time may use either. raises: MissingExtra"""
+    """What packs and what unpacks. raises: MissingExtra"""
     try:
         import zstandard
     except ImportError as error:
         raise missing_extra("zstandard", "fast", "a store whose pieces are packed with zstd") from error
 
+    class Own(threading.local):
+        """What a thread packs and unpacks with: to make them takes as long as a piece."""
+
+        def __init__(self) -> None:
+            self.packs, self.unpacks = zstandard.ZstdCompressor(3).compress, zstandard.ZstdDecompressor().decompress
+
+    own = Own()
+
     def unpack(body: bytes) -> bytes:
         try:
-            return zstandard.ZstdDecompressor().decompress(body)
+            return own.unpacks(body)
         except zstandard.ZstdError as error:
             raise zlib.error(str(error)) from error
 
-    return lambda piece: zstandard.ZstdCompressor(3).compress(piece), unpack
+    return lambda piece: own.packs(piece), unpack
+
+
+def _names(row: bytes) -> Iterator[bytes]:
+    """The names of pieces that stand in a row."""
+    return (row[at : at + HASH] for at in range(0, len(row), HASH))
 
 
 def names_in(names: bytes) -> set[bytes]:
     """The names of pieces that stand in a row; one may stand there twice."""
-    return {names[at : at + HASH] for at in range(0, len(names), HASH)}
+    return {*_names(names)}
 
 
 def as_bytes(value: Any) -> bytes:
@@ -203,13 +218,22 @@ _Known = dict[int, tuple[bytes, bool]]
 """By the identity of a big map its text, and whether that is known to come back."""
 
 
-def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[list[bytes]], first: bool) -> bool:
+def _laid(
+    value: Any,
+    way: Sequence[Any],
+    known: _Known,
+    parts: list[list[bytes]],
+    settled: Mapping[Any, Any] | None,
+    last: Any = None,
+) -> bool:
     """Write a value in parts: maps at the end of a way each are one. Whether all is known to come back.
 
-    known: grows, the *first* time; then only what it has is a part of its own
+    known:   grows, the first time; then only what it has is a part of its own
+    settled: the first time, what came out of JSON, by the *last* step of its way; None later
     """
     if not way:
-        text, is_sure = known.get(id(value)) or encoded(value)
+        is_plain = settled is not None and settled.get(last) is value
+        text, is_sure = known.get(id(value)) or encoded(value, is_plain)
         if len(text) >= _ALONE:
             known[id(value)] = text, is_sure
             parts += [text], []
@@ -231,11 +255,11 @@ def _laid(value: Any, way: Sequence[Any], known: _Known, parts: list[list[bytes]
         return is_sure
 
     for step, inner in value.items() if is_map else enumerate(value):
-        if _leads(step, inner, way, None if first else known) and type(step) is (str if is_map else int):
+        if _leads(step, inner, way, known if settled is None else None) and type(step) is (str if is_map else int):
             is_sure &= written_beside()
             parts[-1].append(opening + quoted(step) + b":" if is_map else opening)
             opening = b","
-            is_sure &= _laid(inner, way[1:], known, parts, first)
+            is_sure &= _laid(inner, way[1:], known, parts, settled, step)
         else:
             beside.append((step, inner))
     is_sure &= written_beside()
@@ -263,26 +287,29 @@ def _leads(step: Any, inner: Any, way: Sequence[Any], known: _Known | None) -> b
 class Text:
     """A text to be written, and its pieces once they are asked for.
 
-    way:    as in `_laid`; and so is *known*
-    raises: BadValue, where the value is no JSON at all
+    way:     as in `_laid`; and so are *known* and *settled*
+    is_sure: whether it is known to come back
+    raises:  BadValue, where the value is no JSON at all
     """
 
-    def __init__(self, value: JsonMap, what: str, way: Sequence[Any], known: _Known) -> None:
+    def __init__(
+        self, value: JsonMap, what: str, way: Sequence[Any], known: _Known, settled: Mapping[Any, Any]
+    ) -> None:
         self._value, self._what = value, what
         parts: list[list[bytes]] = [[]]
         with _refusing(what):
-            self._is_sure = _laid(value, way, known, parts, not known)
+            self.is_sure = _laid(value, way, known, parts, settled if not known else None)
         self._parts = [b"".join(part) for part in parts]
         self._text = b"".join(self._parts)
         self._pieces: dict[bytes, bytes] | None = None
         self.names = b""
         self.is_new = False
         self.hash = hashed(self._text)
-        self.form = None if self._is_sure else form_of(value)
+        self.form = None if self.is_sure else form_of(value)
 
     def check(self) -> None:
         """raises: BadValue, where the value could not be read back"""
-        if not self._is_sure:
+        if not self.is_sure:
             check_readable(self._text.decode(), self._value, self._what)
 
     def pieces(self) -> dict[bytes, bytes]:
@@ -298,9 +325,9 @@ def texts_of(name: str, saved: Saved) -> list[Text]:
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
     known: _Known = {}
-    texts = [Text(saved.document, f"the document of the node {name!r}", _IN_DOCUMENT, known)]
+    texts = [Text(saved.document, f"the document of the node {name!r}", _IN_DOCUMENT, known, saved.settled)]
     if saved.snapshot is not None:
-        texts.append(Text(saved.snapshot, f"the snapshot of the node {name!r}", _IN_SNAPSHOT, known))
+        texts.append(Text(saved.snapshot, f"the snapshot of the node {name!r}", _IN_SNAPSHOT, known, {}))
     return texts
 
 
@@ -337,12 +364,14 @@ class Packed:
             for some in (asked[at : at + _AT_ONCE] for at in range(0, len(asked), _AT_ONCE))
         ]
 
-    def pack(self, packing: str, there: Iterable[Iterable[tuple[Any, ...]]]) -> None:
-        """Pack what it lacks. there: the answers"""
+    def pack(self, packing: str, there: Iterable[Iterable[tuple[Any, ...]]], ahead: set[bytes] | None = None) -> None:
+        """Pack what it lacks. there: the answers. ahead: what others are about to write first; grows by this"""
         self._packing = packing
-        known = {as_bytes(name) for rows in there for (name,) in rows}
+        known = {as_bytes(name) for rows in there for (name,) in rows}.union(ahead or ())
         for name in self._pieces.keys() - known - self._bodies.keys():
             self._bodies[name] = packed(self._pieces[name], packing)
+        if ahead is not None:
+            ahead.update(self._bodies)
 
     def write(self, talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> None:
         """Write those of the texts that are not *known*, and their pieces."""
@@ -392,11 +421,28 @@ class Stored:
         """raises: LookupError, zlib.error, ValueError, where it is damaged"""
         if name not in self._pieces:
             raise LookupError("its text is gone")
-        pieces = self._pieces[name]
-        text = b"".join(self._piece(pieces[at : at + HASH]) for at in range(0, len(pieces), HASH))
+        text = b"".join(map(self._piece, _names(self._pieces[name])))
         if hashed(text) != name:
             raise ValueError("its checksum does not fit")
         return text
+
+    def decoded_without(self, document: bytes, snapshot: bytes, text: bytes) -> Any:
+        """What the text of a snapshot says; null stands for the facts that are parts of the document's text as well.
+
+        Such a part is cut from what stands beside it, and of a snapshot no other one begins after `{"j":`.
+        """
+        common = names_in(self._pieces[document])
+        rows = [
+            (own, [*names]) for own, names in groupby(_names(self._pieces[snapshot]), lambda one: one not in common)
+        ]
+        kept = [(own, b"".join(map(self._piece, names))) for own, names in rows]
+        for at, (own, _) in enumerate(kept[1:-1], 1):
+            if not own and kept[at - 1][1].endswith(b'{"j":') and kept[at + 1][1].startswith(b"}"):
+                kept[at] = own, b"null"
+        try:
+            return decoded(b"".join(part for _, part in kept))
+        except ValueError:  # parts that go together by chance
+            return decoded(text)
 
     def _piece(self, name: bytes) -> bytes:
         if name not in self._unpacked:  # document and snapshot have the facts in common

@@ -21,7 +21,7 @@ from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
-from nodeattrs.keep.stores.talk import Question, Talk, only
+from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, only
 from nodeattrs.lazily import regexp
 
 _SCHEMA = "nodeattrs"
@@ -263,6 +263,7 @@ class _PostgresqlTalk(Talk):
         self._connection = connection
         self._opening: Callable[[], None] | None = None
         self._is_over = not begin
+        self._cursors = 0
         self._rows: dict[str, list[Sequence[Any]]] = {}
         if begin:
             self.send(begin)
@@ -306,13 +307,27 @@ class _PostgresqlTalk(Talk):
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return self.answers((sql, *values))[0]
 
+    def rows(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        self._cursors += 1
+        cursor = f"rows_{self._cursors}"
+        self.send(f"DECLARE {cursor} NO SCROLL CURSOR FOR {sql}", *values)
+        is_full = True
+        while is_full:
+            some = self.all(f"FETCH {AT_ONCE} FROM {cursor}")
+            is_full = len(some) == AT_ONCE
+            yield from some
+        self.send(f"CLOSE {cursor}")
+
     def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
         sent = [(self.send(*question), question[0]) for question in questions]
         if last:
             self.end()
         self._open()
         # Asked whether there is an answer, it would wait for one.
-        return [cursor.fetchall() if sql.startswith("SELECT") or " RETURNING " in sql else [] for cursor, sql in sent]
+        return [
+            cursor.fetchall() if sql.startswith(("SELECT", "FETCH")) or " RETURNING " in sql else []
+            for cursor, sql in sent
+        ]
 
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         # What is written waits for what else is, and is one statement with it.

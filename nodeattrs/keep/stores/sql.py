@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-import secrets
+import os
 import threading
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import BadArgument, BadValue, DocumentError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken
+from nodeattrs.errors import BadArgument, BadValue, DocumentError, NodeattrsError, StoreError
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken, tried
 from nodeattrs.keep.stores import holding
 from nodeattrs.keep.stores.indexing import Parts, index_questions, is_worded, put_index, unknown_parts
 from nodeattrs.keep.stores.pieces import (
@@ -40,7 +40,7 @@ from nodeattrs.keep.stores.pieces import (
     texts_question,
 )
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
-from nodeattrs.keep.stores.talk import Question, Talk, nodes_in, without
+from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
 from nodeattrs.texts.fast_json import decoded
 
@@ -67,6 +67,9 @@ class SqlStore(ABC):
 
     holds = ""
     """SQL for "the first text has the second in it", with two holes."""
+
+    writes_together = False
+    """Whether several nodes are saved in one transaction: where others write meanwhile, two could wait in a ring."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -114,12 +117,14 @@ class SqlStore(ABC):
             return [] if talk is None else [name for name, _ in nodes_in(talk)]
 
     @taking(at=int | datetime | None)
-    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
+    def load(self, name: str, at: int | datetime | None = None, brief: bool = False) -> Saved | None:
         checked_name(name, "node")
         with self._reading(f"read the node {name!r}") as talk:
-            return None if talk is None else self._load(talk, name, at, last=True)
+            return None if talk is None else self._load(talk, name, at, brief, last=True)
 
-    def _load(self, talk: Talk, name: str, at: int | datetime | None, last: bool = False) -> Saved | None:
+    def _load(
+        self, talk: Talk, name: str, at: int | datetime | None, brief: bool = False, last: bool = False
+    ) -> Saved | None:
         condition, values = _when(at)
         rows = talk.all(
             "SELECT r.number, r.at, r.noted, r.document, r.snapshot, d.pieces, s.pieces "
@@ -134,13 +139,19 @@ class SqlStore(ABC):
         revision = _revision(name, fields)
         document, snapshot = as_bytes(document), None if snapshot is None else as_bytes(snapshot)
         texts = Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
-        tree = self._read(texts, document, name, "document")
-        kept = None if snapshot is None else self._read(texts, snapshot, name, "snapshot")
+        brief = brief and snapshot is not None
+        tree = self._read(texts, document, name, "document", (lambda _: {"name": name}) if brief else decoded)
+        kept = None
+        if snapshot is not None:
+            reader = partial(texts.decoded_without, document, snapshot) if brief else decoded
+            kept = self._read(texts, snapshot, name, "snapshot", reader)
         return Saved(name, tree, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
 
-    def _read(self, texts: Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:
+    def _read(
+        self, texts: Stored, name_of_text: bytes, node: str, what: str, reader: Callable[[bytes], Any]
+    ) -> JsonMap:
         try:
-            tree = decoded(texts.text(name_of_text))
+            tree = reader(texts.text(name_of_text))
         except (LookupError, ValueError, zlib.error, RecursionError) as error:
             raise DocumentError(
                 f"the {what} of the node {node!r} is damaged in {self.describe()}",
@@ -150,11 +161,36 @@ class SqlStore(ABC):
         return tree
 
     def save(self, saved: Saved, after: int | None = None) -> Revision:
-        name = checked_name(saved.name, "node")
-        try:
-            return self._save(name, saved, after)
-        except RecursionError:
-            raise BadValue(f"the document of the node {name!r} cannot be kept: it is nested too deeply") from None
+        task = f"save the node {saved.name!r}"
+        (one,) = self._prepared(task, [(saved, after)])
+        if isinstance(one, NodeattrsError):
+            raise one
+        with self._writing(task) as talk:
+            return one.write(talk, self.describe())
+
+    @taking(saves=Listed)
+    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
+        if not self.writes_together:
+            return [tried(self.save, *one) for one in saves]
+        task, where = f"save {len(saves)} nodes", self.describe()
+        prepared = self._prepared(task, saves)
+        if all(isinstance(one, NodeattrsError) for one in prepared):
+            return [one for one in prepared if isinstance(one, NodeattrsError)]
+        came: list[Revision | NodeattrsError] = []
+        with self._writing(task) as talk:
+            for one in prepared:
+                talk.all("SAVEPOINT before")
+                came.append(one if isinstance(one, NodeattrsError) else tried(one.write, talk, where))
+                if isinstance(came[-1], NodeattrsError):
+                    talk.all("ROLLBACK TO before")
+        return came
+
+    def _prepared(self, task: str, saves: Sequence[tuple[Saved, int | None]]) -> list[_Save | NodeattrsError]:
+        # Most of the work is done before anybody is kept waiting; it is looked at again later.
+        made, ahead = [tried(_Save, *save) for save in saves], _Ahead()
+        with self._reading(task, loosely=True) as talk:
+            current = talk if talk is None or talk.version == VERSION else None
+            return [one if isinstance(one, NodeattrsError) else tried(one.prepare, current, ahead) for one in made]
 
     def turn(self, name: str) -> AbstractContextManager[None]:
         return self._turns.taken(lambda: self._turn(name))
@@ -175,35 +211,11 @@ class SqlStore(ABC):
                 assert revision is not None
                 if revision.number <= (latest or 0):
                     raise taken(name, revision.number, self.describe())
-                _put(talk, node, revision, noted_text(name, revision.noted), each)
+                _put_texts(talk, node, each)
+                _put(talk, node, revision, noted_text(name, revision.noted), [text.hash for text in each])
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
             put_index(talk, node, name, parts)
-
-    def _save(self, name: str, saved: Saved, after: int | None) -> Revision:
-        texts = texts_of(name, saved)
-        made, noted = _Made(texts, Parts(saved.document)), noted_text(name, saved.noted)
-        task = f"save the node {name!r}"
-        # Most of the work is done before anybody is kept waiting; it is looked at again below.
-        with self._reading(task, loosely=True) as talk:
-            made.prepare(talk if talk is None or talk.version == VERSION else None, name)
-        with self._writing(task) as talk:
-            ((node, number),), before, there, *others = talk.raised(
-                name,
-                (_LATEST, name),
-                texts_question(text for text in texts if not text.is_new),
-                *made.questions(talk, name),
-            )
-            if after is not None and after != (before[0][0] if before else 0):
-                raise stale(name, after, _revision(name, before[0][:3]) if before else None, self.describe())
-            revision = Revision(number, now(), saved.noted)
-            index = others.pop() if not made.is_same else None
-            made.packed.pack(talk.packing, others)
-            was = {as_bytes(text) for text in before[0][3:]} if before else set()
-            _put(talk, node, revision, noted, texts, there, made.packed, was)
-            if not before or as_bytes(before[0][3]) != texts[0].hash:
-                put_index(talk, node, name, made.parts, index)
-        return revision
 
     def delete(self, name: str) -> bool:
         checked_name(name, "node")
@@ -237,26 +249,23 @@ class SqlStore(ABC):
         return []
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
-        with self._reading("list the nodes") as talk:
-            rows = (
-                []
-                if talk is None
-                else talk.all(
-                    "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
-                    "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) ORDER BY n.name"
-                )
-            )
-        for name, *fields in rows:
-            revision = None
-            with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported all the same
-                revision = _revision(name, fields)
-            yield name, revision
+        rows: list[tuple[Any, ...]] = [("",)]
+        while rows:
+            # A look at a time, so that whoever takes them may look elsewhere meanwhile.
+            with self._reading("list the nodes") as talk:
+                rows = [] if talk is None else talk.all(_LATEST_OF_ALL, rows[-1][0], AT_ONCE)
+            for name, *fields in rows:
+                revision = None
+                with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported
+                    revision = _revision(name, fields)
+                yield name, revision
 
     # --- search ---------------------------------------------------------------------
 
     @taking(query="nodeattrs.keep.search.query:Query")
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         from nodeattrs.keep.search.answer import answer
+        from nodeattrs.keep.search.terms import All
         from nodeattrs.keep.stores.index import SqlIndex
 
         with self._reading("search") as talk:
@@ -264,9 +273,13 @@ class SqlStore(ABC):
                 return []
             if at is not None:
                 return self._search_then(talk, query, at)
-            found = answer(SqlIndex(talk, self.holds), query)
-            condition, numbers = talk.among("id", found)
-            return sorted(name for (name,) in talk.all(f"SELECT name FROM node WHERE {condition}", numbers))
+            if isinstance(query.asked, All):
+                return [name for name, _ in nodes_in(talk)]
+            found: list[str] = []
+            for some in some_of(sorted(answer(SqlIndex(talk, self.holds), query))):
+                condition, numbers = talk.among("id", some)
+                found += [name for (name,) in talk.all(f"SELECT name FROM node WHERE {condition}", numbers)]
+            return sorted(found)
 
     def _search_then(self, talk: Talk, query: Query, at: datetime) -> list[str]:
         from nodeattrs.keep.search.memory import names_found
@@ -381,7 +394,7 @@ class SqlStore(ABC):
             for statement in step:
                 talk.all(self._spelled_here(statement))
         if version == 0:
-            talk.all("INSERT INTO secret (value) VALUES (?)", secrets.token_bytes(32))
+            talk.all("INSERT INTO secret (value) VALUES (?)", os.urandom(32))
         else:
             self._reindex(talk, on_node)
             holding.hold_all(talk)
@@ -434,7 +447,16 @@ def _noted(text: str) -> Noted:
 
 _ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
 _LATEST = f"SELECT number, at, noted, document, snapshot FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
+_LATEST_OF_ALL = (
+    "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
+    "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) WHERE n.name > ? ORDER BY n.name LIMIT ?"
+)
 _DOCUMENT = f"SELECT document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
+
+
+def _texts_in(rows: list[tuple[Any, ...]]) -> list[bytes]:
+    """The names of the texts of a revision, as `_LATEST` has it; nothing where there is none."""
+    return [as_bytes(text) for row in rows for text in row[3:] if text is not None]
 
 
 def _document_of(talk: Talk, name: str) -> bytes | None:
@@ -442,23 +464,29 @@ def _document_of(talk: Talk, name: str) -> bytes | None:
     return as_bytes(rows[0][0]) if rows else None
 
 
-def _put(
+def _put(talk: Talk, node: int, revision: Revision, noted: str, hashes: Sequence[bytes]) -> None:
+    """Write a revision whose texts are there."""
+    talk.each(
+        "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
+        [(node, revision.number, _spelled(revision.at), noted, *hashes, *[None] * (2 - len(hashes)))],
+    )
+
+
+def _put_texts(
     talk: Talk,
     node: int,
-    revision: Revision,
-    noted: str,
     texts: Sequence[Text],
+    was: Collection[bytes] = (),
     there: list[tuple[Any, ...]] | None = None,
     packed: Packed | None = None,
-    was: Collection[bytes] = (),
 ) -> None:
-    """Write a revision and its texts.
+    """Write texts that a node has from now on.
 
-    there: those that are not new as they were found; else they are asked for, and so is what there is of pieces
     was:   texts of the node's latest revision
+    there: those that are not new as they were found; else they are asked for, and so is what there is of pieces
     """
     if there is None:
-        there = talk.all(*texts_question(text for text in texts if not text.is_new))
+        there = talk.all(*texts_question(texts))
     if packed is None:
         packed = Packed()
         packed.pack(talk.packing, talk.answers(*packed.questions(texts)))
@@ -467,45 +495,95 @@ def _put(
     # A text that is there may be cut otherwise.
     new = {text.hash: known[text.hash][1] if text.hash in known else text.names for text in texts}
     holding.hold(talk, node, {text: names for text, names in new.items() if text not in was})
-    hashes = texts[0].hash, texts[1].hash if len(texts) > 1 else None
-    talk.each(
-        "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
-        [(node, revision.number, _spelled(revision.at), noted, *hashes)],
-    )
 
 
-class _Made:
-    """What a save is likely to write, made before anybody is kept waiting.
+class _Ahead:
+    """What those are going to write who are saved before, in the same transaction; it is asked for again there."""
 
-    is_same: the document is the node's as it is
+    def __init__(self) -> None:
+        self.pieces: set[bytes] = set()
+        self.parts: set[int] = set()
+
+
+class _Save:
+    """A save: most of it is made before anybody is kept waiting.
+
+    Where it changes nothing, its revision is all that is written.
     """
 
-    def __init__(self, texts: Sequence[Text], parts: Parts) -> None:
-        self._texts, self.parts = texts, parts
-        self.packed = Packed()
-        self.is_same = False
+    def __init__(self, saved: Saved, after: int | None) -> None:
+        self._name, self._noted, self._after = checked_name(saved.name, "node"), saved.noted, after
+        self._texts, self._parts = texts_of(self._name, saved), Parts(saved.document)
+        self._noted_text = noted_text(self._name, saved.noted)
+        self._packed = Packed()
+        self._is_same = self._is_same_document = False
 
-    def prepare(self, talk: Talk | None, name: str) -> None:
-        """talk: None where nothing is known. raises: BadValue"""
+    def prepare(self, talk: Talk | None, ahead: _Ahead) -> _Save:
+        """Make it. talk: None where nothing is known. raises: BadValue"""
+        try:
+            self._prepare(talk, ahead)
+        except RecursionError:
+            raise BadValue(f"the document of the node {self._name!r} cannot be kept: it is nested too deeply") from None
+        return self
+
+    def _prepare(self, talk: Talk | None, ahead: _Ahead) -> None:
         known: dict[bytes, tuple[bytes, bytes]] = {}
-        latest = None
+        latest: list[bytes] = []
         if talk is not None:
-            there, rows = talk.answers(texts_question(self._texts), (_DOCUMENT, name))
-            known, latest = known_texts(there), as_bytes(rows[0][0]) if rows else None
+            there, rows = talk.answers(texts_question(self._texts), (_LATEST, self._name))
+            known, latest = known_texts(there), _texts_in(rows)
         for text in self._texts:
             if text.form is None or text.hash not in known or known[text.hash][0] != text.form:
                 text.check()
             text.is_new = text.hash not in known
-        self.is_same = latest == self._texts[0].hash
+        if latest == [text.hash for text in self._texts] and not self._new:
+            self._is_same = True
+            return
+        self._is_same_document = latest[:1] == [self._texts[0].hash]
         if talk is not None:
-            asked = self.packed.questions(self._new)
-            answers = talk.answers(*asked) if self.is_same else unknown_parts(talk, self.parts, *asked)
-            self.packed.pack(talk.packing, answers)
+            asked = self._packed.questions(self._new)
+            if self._is_same_document:
+                answers = talk.answers(*asked)
+            else:
+                answers = unknown_parts(talk, self._parts, ahead.parts, *asked)
+            self._packed.pack(talk.packing, answers, ahead.pieces)
 
     @property
     def _new(self) -> list[Text]:
         return [text for text in self._texts if text.is_new]
 
-    def questions(self, talk: Talk, name: str) -> list[Question]:
-        """What is asked again: which pieces are there, then what of the index is, unless the document is the same."""
-        return [*self.packed.questions(self._new), *([] if self.is_same else index_questions(talk, name, self.parts))]
+    def _questions(self, talk: Talk) -> list[Question]:
+        """What is asked again: which texts and pieces are there, then what of the index is, for another document."""
+        if self._is_same:
+            return []
+        index = [] if self._is_same_document else index_questions(talk, self._name, self._parts)
+        return [
+            texts_question(text for text in self._texts if not text.is_new),
+            *self._packed.questions(self._new),
+            *index,
+        ]
+
+    def write(self, talk: Talk, where: str) -> Revision:
+        """Write it. raises: NewerRevision, and nothing is written then but a number"""
+        name, after = self._name, self._after
+        ((node, number),), before, *answers = talk.raised(name, (_LATEST, name), *self._questions(talk))
+        if after is not None and after != (before[0][0] if before else 0):
+            raise stale(name, after, _revision(name, before[0][:3]) if before else None, where)
+        revision = Revision(number, now(), self._noted)
+        was, hashes = _texts_in(before), [text.hash for text in self._texts]
+        if not self._is_same or was != hashes:
+            self._write_texts(talk, node, was, answers)
+        _put(talk, node, revision, self._noted_text, hashes)
+        return revision
+
+    def _write_texts(self, talk: Talk, node: int, was: list[bytes], answers: list[list[tuple[Any, ...]]]) -> None:
+        index = None
+        if answers:
+            there, *answers = answers
+            index = None if self._is_same_document else answers.pop()
+            self._packed.pack(talk.packing, answers)
+            _put_texts(talk, node, self._texts, was, there, self._packed)
+        else:  # somebody has saved meanwhile, and the node has other texts now
+            _put_texts(talk, node, self._texts, was)
+        if not was or was[0] != self._texts[0].hash:
+            put_index(talk, node, self._name, self._parts, index)

@@ -58,6 +58,7 @@ class SqliteStore(SqlStore):
     """
 
     holds = "instr({}, {}) > 0"
+    writes_together = True
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -269,6 +270,9 @@ class _SqliteTalk(Talk):
 
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, values).fetchall()
+
+    def rows(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        return self._connection.execute(sql, values)
 
     def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
         return [self.all(*question) for question in questions]

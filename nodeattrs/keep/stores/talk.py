@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from nodeattrs.errors import StoreError
@@ -32,6 +33,10 @@ class Talk(ABC):
     @abstractmethod
     def all(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """The rows of a query; none of a statement that gives none."""
+
+    @abstractmethod
+    def rows(self, sql: str, *values: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query, one after the other. cost: memory for some of them"""
 
     @abstractmethod
     def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
@@ -81,7 +86,18 @@ def without(table: str, column: str, *others: str) -> str:
     return " EXCEPT ".join([f"SELECT {column} FROM {table}", *others])
 
 
-def nodes_in(talk: Talk) -> list[tuple[str, int]]:
+def nodes_in(talk: Talk) -> Iterator[tuple[str, int]]:
     """The nodes that have a revision, by name, each with its number in this store."""
-    rows = talk.all("SELECT name, id FROM node n WHERE EXISTS (SELECT 1 FROM revision r WHERE r.node = n.id)")
-    return sorted((name, node) for name, node in rows)
+    there = "EXISTS (SELECT 1 FROM revision r WHERE r.node = n.id)"
+    yield from talk.rows(f"SELECT n.name, n.id FROM node n WHERE {there} ORDER BY n.name")
+
+
+AT_ONCE = 1_000
+"""Rows, or numbers that are asked about, at a time."""
+
+
+def some_of(items: Iterable[Any]) -> Iterator[list[Any]]:
+    """So many at a time."""
+    waiting = iter(items)
+    while some := list(islice(waiting, AT_ONCE)):
+        yield some

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path as Folder
 from typing import Any
 
@@ -94,7 +93,8 @@ class PlainFolds:
         if isinstance(one, dict) and "unknown" in one:
             return Layer.unknown(one["unknown"], Origin("level", one["unknown"]), "needs a server")
         file, policy = (one["file"], self.policies[one["policy"]]) if isinstance(one, dict) else (one, None)
-        return replace(read_layer(folder / file), policy=policy) if (folder / file).exists() else None
+        layer = read_layer(folder / file) if (folder / file).exists() else None
+        return layer and Layer(layer.value, layer.origin, layer.title, policy)
 
     def _explained(self, folded: Folded, folder: Folder, path: Path) -> dict[str, Any]:
         return below(folded.trace(path).to_dict(), folder)

@@ -172,13 +172,13 @@ class Written(Producing):
 
 @dataclass(frozen=True, slots=True)
 class Constant(Written):
-    """A value as it is."""
+    """A value as it is; each injector has a copy of a list or a map, since others may have what it was read from."""
 
     value: Any
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         none_given(given, "a constant")
-        return self.value
+        return taken_in(self.value)
 
     def describe(self) -> str:
         return repr(self.value)
@@ -258,7 +258,7 @@ class _OfClass(Producing):
     named: Mapping[str, Any] = field(default_factory=dict)
 
     def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        return scope.construct(self.of, self.args, {**self.named, **given})
+        return scope.construct(self.of, tuple(map(taken_in, self.args)), {**taken_in(dict(self.named)), **given})
 
     def calls(self, classes: Classes) -> Calling | None:
         known = classes.find(self.of)
@@ -427,7 +427,7 @@ class Ref(Producing):
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         if self.type.name == "Type":
-            return scope.construct(self.type.title, (), {**self.named, **given})
+            return scope.construct(self.type.title, (), {**taken_in(dict(self.named)), **given})
         none_given(given, "a reference")
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)

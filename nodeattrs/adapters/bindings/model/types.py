@@ -18,6 +18,7 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.protocols import follows, is_abstract, is_protocol
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
+from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import Reference, unquoted
 
@@ -108,7 +109,7 @@ class Type:
     def holds(self, value: Any, classes: Classes) -> bool:
         """Whether *value* conforms. Null conforms to nothing but Any; inside a collection of data it is data.
 
-        cost: one visit a value, but for Any and Type[X]
+        A secret is data, and no text or number. cost: one visit a value, but for Any and Type[X]
         """
         name = self.name
         if name == "Any":
@@ -157,7 +158,7 @@ def _is_data(value: Any) -> bool:
             waiting.extend(entry for entry in one.values() if entry is not None)
         elif isinstance(one, list):
             waiting.extend(entry for entry in one if entry is not None)
-        elif not _is_literal(one):
+        elif not isinstance(one, Sensitive) and not _is_literal(one):
             return False
     return True
 
@@ -386,7 +387,10 @@ def type_of_hint(hint: Any, classes: Classes) -> Type:
         return type_of_hint(origin, classes)
     if isinstance(hint, type):
         return Type("Type", (classes.add(hint),))
-    raise BindingError("bad-type", f"{hint!r} is no type that can be bound", hint="pass a class, or a text like 'Data'")
+    way = (
+        "a function is filled when it is called: wire(f)()" if callable(hint) else "pass a class, or a text like 'Data'"
+    )
+    raise BindingError("bad-type", f"{hint!r} is no type that can be bound", hint=way)
 
 
 Key = tuple[str, str]

@@ -25,16 +25,19 @@ from nodeattrs.adapters.bindings.model.types import (
     parse_type,
     spelled_key,
 )
+from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
 from nodeattrs.adapters.bindings.production.filling import EMPTY, Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
 from nodeattrs.adapters.bindings.production.plans import Make, planned
 from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
+from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
     CLASS_IDS,
     Declaration,
     Layer,
     Position,
+    Resolution,
     standing,
 )
 from nodeattrs.core.borders import taking
@@ -69,8 +72,9 @@ class ValueMaker(Bound):
         register: Classes,
         functions: Mapping[str, Callable[..., Any]],
         objects: Objects,
+        resolve: Callable[[tuple[Layer, ...], State, Objects], Resolution] = resolve,
     ) -> None:
-        super().__init__(layers, state, register, objects)
+        super().__init__(layers, state, register, objects, resolve)
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = threading.RLock()
         self.kept: dict[int, Any] = {}
@@ -186,7 +190,7 @@ class ValueMaker(Bound):
         plain = name.removeprefix("::")
         key = self._key_of_variable(plain)
         if key is None:
-            return self.state.variables.get(plain, self.state.value(plain))
+            return taken_in(self.state.variables.get(plain, self.state.value(plain)))
         found = self._injected(key, _NOTHING)
         if found is None:
             raise BindingError(
@@ -360,7 +364,9 @@ class ValueMaker(Bound):
             self._collected[id(root)] = collection
             return collection.value
         if root.producer is None:
-            raise self.about(root, "no-producer", f"{spelled_key(root.key or ('', ''))} is bound to nothing")
+            raise self.about(
+                root, "no-producer", f"{spelled_key(root.key) if root.key else link(root)} is bound to nothing"
+            )
         try:
             return self._produced(root, root.producer, args)
         except BindingError as error:

@@ -54,8 +54,8 @@ from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.lazily import regexp
 
-_MANY = 20_000
-"""Among more keys than these nobody looks for near misses."""
+_MANY = 50_000
+"""When so many keys were looked at for near misses, all of them together, nobody looks for more."""
 
 
 class Applied:
@@ -74,6 +74,7 @@ class Applied:
         self.rebindings: list[tuple[Rebinding, Declaration]] = []
         self.sources: list[tuple[Parameters, Declaration]] = []
         self.ids: dict[str, list[Declaration]] = {}
+        self._looked_at = 0
 
     def take(self, layers: list[Layer]) -> None:
         """Take in all that applies. layers: highest first"""
@@ -104,7 +105,8 @@ class Applied:
     def near_misses(self, key: Key) -> str | None:
         """A hint with the names of the same kind that look like this one."""
         kind, name = key
-        if not name or len(self.declared) >= _MANY:
+        self._looked_at += len(self.declared)
+        if not name or self._looked_at > _MANY:
             return None
         known = (other for (of, other), several in self.declared.items() if several and of == kind and other != name)
         return meant(name, known)

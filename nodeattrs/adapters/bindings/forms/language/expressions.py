@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
@@ -184,7 +184,7 @@ class WrittenValue:
         first, line, column = self.origin, inside.line or 1, inside.column or 1
         if line == 1:
             column += (first.column or 1) - 1
-        return replace(first, line=(first.line or 1) + line - 1, column=column)
+        return first._replace(line=(first.line or 1) + line - 1, column=column)
 
 
 def written(text: Text, tree: Tree) -> WrittenValue:

@@ -6,10 +6,16 @@ text is read. What the branches of the tree mean is for the modules beside this 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.resources
+import io
+import os
 import re
+import sys
+import zlib
 from collections.abc import Callable
+from importlib.util import cache_from_source
 from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -18,6 +24,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
+from nodeattrs.disk import write_whole
 from nodeattrs.errors import missing_extra
 from nodeattrs.texts.patterns import BadPattern, expression
 
@@ -87,6 +94,8 @@ def _hint(token: Any, expected: set[str], text: str, line: int, column: int) -> 
     if is_word and close:
         return f"did you mean {', '.join(close)}?"
     if is_word and {"SINGLE", "DOUBLE"} & expected:
+        if text.split("\n")[line - 1][column - 1 + len(found) :].lstrip().startswith("("):
+            return f"a call stands inside of a list or hash: [{found}(...)]"
         return f"a text is quoted: '{found}'"
     if found[:1] in ("'", '"'):
         return "is a quote still open?"
@@ -116,15 +125,29 @@ _PER_SIGN = 50
 
 @functools.cache
 def parser() -> Any:
+    """Lark's parser of the language.
+
+    cost: 0.2 s the first time; its tables are kept beside the bytecode, where that may be written, and as trusted
+    """
     try:
         import lark
     except ImportError:
         raise missing_extra("lark", "bindings", "reading the text language of bindings") from None
     grammar = importlib.resources.files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-    return lark.Lark(
+    of = f"{lark.__version__}-{zlib.crc32(grammar.encode()):08x}"
+    kept = f"{os.path.splitext(cache_from_source(__file__))[0]}-{of}.tables"
+    with contextlib.suppress(Exception), open(kept, "rb") as file:  # what cannot be read is made again
+        return lark.Lark.load(file)
+    made = lark.Lark(
         grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False,
         start=["bindings_file", "site_file", "items", "inject_call", "expression"],
     )  # fmt: skip
+    if not sys.dont_write_bytecode:
+        tables = io.BytesIO()
+        made.save(tables)
+        with contextlib.suppress(OSError):
+            write_whole(kept, tables.getvalue())
+    return made
 
 
 class Text:
