@@ -14,7 +14,7 @@ from typing import Any
 from nodeattrs.adapters.ansible.extra import words
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested
-from nodeattrs.adapters.ansible.levels import MERGE, title
+from nodeattrs.adapters.ansible.levels import MERGE, REPLACE, title
 from nodeattrs.adapters.ansible.roles import Role
 from nodeattrs.adapters.ansible.templates import filled, is_template, mentioned
 from nodeattrs.adapters.ansible.values import MaySet
@@ -113,7 +113,7 @@ class Happened:
             found = [_under(layer, given.get("name")) for layer in layers]
             is_merge = given.get("hash_behaviour") == "merge"
             merging = (Layer(one.value, one.origin, one.title, MERGE) for one in found)
-            self.included += merging if is_merge else nested(found, self.policy)
+            self.included += merging if is_merge else nested(found, REPLACE)
         else:
             of_these = {key for layer in layers if isinstance(layer.value, dict) for key in layer.value}
             names = frozenset((given["name"],)) if "name" in given else frozenset(of_these)

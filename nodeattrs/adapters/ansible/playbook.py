@@ -157,7 +157,7 @@ class Playbook:
             *self._exported(task.joined, lambda role: [one.vars for one in role.in_order()], own),
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
-            *task.included,
+            *(nested(task.included, MERGE) if policy is MERGE else task.included),
             *task.facts,
             *(() if role is None else role.all_params()),
             *nested(list(where.params), REPLACE),

@@ -138,15 +138,15 @@ class Walk:
             self.happened.fact(inside.origin(at, kind), f"which tasks {name} brings is not known", None)
 
     def _import_role(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
-        role = self._included(outside, arguments, at)
+        role = self._included(outside, own, arguments, at)
         if role is None:
             return
-        if own and self.roles.policy is MERGE:  # they count as those of an entry, too, which replacing never shows
-            role.entry += outside.within(own, at, 15, "import_role").around[-1:]
-        yield from self._tasks_in(outside.within(own, at, 17, "import_role"), role, arguments)
+        by = () if outside.role is None else outside.role.params
+        inside = outside.within(own, at, 17, "import_role")
+        yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, arguments)
 
     def _include_role(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
-        role = self._included(outside, arguments, at)
+        role = self._included(outside, own, arguments, at)
         if role is None:
             return
         inside = outside.given(own, at, "include_role")
@@ -166,14 +166,17 @@ class Walk:
             raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._role(inside, role, "tasks", stem)
 
-    def _included(self, outside: Around, arguments: Any, at: Steps) -> Role | None:
+    def _included(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
         plain = filled(name_of(arguments), self._look_up(outside))
         if plain is ABSENT:
             self.happened.fact(outside.origin(at, "include_role"), "which role is included is not known", None)
             return None
         asked = asked_of(plain, arguments, outside.document, at)
-        return self.roles.read(asked, outside.play.folder, outside.role)
+        role = self.roles.read(asked, outside.play.folder, outside.role)
+        if own and self.roles.policy is MERGE:  # they count as those of an entry, too, which replacing never shows
+            role.entry += outside.within(own, at, 15, "include_role").around[-1:]
+        return role
 
 
 _FAILED = frozenset(("ansible_failed_task", "ansible_failed_result"))
