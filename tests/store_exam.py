@@ -318,9 +318,9 @@ class StoreExam:
     def test_of_several_that_are_saved_at_once_each_has_its_own_answer(self, store):
         store.save(pair("theirs", "b"))
         bad = Saved("c", {"name": "c", "normal": {"a": {1, 2}}})
-        given = [(pair(1, "a"), 0), (pair(1, "b"), 0), (bad, None), (pair(1, "d"), None)]
+        given = [(pair(1, "b"), 0), (pair(1, "a"), 0), (bad, None), (pair(1, "d"), None)]
 
-        first, refused, wrong, last = store.save_all(given)
+        refused, first, wrong, last = store.save_all(given)  # who comes later has most of what is refused
 
         assert (1, 1) == (first.number, last.number)
         assert isinstance(refused, NewerRevision)

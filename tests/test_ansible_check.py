@@ -77,6 +77,28 @@ SILENT = {
     },
     "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
     "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
+    "its value is the same": {
+        "hosts": "[web]\nweb1\n[web:vars]\nother=1\n",
+        "group_vars__all_yml": "other: 1\n",
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+    },
+    "its host is a placeholder": {
+        "hosts": "[web]\nyour_host\n[web:vars]\nother=1\n",
+        "group_vars__all_yml": "other: 2\n",
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+    },
+    "a quote gives it": {
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "tox.ini": '--extra-vars "other=1"\n',
+    },
+    "its playbook wants more": {
+        "site_yml": "- hosts: '{{ target }}'\n  roles: [web]\n",
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+    },
+    "its file is no template": {"roles__web__files__a_yml": "x: '{{ other }}'\n"},
+    "its file is a test": {"tests__a_yml": "x: '{{ other }}'\n"},
+    "a comment uses it": {"group_vars__web_yml": "other: 1\n", "x_yml": "a: 1\n# b: '{{ other }}'\n"},
+    "a module sets it": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ getent_other }}'}\n"},
     "a file is encrypted": {"group_vars__web_yml": "other: 1\n", "group_vars__all_yml": "$ANSIBLE_VAULT;1.1;AES256\n"},
 }
 
@@ -97,6 +119,14 @@ def test_the_command_judges_ansible_and_groups_of_searches(tmp_path: Path, capsy
     assert "group_vars/web.yml:2: note: nothing mentions spare [NA1332 unused-variable]" in out
     assert "nodeattrs.toml:2: warning: the search of the group web" in out
     assert "nodeattrs.toml:4: warning: for Ansible a_b and a-b are one group, a_b" in out
+
+
+def test_yaml_that_ansible_does_not_read_is_no_fault(tmp_path: Path):
+    """Manifests of others have several documents; a file of tasks has one. A folder of roles may lie anywhere."""
+    several = "a: 1\n---\nb: 2\n"
+    files = {"manifests__a_yml": several, "roles__web__tasks__b_yml": several, "x__roles__README": "text\n"}
+    found(tmp_path, **files)
+    assert [one.file for one in Static(tmp_path).faults] == ["roles/web/tasks/b.yml"]
 
 
 def test_other_repositories_are_left_alone(tmp_path: Path):

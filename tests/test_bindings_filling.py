@@ -224,6 +224,37 @@ class TestMissing:
         assert "it is a variable, bound at " in self.told(lambda: Injector([[one]]).inject("must_be_set"))
         assert "/var" not in self.told(lambda: Injector([[one]]).inject("must_be"))
 
+    def test_so_does_one_that_is_bound_under_a_name(self):
+        """
+        For whom asks by the type alone.
+        """
+        one = app()
+        one.multibind("plugins", list[Plugin])
+
+        class Host:
+            def __init__(self, several: list[Plugin]) -> None:
+                """Nothing."""
+
+        told = self.told(lambda: Injector([[one]]).inject(Host))
+        assert "Host needs Array[Type[Plugin]]: not bound; nearest: plugins (" in told
+        assert "Annotated[..., named('plugins')]" in told
+
+    def test_a_wrong_value_is_told_with_who_asked_for_it(self):
+        one = Bindings("app")
+        one.bind("db_url").to(5)
+
+        assert "asked for by Type[SqlRepo]" in self.told(lambda: Injector([[one]]).inject(SqlRepo))
+
+    def test_a_fragment_of_nothing_and_a_function_are_told_what_they_lack(self):
+        one = Bindings("app")
+        one.multibind("plugins", list[Plugin])
+        one.fragment("plugins")
+
+        assert "a fragment of 'plugins' is bound to nothing" in self.told(
+            lambda: Injector([[one]]).inject("plugins", list[Plugin])
+        )
+        assert "wire(f)()" in self.told(lambda: Injector([[]]).inject(lambda: 1))
+
     def test_a_ring_is_told_as_a_ring(self):
         with pytest.raises(LookupLoop, match=r"Type\[Left\] -> Type\[Right\] -> Type\[Left\]"):
             Injector([]).inject(Left)

@@ -40,6 +40,8 @@ from nodeattrs.runs.run import run_node
 from tests.causality.editor import NotThere, changed, is_computed, other, removed, settled
 from tests.edits import leaves
 
+pytestmark = pytest.mark.xdist_group("causality")  # one worker, so that a run of an edit is remembered
+
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
 NODES = ("web1", "web2", "db1")
 FACTS = 15

@@ -112,6 +112,42 @@ class TestLayers:
         assert (dict(empty), held.to_dict(), node.to_dict()) == ({}, {"b": 1}, {"a": {"b": 2}})
         assert Node.restore(node.snapshot()).to_dict() == {"a": {"b": 2}}
 
+    def test_a_writer_that_was_held_before_goes_on_by_itself(self):
+        """
+        As where anything else takes the place of what it stands in: in one tree apart for all of them.
+        """
+        first = Node("n1")
+        first.role_default["a"] = 1
+        layers = Intake(first).layers()
+        node = Node("n2")
+        held, other, later = node.role_default, node.role_default, node.normal
+        assert Intake(node).begin_with(layers)
+        held["b"], later["c"] = 2, 3
+
+        assert (held.to_dict(), other.to_dict()) == ({"b": 2}, {"b": 2})
+        assert (node.role_default.to_dict(), node.to_dict()) == ({"a": 1}, {"a": 1, "c": 3})
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "node.default['x'] = 1",
+            "node.override['app'] = {'size': 9}",
+            "node.automatic['os']['name'] = 'glaze'",
+            "node.default['os']['more'] = lazy(lambda: node['app'])",
+            "node.normal['app']['hosts'] = ['n']",
+        ],
+    )
+    def test_a_tree_to_look_at_is_that_of_a_copy(self, tmp_path, text):
+        """
+        Twice, since what many nodes begin with is merged once for all of them.
+        """
+        known = repository(tmp_path, {**FILES, RECIPE: text})
+        for name in ("n1", "n2"):
+            node = run(known, name, settled=True).node
+            for evaluate in (True, False):
+                assert str(sorted(node.merged_shared(evaluate).items())) == str(sorted(node.to_dict(evaluate).items()))
+
 
 class TestWords:
     def test_the_word_default_is_what_stands_there_now(self, tmp_path):

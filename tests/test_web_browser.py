@@ -142,17 +142,17 @@ class Browser:
     def complaints(self) -> list[str]:
         return [one["message"] for one in self.driver.get_log("browser") if one["level"] in ("SEVERE", "WARNING")]
 
-    def opened(self, path: str):
-        """A row of the tree, opened, once its layers are there."""
-        row = self.js(
-            "const row = [...document.querySelectorAll('.leaf')].find((one) => one.dataset.p === arguments[0]);"
-            "row.open = true; return row",
-            path,
+    def opened(self, paths: list[str]) -> list:
+        """Rows of the tree, opened, once the layers of each are there."""
+        rows = self.js(
+            "const every = [...document.querySelectorAll('.leaf')];"
+            "const rows = arguments[0].map((path) => every.find((one) => one.dataset.p === path));"
+            "for (const row of rows) row.open = true; return rows",
+            paths,
         )
-        self.until(
-            lambda: self.js("return arguments[0].tagName !== 'DETAILS' || arguments[0].querySelector('.layers')", row)
-        )
-        return row
+        there = "return arguments[0].every((one) => one.tagName !== 'DETAILS' || one.querySelector('.layers'))"
+        self.until(lambda: self.js(there, rows))
+        return rows
 
 
 @pytest.fixture(scope="module")
@@ -332,8 +332,8 @@ class TestTheTree:
                 paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
                 over = browser.js("return [...document.querySelectorAll('.leaf.over')].map((one) => one.dataset.p)")
                 count = PATHS // len(names) + 1
-                for path in [*draw.sample(over, min(len(over), 4)), *draw.sample(paths, count)][:count]:
-                    row = browser.opened(path)
+                asked = [*draw.sample(over, min(len(over), 4)), *draw.sample(paths, count)][:count]
+                for path, row in zip(asked, browser.opened(asked), strict=True):
                     assert winner_of(explained(place, name, path)) == tuple(browser.js(_WINNER, row)), (name, path)
                     checked += 1
             assert checked >= PATHS
@@ -443,7 +443,7 @@ class TestReport:
         browser.asked(), browser.complaints()
         browser.look(look)
         browser.open(out.as_uri())
-        row = browser.opened("app.workers")
+        (row,) = browser.opened(["app.workers"])
         browser.js("arguments[0].scrollIntoView()", row)
         browser.keep(f"report-{look}")
 
@@ -460,5 +460,6 @@ class TestReport:
         browser.open(out.as_uri())
         paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
 
-        for path in random.Random(5).sample(paths, PATHS):
-            assert winner_of(explained(many, "n2", path)) == tuple(browser.js(_WINNER, browser.opened(path))), path
+        drawn = random.Random(5).sample(paths, PATHS)
+        for path, row in zip(drawn, browser.opened(drawn), strict=True):
+            assert winner_of(explained(many, "n2", path)) == tuple(browser.js(_WINNER, row)), path

@@ -4,6 +4,7 @@ A room of its own that merges nothing: what a recipe declares becomes a `Catalog
 finds what is missing, orders the rest and names every cycle with the line of each edge in it;
 `apply_plan` visits the resources. docs/catalog.md has the rules.
 
+>>> from nodeattrs.catalog import Catalog, Resource, ref_of
 >>> catalog = Catalog()
 >>> catalog.relate("Package['ntp'] -> File['/etc/ntp.conf'] ~> Service['ntpd']")
 >>> for title in ("Service[ntpd]", "File[/etc/ntp.conf]", "Package[ntp]"):

@@ -191,7 +191,7 @@ class _Compiled:
             for name, value in parameters.items()
             if name not in _NO_PARAMETERS
         }
-        auto = self._automatic(row, ref, parameters) if kind == "resource" else {}
+        auto = self._automatic(row, parameters) if kind == "resource" else {}
         resource = Resource(
             ref,
             kind,
@@ -216,9 +216,7 @@ class _Compiled:
             found = self._subjects[kind] = OfPuppet(can)
         return found
 
-    def _automatic(
-        self, row: Mapping[str, Any], ref: Ref, parameters: Mapping[str, Any]
-    ) -> Mapping[str, Iterable[Any]]:
+    def _automatic(self, row: Mapping[str, Any], parameters: Mapping[str, Any]) -> Mapping[str, Iterable[Any]]:
         kind, title = row["type"], row["title"]
         if is_known(kind):
             mounts = below(str(parameters.get("name", title)), self._files) if kind == "Mount" else ()

@@ -72,8 +72,6 @@ class Dialect(Protocol):
 class _Opened:
     """What all of them are opened with."""
 
-    own_place: str | None = None
-
     def __init__(self, side: Side, ask: Ask, what_if: WhatIf = AS_IT_IS) -> None:
         self.side, self.ask, self.what_if = side, ask, what_if
 

@@ -218,7 +218,7 @@ def _asked(
 ) -> None:  # fmt: skip
     job = Job(dialect, before, after, ask, what_if, tuple(_settings(hunks)))
     asked = Asked(dialect)
-    names, old, new = _subjects(job, found.notes, asked)
+    names, old, new = _subjects(job, found.notes)
     if how.sample is not None and len(names) > how.sample:
         asked.sampled = len(names)
         names = sorted(names, key=lambda name: hashlib.sha1(name.encode("utf-8", "replace")).digest())[: how.sample]
@@ -246,7 +246,7 @@ def _asked(
     found.asked.append(asked)
 
 
-def _subjects(job: Job, notes: list[str], asked: Asked) -> tuple[list[str], set[str], set[str]]:
+def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]]:
     """Everybody, and who is there on each side. raises: NodeattrsError, where neither side can say"""
     sets: list[set[str]] = []
     errors: list[NodeattrsError] = []

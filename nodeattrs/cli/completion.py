@@ -152,13 +152,7 @@ def _pattern(command: _Command) -> str:
 
 
 def _bash(commands: list[_Command]) -> Iterator[str]:
-    yield "# bash completion for nodeattrs"
-    yield "_nodeattrs() {"
-    yield "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} IFS=$' \\t\\n'"
-    yield "    COMPREPLY=()"
-    yield "    # bash takes --format=json for three words"
-    yield '    if [ "$word" = = ]; then word=; elif [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi'
-    yield '    case "${COMP_WORDS[*]:1:COMP_CWORD-1} " in'
+    yield _BASH_BEGIN
     for command in commands:
         if command.words:
             yield f"    {_pattern(command)})"
@@ -177,8 +171,7 @@ def _bash(commands: list[_Command]) -> Iterator[str]:
             if command.names:
                 yield f"        if [[ $word != -* ]]; then {_bash_names(command.names)}; return; fi"
             yield f"        {_bash_words(command.spellings)} ;;"
-    yield "    esac"
-    yield "}"
+    yield _END
     yield "complete -F _nodeattrs nodeattrs"
 
 
@@ -195,6 +188,15 @@ def _bash_names(names: str) -> str:
     return f"compopt -o filenames; IFS=$'\\n'; COMPREPLY=($(compgen -{kind} -- \"$word\"))"
 
 
+_BASH_BEGIN = r"""# bash completion for nodeattrs
+_nodeattrs() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} IFS=$' \t\n'
+    COMPREPLY=()
+    # bash takes --format=json for three words
+    if [ "$word" = = ]; then word=; elif [ "$before" = = ]; then before=${COMP_WORDS[COMP_CWORD-2]}; fi
+    case "${COMP_WORDS[*]:1:COMP_CWORD-1} " in"""
+_END = "    esac\n}"
+
 # Bash adds a space unless more is to come, and cannot be asked to leave it out for one word among others.
 _BASH_ASKED = (
     "IFS=$'\\n'; COMPREPLY=($(nodeattrs complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)); "
@@ -203,11 +205,7 @@ _BASH_ASKED = (
 
 
 def _zsh(commands: list[_Command]) -> Iterator[str]:
-    yield "#compdef nodeattrs"
-    yield "_nodeattrs() {"
-    yield "    local -a choices whole=(${words[2,CURRENT]})"
-    yield '    _nodeattrs_asked() { compadd -S "" -- ${(f)"$(nodeattrs complete "${whole[@]}" 2>/dev/null)"} }'
-    yield '    case "${(j: :)words[2,CURRENT-1]} " in'
+    yield _ZSH_BEGIN
     for command in commands:
         if command.words:
             yield f"    {_pattern(command)})"
@@ -220,11 +218,15 @@ def _zsh(commands: list[_Command]) -> Iterator[str]:
             specs = [spec for option in command.options for spec in _zsh_specs(option)]
             specs.append(f"*:{command.names or ' '}:{_ZSH_NAMES[command.names]}")
             yield f"        _arguments {' '.join(shlex.quote(spec) for spec in specs)} ;;"
-    yield "    esac"
-    yield "}"
+    yield _END
     yield 'if [ "$funcstack[1]" = _nodeattrs ]; then _nodeattrs "$@"; else compdef _nodeattrs nodeattrs; fi'
 
 
+_ZSH_BEGIN = """#compdef nodeattrs
+_nodeattrs() {
+    local -a choices whole=(${words[2,CURRENT]})
+    _nodeattrs_asked() { compadd -S "" -- ${(f)"$(nodeattrs complete "${whole[@]}" 2>/dev/null)"} }
+    case "${(j: :)words[2,CURRENT-1]} " in"""
 _ZSH_NAMES = {"file": "_files", "directory": "_files -/", "asked": "_nodeattrs_asked", "": " "}
 
 
@@ -243,16 +245,7 @@ def _zsh_specs(option: _Option) -> Iterator[str]:
 
 
 def _fish(commands: list[_Command]) -> Iterator[str]:
-    yield "# fish completion for nodeattrs"
-    yield "function __nodeattrs_after -d 'whether these are all words before the cursor'"
-    yield "    set -l before (commandline -opc)[2..-1]"
-    yield '    test "$before" = "$argv"'
-    yield "end"
-    yield "function __nodeattrs_in -d 'whether the words before the cursor begin with these'"
-    yield "    set -l before (commandline -opc)[2..-1]"
-    yield '    string match -q -- "$argv *" "$before "'
-    yield "end"
-    yield "complete -c nodeattrs -f"
+    yield _FISH_BEGIN
     for command in commands:
         at = " ".join(command.before)
         for word, summary in command.words.items():
@@ -269,6 +262,16 @@ def _fish(commands: list[_Command]) -> Iterator[str]:
             yield _fish_line(where, " ".join(parts), option.help)
 
 
+_FISH_BEGIN = """# fish completion for nodeattrs
+function __nodeattrs_after -d 'whether these are all words before the cursor'
+    set -l before (commandline -opc)[2..-1]
+    test "$before" = "$argv"
+end
+function __nodeattrs_in -d 'whether the words before the cursor begin with these'
+    set -l before (commandline -opc)[2..-1]
+    string match -q -- "$argv *" "$before "
+end
+complete -c nodeattrs -f"""
 _FISH_ASKED = "-a '(nodeattrs complete (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'"
 _FISH_WORDS = {"file": "-F", "directory": "-a '(__fish_complete_directories)'", "asked": _FISH_ASKED}
 _FISH_VALUES = {"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'", "asked": f"-x {_FISH_ASKED}"}

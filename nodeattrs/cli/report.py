@@ -77,7 +77,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
         History(name, store.history(name), store.unreadable(name)).to_dict(),
         [str(item) for item in node.run_list],
         explain,
-        _changed(options, store, sensitive, name, number),
+        _changed(store, sensitive, name, number),
         source_of(options).at(revision.noted.repository if revision else None),
     )
 
@@ -91,9 +91,7 @@ def source_of(options: argparse.Namespace) -> Source:
     return Source(pattern or "", str(repository.root.absolute()) if repository else "")
 
 
-def _changed(
-    options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, number: int | None
-) -> list[str]:
+def _changed(store: Store, sensitive: Iterable[Path], name: str, number: int | None) -> list[str]:
     """The paths that differ from the revision before; none where there is none."""
     from nodeattrs.reports.diff import Difference, Side
     from nodeattrs.runs.remembered import required

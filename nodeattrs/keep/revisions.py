@@ -171,7 +171,7 @@ class Store(Protocol):
         Where writers take turns anyway it is one transaction, and quicker. It is over when this returns.
 
         saves:  each with its *after*; of one node only one
-        raises: StoreError, where the place fails: of each node it is not known then whether it was saved
+        raises: StoreError, where the one transaction fails: nothing is saved then
         """
         ...
 
@@ -267,10 +267,10 @@ def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: in
 
 
 def tried(do: Callable[..., _Came], *words: Any) -> _Came | NodeattrsError:
-    """What came of one of several nodes, or what is wrong with it; what is wrong with the store is wrong for all."""
+    """What came of one of several nodes, or what is wrong."""
     try:
         return do(*words)
-    except (NewerRevision, BadName, BadValue, DocumentError) as error:
+    except (StoreError, BadName, BadValue, DocumentError) as error:
         return error
 
 

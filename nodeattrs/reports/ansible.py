@@ -22,6 +22,7 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import origin_data
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Rendered
@@ -47,7 +48,7 @@ class ExplainedVariable:
             **explanation.to_dict(),
             "reasons": reasons(self.inventory, explanation.trace),
             "mentions": [
-                {"name": one.name, "is_set": one.value is not ABSENT, "set_by": [_origin(by) for by in one.origins]}
+                {"name": one.name, "is_set": one.value is not ABSENT, "set_by": list(map(origin_data, one.origins))}
                 for one in self._mentions(explanation)
             ],
             **({} if self.rendered is None else _rendered(self.rendered)),
@@ -116,10 +117,6 @@ def _mentioned(one: Mention) -> str:
     return f"{one.name} = {shown(as_json(one.value))}, set at {where}"
 
 
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line, "column": origin.column}
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """A place that sets a variable.
@@ -149,7 +146,7 @@ class Places:
             "variable": self.name,
             "places": [
                 {
-                    **_origin(one.origin),
+                    **origin_data(one.origin),
                     "value": as_json(one.value),
                     "level": one.level,
                     "wins": list(one.wins),

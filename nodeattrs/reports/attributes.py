@@ -13,8 +13,9 @@ from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, dig, spell
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.show import head
 from nodeattrs.reports.undecided import Undecided
-from nodeattrs.reports.values import claimed, on_one_line
+from nodeattrs.reports.values import claimed, on_one_line, origin_data
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -40,7 +41,6 @@ class Attribute(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """As data."""
-        who = self.origin
         return {
             "path": spell(self.path),
             "steps": list(self.path),
@@ -48,11 +48,7 @@ class Attribute(NamedTuple):
             "rank": self.rank,
             "joins": list(self.joins),
             "overrides": list(self.overrides),
-            "kind": who.kind,
-            "name": who.name,
-            "file": who.file,
-            "line": who.line,
-            "column": who.column,
+            **origin_data(self.origin),
         }
 
 
@@ -112,18 +108,15 @@ class ShownAttributes(NamedTuple):
 
     node: str
     environment: str
-    revision: int | None
     path: Path
+    revision: int | None
     rows: tuple[Attribute, ...]
     unknown: tuple[Undecided, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The rows as data."""
         return {
-            "version": 1,
-            "node": self.node,
-            "environment": self.environment,
-            "path": spell(self.path),
+            **head(self.node, self.environment, self.path),
             "revision": self.revision,
             "attributes": [row.to_dict() for row in self.rows],
             **undecided.data_of({"": self.unknown}),
@@ -147,4 +140,4 @@ class ShownAttributes(NamedTuple):
 def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> ShownAttributes:
     """The report about a node, or about what it has at a path."""
     rows = tuple(attributes(node, path))
-    return ShownAttributes(node.name, node.environment, revision, path, rows, Undecided.at(node, path))
+    return ShownAttributes(node.name, node.environment, path, revision, rows, Undecided.at(node, path))

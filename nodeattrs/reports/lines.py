@@ -29,7 +29,7 @@ def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes
 
 
 def _about(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    accounts, place = effect.accounts, effect.place
+    accounts = effect.accounts
     first = next(iter(accounts))
     own = effect.setter(first)
     value = f" = {_code(own.value)}" if own.outcome is not Outcome.UNKNOWN else ""
@@ -44,14 +44,14 @@ def _about(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str
     for account, names in accounts.items():
         one = effect.setter(account)
         if not one.is_read:
-            yield f"{_lost(account, one, place.file)} on {len(names)}{_who(names)}"
+            yield f"{_lost(account, one)} on {len(names)}{_who(names)}"
         for other in account.setters:
             if other.outcome is Outcome.UNKNOWN:
                 yield f"may be overridden by {other.who}, which was not read: {other.note}"
     yield from _others(effect)
 
 
-def _lost(account: Account, one: Setter, file: str) -> str:
+def _lost(account: Account, one: Setter) -> str:
     if one.outcome is not Outcome.LOSES:
         return f"{one.outcome.value}: {one.note}"
     winner = next((other for other in account.setters if other.is_read), None)

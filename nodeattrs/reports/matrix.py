@@ -15,6 +15,7 @@ from nodeattrs.core.tree import strict_key
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.lookup import plain
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import origin_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,8 @@ def _group(group: list[tuple[str, Cell]]) -> dict[str, Any]:
     value = group[0][1].value
     answer = plain(value) if isinstance(value, NodeattrsError) else {"value": plain(value)}
     places = [
-        {"set_by": [_origin(one) for one in origins], "nodes": names}
+        {"set_by": list(map(origin_data, origins)), "nodes": names}
         for origins, names in _by(group, lambda cell: cell.origins)
     ]
     notes = list(dict.fromkeys(note for _, cell in group for note in cell.notes))
     return {**answer, "places": places, "notes": notes}
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line, "column": origin.column}

@@ -13,7 +13,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
-from nodeattrs.reports.values import computed, data_of, is_leaf, scalar_text
+from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -46,10 +46,7 @@ class ShownNode(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """The value, what might override it, and if asked for the origin of each leaf in it."""
         return {
-            "version": 1,
-            "node": self.node,
-            "environment": self.environment,
-            "path": spell(self.path),
+            **head(self.node, self.environment, self.path),
             "value": data_of(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
             **undecided.data_of({"": self.unknown}),
@@ -74,13 +71,7 @@ class ShownSlots(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Each slot with its value at the path; null with `found` false where it says nothing."""
-        return {
-            "version": 1,
-            "node": self.node,
-            "environment": self.environment,
-            "path": spell(self.path),
-            "slots": [self._slot_dict(slot) for slot in self.slots],
-        }
+        return {**head(self.node, self.environment, self.path), "slots": [self._slot_dict(slot) for slot in self.slots]}
 
     def _slot_dict(self, slot: SlotTree) -> dict[str, Any]:
         value = dig(slot.to_dict(), self.path)
@@ -135,6 +126,11 @@ class ShownDocument(NamedTuple):
     def lines(self, screen: Screen) -> Iterator[str]:
         """It as a tree."""
         yield from tree_lines(self.value, screen, self.origins, self.path)
+
+
+def head(node: str, environment: str, path: Path) -> dict[str, Any]:
+    """With which the data of what is asked of a node begin."""
+    return {"version": 1, "node": node, "environment": environment, "path": spell(path)}
 
 
 def part_of(tree: Any, path: Path) -> Any:
@@ -223,18 +219,8 @@ def _origins_dict(value: Any, path: Path, origins: OriginOf | None) -> dict[str,
     _leaves(value, path, leaves)
     listed = []
     for leaf in leaves:
-        origin = origins(leaf)
-        if origin is not None:
-            listed.append(
-                {
-                    "path": spell(leaf),
-                    "kind": origin.kind,
-                    "name": origin.name,
-                    "file": origin.file,
-                    "line": origin.line,
-                    "column": origin.column,
-                }
-            )
+        if (origin := origins(leaf)) is not None:
+            listed.append({"path": spell(leaf), **origin_data(origin)})
     return {"origins": listed}
 
 

@@ -13,7 +13,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Outcome, Trace
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import claimed, is_leaf, on_one_line
+from nodeattrs.reports.values import claimed, is_leaf, on_one_line, origin_data
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -59,10 +59,11 @@ class Standing:
             "path": spell(self.path),
             "level": self.level,
             "value": claimed(self.value, self.path),
-            **_place(self.origin),
+            **origin_data(self.origin),
             "wins": self.wins,
             "overridden": [
-                {"rank": rank, **_place(origin), "nodes": nodes} for (rank, origin), nodes in self.overridden.items()
+                {"rank": rank, **origin_data(origin), "nodes": nodes}
+                for (rank, origin), nodes in self.overridden.items()
             ],
         }
 
@@ -71,10 +72,6 @@ def _over(trace: Trace, by: Iterable[int]) -> tuple[int, Origin]:
     ranks = tuple(by)
     found = next((one for one in trace.claims if one.rank in ranks), trace.winner)
     return (0, Origin("")) if found is None else (found.rank, found.origin)
-
-
-def _place(origin: Origin) -> dict[str, Any]:
-    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line, "column": origin.column}
 
 
 def standings(fields: Mapping[str, Any], origin: Any) -> Iterator[Standing]:

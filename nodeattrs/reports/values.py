@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from nodeattrs.core.claim import Words
+from nodeattrs.core.claim import Origin, Words
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DeferredCycle
@@ -42,6 +42,11 @@ def claimed(value: Any, path: Path = ()) -> Any:
         return data_of(value, path)
     except DeferredCycle:
         return str(value)
+
+
+def origin_data(origin: Origin) -> dict[str, Any]:
+    """Who set something, as data."""
+    return {"kind": origin.kind, "name": origin.name, "file": origin.file, "line": origin.line, "column": origin.column}
 
 
 def is_leaf(value: Any) -> bool:

@@ -203,7 +203,7 @@ Resolve = Callable[[str, Path, int], dict[str, Any]]
 
 
 def resolve_some(way: Resolve, place: str, facts: Path, numbers: range) -> float:
-    """What a worker does: nodes are resolved, and not kept. Its processor time; as in clock.py the collector runs before."""
+    """What a worker does: nodes are resolved, and not kept; its processor time. As in clock.py the collector waits."""
     gc.collect()
     gc.disable()
     try:

@@ -205,7 +205,7 @@ def _nothing(*_: Any) -> None:
     pass
 
 
-def _only_others(talk: Talk, _: Any, *others: Question) -> list[Any]:
+def _only_others(talk: Talk, _: Any, _ahead: Any, *others: Question) -> list[Any]:
     return talk.answers(*others)
 
 

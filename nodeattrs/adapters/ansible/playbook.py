@@ -154,7 +154,7 @@ class Playbook:
             *self._exported(task.joined, lambda role: [one.defaults for one in role.chain()], defaults),
             *nested(defaults, policy),
             *self._below_roles(task, host),
-            *self._exported(task.joined, lambda role: [one.vars for one in role.counting()], own),
+            *self._exported(task.joined, lambda role: [one.vars for one in role.in_order()], own),
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *task.included,
@@ -233,8 +233,9 @@ class Playbook:
             "ansible_dependent_role_names": needed,
         }
         if where.role is not None:
-            path = where.role.path
-            known |= {"role_name": path.name, "ansible_role_name": where.role.name, "role_path": str(path)}
+            path, name = where.role.path, where.role.name
+            known |= {"ansible_role_name": name, "role_path": str(path)}
+            known["role_name"] = path.name if "ansible_collections" in path.parts else name
         if task.groups:  # which groups there are now is not known
             known = {name: value for name, value in known.items() if name not in ("groups", "group_names")}
         return {**known, **{name: value for name, value in self._stated(task).items() if name in _YIELDING}}

@@ -25,6 +25,9 @@ from nodeattrs.texts.documents import Document
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
+_READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
+PLAYED = frozenset(("tests", "molecule", "example", "examples"))
+"""Folders whose YAML Ansible reads, and those where it is a test's or an example."""
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
@@ -36,6 +39,8 @@ _GUARD = regexp(
 _INDIRECT = regexp(
     r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
 )
+_GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
+_SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENTED = regexp(r"^\s*#+[\s-]*([A-Za-z_]\w*)\s*:", re.MULTILINE)
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
@@ -48,8 +53,8 @@ _NAMES = frozenset(("register", "loop_var", "index_var", "extended_loop_var", "n
 _FREE = frozenset(("set_fact", "add_host", "include_vars", "group_by", "include", "include_tasks", "import_tasks"))
 _OWN_TEXT = """
     item ansible_managed template_host template_path template_uid q query lookup now undef loop self caller range dict
-    lipsum cycler joiner namespace varargs kwargs super packages services mount_points context true false none True
-    False None"""
+    lipsum cycler joiner namespace varargs kwargs super packages services mount_points zuul nodepool context true
+    false none True False None"""
 OWN = MAGIC.union(_OWN_TEXT.split())
 """Names that nobody has to set."""
 
@@ -105,7 +110,7 @@ class References:
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
             self.roles.update("/".join(below[:count]) for count in range(1, len(below)))
             is_bare = not path.suffix and _holds_variables(relative)
-            if (path.suffix in _YAML or is_bare) and "templates" not in relative.parts:
+            if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
             elif path.suffix.lower() not in _PAGES or "templates" in relative.parts or "files" in relative.parts:
                 self._text(path)
@@ -117,14 +122,16 @@ class References:
         try:
             document = self.files.document(path)
         except AnsibleError as error:
-            if not {"files", "tests", "molecule"} & set(relative.parts):
+            if len(relative.parts) == 1 or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
                 self.faults.append(error)
             self._text(path)
             return
         if document is None:
             self.encrypted = True
             return
-        self.settable.update(_COMMENTED.findall(_readable(path)))  # what somebody may give
+        written = _readable(path)
+        self.settable.update(_COMMENTED.findall(written), _GIVEN.findall(written))  # what somebody may give
+        self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = role_of(relative)
         if _holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
@@ -144,7 +151,7 @@ class References:
 
     def _given(self, text: str) -> None:
         """Note what a page or a program says that somebody gives: `name=value`, `name: value`, a row of a table."""
-        self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text))
+        self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
 
     def _template(self, path: Path, text: str) -> None:
         if "{{" not in text and "{%" not in text:
@@ -193,7 +200,8 @@ class _Walk:
             if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
                 self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
-            if plain in ("roles", "dependencies") and isinstance(entry, list):
+            is_called = "{{" in str(value.get("hosts"))  # with -e, by somebody who may give more
+            if plain in ("roles", "dependencies") and isinstance(entry, list) and not is_called:
                 self._roles(entry)
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
@@ -266,7 +274,8 @@ def _holds_variables(relative: Path) -> bool:
     parts = relative.parts[:-1]
     if "group_vars" in parts or "host_vars" in parts:
         return "templates" not in parts and "files" not in parts
-    return "roles" in parts and len(parts) >= 3 and parts[parts.index("roles") + 2] in ("defaults", "vars")
+    below = parts[parts.index("roles") + 2 :] if "roles" in parts else ()
+    return below[:1] in (("defaults",), ("vars",))
 
 
 def role_of(relative: Path) -> str:

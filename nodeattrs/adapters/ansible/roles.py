@@ -58,7 +58,7 @@ class Role:
             yield from role.chain()
         yield self
 
-    def counting(self) -> list[Role]:
+    def in_order(self) -> list[Role]:
         """The same in the order in which their `vars` count, the weakest first.
 
         Each that is needed counts once, at its first place, and brings what it needs itself along once more.
@@ -67,7 +67,7 @@ class Role:
         for one in list(self.chain())[:-1]:
             if not any(one.same_as(other) for other in needed):
                 needed.append(one)
-        found = [one for need in needed for one in need.counting()]
+        found = [one for need in needed for one in need.in_order()]
         return [*reversed(dict.fromkeys(reversed(found))), self]
 
     def all_defaults(self) -> list[Plan]:
@@ -78,7 +78,7 @@ class Role:
     def all_vars(self) -> list[Plan]:
         """Level 15 in its tasks, on top of the same: parents with their entries, dependencies, its own, its entry."""
         above = [one for role in self.parents for one in (*role.entry, *role.vars)]
-        return [*above, *(one for role in self.counting() for one in role.vars), *self.entry]
+        return [*above, *(one for role in self.in_order() for one in role.vars), *self.entry]
 
     def all_params(self) -> list[Layer]:
         """Level 20 in its tasks: parents, then its own."""
@@ -115,7 +115,7 @@ class Roles:
     """Finds and reads roles.
 
     fill: a name with the variables filled in that are known before any host is asked; raises AnsibleError
-    are_private: whether they keep their variables to themselves, where an entry does not decide
+    are_private: whether they keep their variables to themselves, unless they name another way
     """
 
     def __init__(
@@ -141,6 +141,8 @@ class Roles:
         """
         name = self._fill(asked.name)
         path = self._found(name, folder, by, asked)
+        if path == self.files.folder / name != folder / name:
+            name = path.name
         parents = () if by is None else (*by.parents, by)
         if sum(one.path == path for one in parents) > (0 if asked.depends else MOST_INSIDE):
             line = asked.document.place(asked.at)[0]

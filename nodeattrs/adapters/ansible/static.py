@@ -10,19 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, RESERVED, title
-from nodeattrs.adapters.ansible.references import WORDS, Definition, References, role_of
+from nodeattrs.adapters.ansible.references import PLAYED, WORDS, Definition, References, role_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.lazily import regexp
 
 _INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
 _OF_FILES = {title(level) for level in range(3, 11)}
 _SHORTEST = 4
+_PLACEHOLDER = regexp(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
+"""Names of hosts that somebody is to write: what counts for them is not known yet."""
 
 
 def is_repository(root: Path) -> bool:
@@ -83,7 +87,10 @@ class Static:
         if found.encrypted:
             return
         for name, origin in found.mentions.items():
-            if name in found.settable or name in found.guarded or len(name) < _SHORTEST or origin.file is None:
+            is_fact = name.startswith("getent_")  # the module of that name sets them
+            if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
+                continue
+            if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = role_of(Path(origin.file))
             is_asked = not role or role in {one.rpartition("/")[2] for one in found.asked}
@@ -98,7 +105,7 @@ class Static:
         winning: set[tuple[Origin, str]] = set()
         seen: dict[tuple[Origin, str], Origin] = {}
         for inventory in self._inventories():
-            for host in inventory.hosts:
+            for host in () if any(map(_PLACEHOLDER.search, inventory.hosts)) else inventory.hosts:
                 _note(inventory, host, winning, seen)
         for (origin, name), by in seen.items():
             if (origin, name) not in winning and origin.file is not None:
@@ -139,8 +146,8 @@ def _holds_folders(folder: Path) -> bool:
 def _note(
     inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
 ) -> None:
-    """Note which definitions a host has, and which of them count."""
-    last: dict[str, tuple[Origin, str]] = {}
+    """Note which definitions a host has, and which of them count; so does one of the value that counts."""
+    last: dict[str, tuple[tuple[Origin, str], Any]] = {}
     for layer in inventory.host(host).layers():
         if layer.title not in _OF_FILES or not isinstance(layer.value, dict):
             continue
@@ -149,9 +156,11 @@ def _note(
             if inventory.policy is MERGE and isinstance(value, dict):
                 winning.add(here)
             if str(name) in last:
-                seen[last[str(name)]] = here[0]
-            last[str(name)] = here
-    winning.update(last.values())
+                below, its = last[str(name)]
+                seen[below] = here[0]
+                winning.update([below] if its == value else [])
+            last[str(name)] = here, value
+    winning.update(here for here, _ in last.values())
 
 
 def _plain(role: str) -> str:

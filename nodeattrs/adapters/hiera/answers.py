@@ -415,8 +415,8 @@ class Answers:
         if found is _UNRESOLVED:
             sources = [place.source for place in self.places(module) if place.source is not None]
             kept, key = _kept_options.setdefault(self.tree, {}), (self.environment, module, *map(id, sources))
-            if key in kept:
-                found = kept[key][1]
+            if (known := kept.get(key)) is not None:
+                found = known[1]
             else:
                 merged = self.options_folding(module).result.value
                 found = None if merged is ABSENT else Options(merged)

@@ -62,21 +62,22 @@ def planned(value: Any) -> Plan | None:
     if type(value) is str:
         return text_plan(value) if "%{" in value else None
     if type(value) is list:
-        inner = [(at, plan) for at, entry in enumerate(value) if (plan := planned(entry)) is not None]
-        return _list_plan(value, inner) if inner else None
+        return _filled(value, [(at, plan) for at, entry in enumerate(value) if (plan := planned(entry)) is not None])
     if type(value) is dict:
         return _map_plan(value)
     return None
 
 
-def _list_plan(value: list[Any], inner: list[tuple[int, Plan]]) -> Plan:
+def _filled(value: Any, inner: list[tuple[Any, Plan]]) -> Plan | None:
+    """How to fill in some entries of a list or map; None where there are none."""
+
     def fill(speech: Speech) -> Any:
         out = value.copy()
         for at, plan in inner:
             out[at] = plan(speech)
         return out
 
-    return fill
+    return fill if inner else None
 
 
 def _map_plan(value: dict[Any, Any]) -> Plan | None:
@@ -96,16 +97,7 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
             return out
 
         return rebuild
-    if not inner:
-        return None
-
-    def fill(speech: Speech) -> Any:
-        out = value.copy()
-        for key, plan in inner:
-            out[key] = plan(speech)
-        return out
-
-    return fill
+    return _filled(value, inner)
 
 
 @lru_cache(maxsize=65536)

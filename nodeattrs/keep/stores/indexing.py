@@ -94,12 +94,16 @@ class Parts:
         return [(number,) for number in sorted(self._prepared)]
 
 
-def unknown_parts(talk: Talk, parts: Parts, *others: Question) -> list[list[tuple[Any, ...]]]:
-    """Make what of a document the index lacks; the answers to the *others*. It is the last that is asked of a look."""
+def unknown_parts(talk: Talk, parts: Parts, ahead: set[int], *others: Question) -> list[list[tuple[Any, ...]]]:
+    """Make what of a document the index lacks; the answers to the *others*.
+
+    ahead: the parts that others are about to write first; grows by these
+    """
     numbered = parts.numbered(talk.secret)
     condition, numbers = talk.among("id", numbered)
-    rows, *answers = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), *others, last=True)
-    parts.prepare(talk.secret, numbered.keys() - {number for (number,) in rows})
+    rows, *answers = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), *others)
+    parts.prepare(talk.secret, numbered.keys() - {number for (number,) in rows} - ahead)
+    ahead.update(numbered)
     return answers
 
 

@@ -364,12 +364,14 @@ class Packed:
             for some in (asked[at : at + _AT_ONCE] for at in range(0, len(asked), _AT_ONCE))
         ]
 
-    def pack(self, packing: str, there: Iterable[Iterable[tuple[Any, ...]]]) -> None:
-        """Pack what it lacks. there: the answers"""
+    def pack(self, packing: str, there: Iterable[Iterable[tuple[Any, ...]]], ahead: set[bytes] | None = None) -> None:
+        """Pack what it lacks. there: the answers. ahead: what others are about to write first; grows by this"""
         self._packing = packing
-        known = {as_bytes(name) for rows in there for (name,) in rows}
+        known = {as_bytes(name) for rows in there for (name,) in rows}.union(ahead or ())
         for name in self._pieces.keys() - known - self._bodies.keys():
             self._bodies[name] = packed(self._pieces[name], packing)
+        if ahead is not None:
+            ahead.update(self._bodies)
 
     def write(self, talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> None:
         """Write those of the texts that are not *known*, and their pieces."""

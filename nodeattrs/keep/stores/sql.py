@@ -187,10 +187,10 @@ class SqlStore(ABC):
 
     def _prepared(self, task: str, saves: Sequence[tuple[Saved, int | None]]) -> list[_Save | NodeattrsError]:
         # Most of the work is done before anybody is kept waiting; it is looked at again later.
-        made = [tried(_Save, *save) for save in saves]
+        made, ahead = [tried(_Save, *save) for save in saves], _Ahead()
         with self._reading(task, loosely=True) as talk:
             current = talk if talk is None or talk.version == VERSION else None
-            return [one if isinstance(one, NodeattrsError) else tried(one.prepare, current) for one in made]
+            return [one if isinstance(one, NodeattrsError) else tried(one.prepare, current, ahead) for one in made]
 
     def turn(self, name: str) -> AbstractContextManager[None]:
         return self._turns.taken(lambda: self._turn(name))
@@ -497,6 +497,14 @@ def _put_texts(
     holding.hold(talk, node, {text: names for text, names in new.items() if text not in was})
 
 
+class _Ahead:
+    """What those are going to write who are saved before, in the same transaction; it is asked for again there."""
+
+    def __init__(self) -> None:
+        self.pieces: set[bytes] = set()
+        self.parts: set[int] = set()
+
+
 class _Save:
     """A save: most of it is made before anybody is kept waiting.
 
@@ -510,15 +518,15 @@ class _Save:
         self._packed = Packed()
         self._is_same = self._is_same_document = False
 
-    def prepare(self, talk: Talk | None) -> _Save:
+    def prepare(self, talk: Talk | None, ahead: _Ahead) -> _Save:
         """Make it. talk: None where nothing is known. raises: BadValue"""
         try:
-            self._prepare(talk)
+            self._prepare(talk, ahead)
         except RecursionError:
             raise BadValue(f"the document of the node {self._name!r} cannot be kept: it is nested too deeply") from None
         return self
 
-    def _prepare(self, talk: Talk | None) -> None:
+    def _prepare(self, talk: Talk | None, ahead: _Ahead) -> None:
         known: dict[bytes, tuple[bytes, bytes]] = {}
         latest: list[bytes] = []
         if talk is not None:
@@ -534,8 +542,11 @@ class _Save:
         self._is_same_document = latest[:1] == [self._texts[0].hash]
         if talk is not None:
             asked = self._packed.questions(self._new)
-            answers = talk.answers(*asked) if self._is_same_document else unknown_parts(talk, self._parts, *asked)
-            self._packed.pack(talk.packing, answers)
+            if self._is_same_document:
+                answers = talk.answers(*asked)
+            else:
+                answers = unknown_parts(talk, self._parts, ahead.parts, *asked)
+            self._packed.pack(talk.packing, answers, ahead.pieces)
 
     @property
     def _new(self) -> list[Text]:

@@ -83,25 +83,25 @@ class _Line:
 
 
 class _Flagged(_Line):
+    def _flagged(self, name: str) -> Any:
+        self._fields[name] = True
+        return self
+
     def abstract(self) -> Any:
         """Somebody above must give the value."""
-        self._fields["abstract"] = True
-        return self
+        return self._flagged("abstract")
 
     def override(self) -> Any:
         """Something below must exist."""
-        self._fields["override"] = True
-        return self
+        return self._flagged("override")
 
     def final(self) -> Any:
         """No higher layer may bind it."""
-        self._fields["final"] = True
-        return self
+        return self._flagged("final")
 
     def optional(self) -> Any:
         """Where nothing is produced the next lower binding decides."""
-        self._fields["optional"] = True
-        return self
+        return self._flagged("optional")
 
 
 class _Produced(_Flagged):

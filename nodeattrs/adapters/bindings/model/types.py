@@ -387,7 +387,10 @@ def type_of_hint(hint: Any, classes: Classes) -> Type:
         return type_of_hint(origin, classes)
     if isinstance(hint, type):
         return Type("Type", (classes.add(hint),))
-    raise BindingError("bad-type", f"{hint!r} is no type that can be bound", hint="pass a class, or a text like 'Data'")
+    way = (
+        "a function is filled when it is called: wire(f)()" if callable(hint) else "pass a class, or a text like 'Data'"
+    )
+    raise BindingError("bad-type", f"{hint!r} is no type that can be bound", hint=way)
 
 
 Key = tuple[str, str]

@@ -184,8 +184,7 @@ class Bound:
         for fault in self.resolution.faults if declared is None else ():
             if fault.key == wanted.key:
                 return fault  # it is bound, in some way that cannot be
-        chain = [spelled_key(one.key) for one in self._chain() if one.key]
-        details = [f"asked for by {' -> '.join(chain)}"] if chain else []
+        details = self._asked_by()
         if declared is not None:
             return NotBound(
                 "missing", f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
@@ -194,6 +193,11 @@ class Bound:
         if (lacking := self._lacking(wanted)) is not None:
             return self.unfilled([wanted.label], lacking)
         return NotBound("missing", f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
+
+    def _asked_by(self, but: Declaration | None = None) -> list[str]:
+        """Who asks for what is being made, in a line; nothing where nobody does."""
+        chain = [spelled_key(one.key) for one in self._chain() if one.key and one is not but]
+        return [f"asked for by {' -> '.join(chain)}"] if chain else []
 
     def _hint(self, wanted: Asked) -> str | None:
         """The way out where nothing is bound."""
@@ -210,6 +214,9 @@ class Bound:
             place = one.origin.place or ""
             if name and name == wanted.name and kind != wanted.key[0]:
                 return {f"{name} as {kind}": place}, f"it is bound as {kind}, at {place}: ask for that type, too"
+            if wanted.name is None and name and wanted.type is not None and kind == wanted.key[0]:
+                way = f"ask for that name, too; of a parameter it is Annotated[..., named({name!r})]"
+                return {name: place}, f"it is bound as {name!r}, at {place}: {way}"
             if wanted.name is None and kind.startswith("Type[") and not name:
                 known[kind[5:-1]] = place
             elif wanted.name and name and not name.startswith("/"):
@@ -223,7 +230,7 @@ class Bound:
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
         return TypeMismatch(
             "type-mismatch", f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
-            origins=(one.origin,), details=(self.resolution.described(one),),
+            origins=(one.origin,), details=(self.resolution.described(one), *self._asked_by(one)),
         )  # fmt: skip
 
     def about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:

@@ -364,7 +364,9 @@ class ValueMaker(Bound):
             self._collected[id(root)] = collection
             return collection.value
         if root.producer is None:
-            raise self.about(root, "no-producer", f"{spelled_key(root.key or ('', ''))} is bound to nothing")
+            raise self.about(
+                root, "no-producer", f"{spelled_key(root.key) if root.key else link(root)} is bound to nothing"
+            )
         try:
             return self._produced(root, root.producer, args)
         except BindingError as error:

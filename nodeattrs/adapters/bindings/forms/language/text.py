@@ -94,6 +94,8 @@ def _hint(token: Any, expected: set[str], text: str, line: int, column: int) -> 
     if is_word and close:
         return f"did you mean {', '.join(close)}?"
     if is_word and {"SINGLE", "DOUBLE"} & expected:
+        if text.split("\n")[line - 1][column - 1 + len(found) :].lstrip().startswith("("):
+            return f"a call stands inside of a list or hash: [{found}(...)]"
         return f"a text is quoted: '{found}'"
     if found[:1] in ("'", '"'):
         return "is a quote still open?"
