@@ -316,9 +316,10 @@ class _Walker:
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
         """Those of whom nothing is left in maps that wait."""
         if here.tail is not None:
-            by, policy = sources(self.part(here).origins), here.tail.policy
+            by, rule = sources(self.part(here).origins), (here.tail.policy, here.tail.policy.line(dict, dict))
+            known = frozenset(by)
             for one in here.row:
-                yield from self.nothing_left(self.part(one.here), by, (policy, policy.line(dict, dict)), path)
+                yield from self.nothing_left(self.part(one.here), by, rule, path, known)
                 yield from self.left_nothing(one.here, path)
 
     def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
@@ -359,12 +360,12 @@ class _Walker:
         joining.part_of, joining.nothing_left = self.part, partial(self.nothing_left, rule=joining.rule, path=path)
         return _Lists(joining)
 
-    def nothing_left(self, part: Part, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Overridden]:
+    def nothing_left(self, part: Part, by: Any, rule: Rule, path: Path, known: Any = ()) -> Iterator[Overridden]:
         """Those who have set a part of which nothing is in what those have set that override it."""
         policy, line = rule
         why = f"{line.why}, and nothing of it is left" if line.why else "nothing of it is left"
         for setting in self.settings(part, path):
-            if setting.source not in by:
+            if setting.source not in (known or by):
                 yield _lost(setting, by, (policy, Line(line.lower, line.upper, line.rule, why)))._replace(in_sum=True)
 
     # --- one step down

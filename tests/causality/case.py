@@ -21,6 +21,9 @@ PRESENT = re.compile(r"""[{\[(]|"[^"]*"|'[^']*'|\w+|\S""")
 
 CODE = (".py", ".rb")
 
+NOTHING = ("", "pass", "nil")
+"""What stands on a line whose statement is taken out."""
+
 MOST_UP = 6
 """How many enclosing entries are taken away in search of the next in line."""
 
@@ -189,8 +192,8 @@ class Case:
     def is_gone(self, row: Row, files: Files) -> bool:
         """Whether what a row names is no longer on its line: the line is empty, or says something else there."""
         now = _line(files, row.file or "", row.line or 0)
-        if not self.touches(row, files) or row.column is None or now.strip() in ("", "pass"):
-            return self.touches(row, files) and now.strip() in ("", "pass")
+        if not self.touches(row, files) or row.column is None or now.strip() in NOTHING:
+            return self.touches(row, files) and now.strip() in NOTHING
         said = PRESENT.match(self.line(row), row.column - 1)
         return said is not None and not now.startswith(said[0], row.column - 1)
 
