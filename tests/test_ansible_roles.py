@@ -134,3 +134,10 @@ def test_files_that_are_read_at_the_start_stand_in_the_inventory(tmp_path: Path)
 
         assert answer is not None
         assert (answer.vars["x"], answer.vars["y"]) == expected
+
+
+def test_a_host_that_has_the_name_of_a_group_knows_its_source(tmp_path: Path):
+    """No group names it, so that its variables are the group's: that it was read somewhere is true all the same."""
+    (tmp_path / "hosts").write_text("web x=1\n[web]\nh1\n")
+
+    assert Inventory("hosts", folder=tmp_path).host("web").magic["inventory_file"] == str(tmp_path / "hosts")
