@@ -100,6 +100,27 @@ def test_only_the_role_that_includes_lays_its_parameters_over(tmp_path: Path, ta
     assert answer.vars["p"] == expected
 
 
+NEVER = {"role": "e", "when": False}
+ONCE = {"c": (["e"], []), "d": (["e"], []), "e": ([], []), "n": ([NEVER], []), "m": (["n", "e"], [])}
+
+
+@pytest.mark.parametrize(
+    ("play", "ran"),
+    [
+        ({"tasks": [including("n")]}, ["n"]),
+        ({"roles": ["m"]}, ["n", "e", "m"]),
+        ({"roles": [{"role": "c", "when": False}, "e"]}, ["e"]),
+        ({"roles": ["c"], "tasks": [including("d"), importing("c")]}, ["e", "c", "d", "c"]),
+        ({"pre_tasks": [including("c", p=1)], "roles": ["e"]}, ["e", "c"]),
+        ({"pre_tasks": [including("e")], "roles": ["e"]}, ["e", "e"]),
+    ],
+    ids=["never", "elsewhere", "entry", "again", "before", "named"],
+)
+def test_a_role_runs_once_in_a_play_unless_a_task_names_it(tmp_path: Path, play: dict[str, Any], ran: list[str]):
+    """One whose condition is false runs neither itself nor what it needs, and did not run."""
+    assert [task.name for task in tree(tmp_path, ONCE, play).tasks("h1")] == [f"in {role}" for role in ran]
+
+
 def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
     """Those of imported and included roles, too."""
     play = {"tasks": [including("a", p="first"), {**importing("a"), "vars": {"p": "last"}}]}

@@ -19,7 +19,6 @@ from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.adapters.ansible.tasks import Walk
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
-from nodeattrs.adapters.ansible.words import never_runs
 from nodeattrs.core.borders import taking
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT
@@ -123,7 +122,7 @@ class Playbook:
         return fill
 
     def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
-        """The roles of a play that run, dependencies first, and those that join it, the weakest first."""
+        """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
             reader = self._reader(play)
             running: list[Role] = []
@@ -133,10 +132,7 @@ class Playbook:
                 asked: Asked = asked_by(entry, play.document, at)
                 role = reader.read(asked, play.folder)
                 joined.append(role)
-                for one in role.chain():
-                    one.runs = not never_runs(asked.body)
-                    if not any(one.same_as(other) for other in running):
-                        running.append(one)
+                running += role.chain()
             outside = Around(play, play.document, play.folder)
             for one in [one for role in joined for one in role.chain()]:
                 joined += tasks.imported_by(one, outside, reader)

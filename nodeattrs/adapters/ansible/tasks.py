@@ -40,24 +40,24 @@ class Walk:
         self.happened = Happened(roles.files, roles.policy)
         self.joined: list[Role] = []
         self._entered: list[tuple[Around, Role]] = []
+        self._ran: list[Role] = []
         self._look_up = look_up
 
     def play(self, play: Play, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
         """The tasks of a play in the order in which they run.
 
         roles:   reads roles, with the names that the play can fill in
-        entries: the roles under `roles`, dependencies before those that need them
+        entries: the roles under `roles`, dependencies before those that need them; each runs once
         joined:  those and what is imported
         raises:  AnsibleError
         """
-        self.roles, self.joined, self._entered = roles, list(joined), []
+        self.roles, self.joined, self._entered, self._ran = roles, list(joined), [], []
         outside = Around(play, play.document, play.folder)
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
         yield from self._list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))
         for role in entries:
-            if role.runs:
-                yield from self._role(outside, role)
+            yield from self._once(outside, role)
         for key in ("tasks", "post_tasks", "handlers"):
             yield from self._list(outside, play.entries(key), (*play.at, key))
         listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
@@ -67,6 +67,12 @@ class Walk:
         """The handlers of roles, each where its role was entered last."""
         found = [task for outside, role in entered for task in self._role(outside, role, "handlers")]
         yield from {(task.where.folder, task.name): task for task in found}.values()
+
+    def _once(self, outside: Around, role: Role) -> Iterator[Task]:
+        """The tasks of a role that an entry or a dependency names: once in a play."""
+        if role.runs and not any(role.same_as(one) for one in self._ran):
+            self._ran.append(role)
+            yield from self._role(outside, role)
 
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
         path = self.roles.file(role.path / kind, stem)
@@ -160,7 +166,7 @@ class Walk:
         self._entered += [(inside, one) for one in role.chain()]
         for need in role.needs:
             for one in need.chain():
-                yield from self._role(inside, one)
+                yield from self._once(inside, one)
         stem = stem_of(arguments, "tasks_from")
         if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
             raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
