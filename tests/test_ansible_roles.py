@@ -159,6 +159,24 @@ def test_files_that_are_read_at_the_start_stand_in_the_inventory(tmp_path: Path)
 
 def test_a_host_that_has_the_name_of_a_group_knows_its_source(tmp_path: Path):
     """No group names it, so that its variables are the group's: that it was read somewhere is true all the same."""
-    (tmp_path / "hosts").write_text("web x=1\n[web]\nh1\n")
+    (tmp_path / "hosts.yml").write_text("all: {hosts: {web: {x: 1}}, children: {web: {hosts: {h1: }}}}\n")
 
-    assert Inventory("hosts", folder=tmp_path).host("web").magic["inventory_file"] == str(tmp_path / "hosts")
+    assert Inventory("hosts.yml", folder=tmp_path).host("web").magic["inventory_file"] == str(tmp_path / "hosts.yml")
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [("", {"own": 1, "file": 1, "more": 1}), ("hash_behaviour = merge", {"play2": 1, "file": 1, "more": 1})],
+)
+def test_an_include_that_merges_keeps_what_its_task_had(tmp_path: Path, config: str, expected: dict[str, int]):
+    """Where all maps are merged anyway it lies over what a later task has, as others do."""
+    files = {"one.yml": {"x": {"file": 1}}, "two.yml": {"x": {"more": 1}}}
+    tasks = [{"include_vars": {"file": name, "hash_behaviour": "merge"}} for name in ("one.yml", "two.yml")]
+    later = {"hosts": "all", "gather_facts": False, "vars": {"x": {"play2": 1}}, "tasks": [T]}
+    play = {"vars": {"x": {"play": 1}}, "tasks": [{**tasks[0], "vars": {"x": {"own": 1}}}, tasks[1]]}
+    tree(tmp_path, {}, play, config, **files, **{"later.yml": [later]})
+    answer = Playbook(Inventory("h1,", folder=tmp_path, environment={}), "site.yml", "later.yml").task("t", "h1")
+
+    assert answer is not None
+    assert answer.vars["x"] == expected
+    assert {str(origin.place) for origin in answer.origins("x.file")} == {"one.yml:2"}

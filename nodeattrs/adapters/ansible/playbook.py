@@ -14,7 +14,7 @@ from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.groups import Host
 from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, REPLACE
-from nodeattrs.adapters.ansible.plays import LookUp, Play
+from nodeattrs.adapters.ansible.plays import Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.adapters.ansible.tasks import Walk
 from nodeattrs.adapters.ansible.templates import filled
@@ -93,7 +93,7 @@ class Playbook:
         return answer
 
     def _walk(self, host: str) -> Iterator[Task]:
-        walk: Walk = Walk(self._reader(None), lambda where: self._look_up(where, walk, host))
+        walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
         hosts = self.inventory.hosts
         for play in self.plays:
             names = self.inventory.matching(*play.patterns)
@@ -195,19 +195,9 @@ class Playbook:
             *plays.prompts(play, self.inventory),
         ]
 
-    def _look_up(self, where: Around, walk: Walk, host: str) -> LookUp:
-        """What gives the value of a variable at a place, for names of files and roles; ABSENT for what may change."""
-        answer: list[InTask] = []
-
-        def look_up(name: str) -> Any:
-            if not answer:
-                now = walk.happened.met("", {}, where.play.at, where, walk.joined)
-                answer.append(self.within(now, host))
-            found = answer[0]
-            value = found.vars.get(name, found.magic.get(name, ABSENT))
-            return ABSENT if found.trace((name,)).unknown else value
-
-        return look_up
+    def _now(self, where: Around, walk: Walk, host: str) -> InTask:
+        """What a host has at a place that it has come to."""
+        return self.within(walk.happened.met("", {}, where.play.at, where, walk.joined), host)
 
     # --- what Ansible sets itself
 

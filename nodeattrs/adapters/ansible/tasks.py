@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.happenings import Happened
 from nodeattrs.adapters.ansible.levels import MERGE
-from nodeattrs.adapters.ansible.plays import LookUp, Play
+from nodeattrs.adapters.ansible.plays import Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
@@ -31,17 +32,17 @@ MOST_INCLUDES = 50
 class Walk:
     """One host's way through the tasks of all plays.
 
-    look_up: given a task's surroundings, what gives the value of a variable there, or ABSENT
+    now:     given a task's surroundings, what the host has there
     joined:  the roles that are in the play so far
     """
 
-    def __init__(self, roles: Roles, look_up: Callable[[Around], LookUp]) -> None:
+    def __init__(self, roles: Roles, now: Callable[[Around], Variables]) -> None:
         self.roles = roles
         self.happened = Happened(roles.files, roles.policy)
         self.joined: list[Role] = []
         self._entered: list[tuple[Around, Role]] = []
         self._ran: list[Role] = []
-        self._look_up = look_up
+        self._now = now
 
     def play(self, play: Play, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
         """The tasks of a play in the order in which they run.
@@ -118,7 +119,7 @@ class Walk:
         name = str(body.get("name") or module)
         inside = outside.within(own, at, 17, "task", name)
         yield self.happened.met(name, body, at, inside, self.joined)
-        self.happened.note(inside, body, module, arguments, at, self._look_up(inside))
+        self.happened.note(inside, body, module, arguments, at, lambda: self._now(inside))
 
     # --- what is followed
 
@@ -130,7 +131,7 @@ class Walk:
 
     def _tasks_of(self, inside: Around, arguments: Any, at: Steps, kind: str) -> Iterator[Task]:
         name = arguments.get("file") if isinstance(arguments, dict) else arguments
-        plain = filled(str(name), self._look_up(inside))
+        plain = filled(str(name), self._now(inside).known)
         paths = [] if plain is ABSENT else [folder / plain for folder in (inside.folder, *inside.sought("tasks"))]
         path = next((one for one in paths if one.is_file()), None)
         if path is not None:
@@ -174,7 +175,7 @@ class Walk:
 
     def _included(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
-        plain = filled(name_of(arguments), self._look_up(outside))
+        plain = filled(name_of(arguments), self._now(outside).known)
         if plain is ABSENT:
             self.happened.fact(outside.origin(at, "include_role"), "which role is included is not known", None)
             return None
