@@ -121,6 +121,17 @@ def test_a_role_runs_once_in_a_play_unless_a_task_names_it(tmp_path: Path, play:
     assert [task.name for task in tree(tmp_path, ONCE, play).tasks("h1")] == [f"in {role}" for role in ran]
 
 
+def test_parameters_are_one_before_they_meet_the_rest(tmp_path: Path):
+    """Under `merge` a text of the role that needs another one is replaced by its map, and hides nothing weaker."""
+    roles = {"a": ([{"role": "b", "x": {"b": 1}}], []), "b": ([], [])}
+    play = {"roles": [{"role": "a", "x": "text"}]}
+    files = {"roles/b/vars/main.yml": {"x": {"v": 1}}}
+    answer = tree(tmp_path, roles, play, "hash_behaviour = merge", **files).task("in b", "h1")
+
+    assert answer is not None
+    assert answer.vars["x"] == {"v": 1, "b": 1}
+
+
 def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
     """Those of imported and included roles, too."""
     play = {"tasks": [including("a", p="first"), {**importing("a"), "vars": {"p": "last"}}]}

@@ -155,7 +155,7 @@ class Playbook:
             *([Fold(where.around, REPLACE)] if where.around else []),
             *(nested(task.included, MERGE) if policy is MERGE else task.included),
             *task.facts,
-            *(() if role is None else role.all_params()),
+            *([] if role is None else nested(role.all_params(), policy)),
             *nested(list(where.params), REPLACE),
             *nested(self.inventory.extra, policy),
         ]
