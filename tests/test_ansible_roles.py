@@ -100,6 +100,38 @@ def test_only_the_role_that_includes_lays_its_parameters_over(tmp_path: Path, ta
     assert answer.vars["p"] == expected
 
 
+NEVER = {"role": "e", "when": False}
+ONCE = {"c": (["e"], []), "d": (["e"], []), "e": ([], []), "n": ([NEVER], []), "m": (["n", "e"], [])}
+
+
+@pytest.mark.parametrize(
+    ("play", "ran"),
+    [
+        ({"tasks": [including("n")]}, ["n"]),
+        ({"roles": ["m"]}, ["n", "e", "m"]),
+        ({"roles": [{"role": "c", "when": False}, "e"]}, ["e"]),
+        ({"roles": ["c"], "tasks": [including("d"), importing("c")]}, ["e", "c", "d", "c"]),
+        ({"pre_tasks": [including("c", p=1)], "roles": ["e"]}, ["e", "c"]),
+        ({"pre_tasks": [including("e")], "roles": ["e"]}, ["e", "e"]),
+    ],
+    ids=["never", "elsewhere", "entry", "again", "before", "named"],
+)
+def test_a_role_runs_once_in_a_play_unless_a_task_names_it(tmp_path: Path, play: dict[str, Any], ran: list[str]):
+    """One whose condition is false runs neither itself nor what it needs, and did not run."""
+    assert [task.name for task in tree(tmp_path, ONCE, play).tasks("h1")] == [f"in {role}" for role in ran]
+
+
+def test_parameters_are_one_before_they_meet_the_rest(tmp_path: Path):
+    """Under `merge` a text of the role that needs another one is replaced by its map, and hides nothing weaker."""
+    roles = {"a": ([{"role": "b", "x": {"b": 1}}], []), "b": ([], [])}
+    play = {"roles": [{"role": "a", "x": "text"}]}
+    files = {"roles/b/vars/main.yml": {"x": {"v": 1}}}
+    answer = tree(tmp_path, roles, play, "hash_behaviour = merge", **files).task("in b", "h1")
+
+    assert answer is not None
+    assert answer.vars["x"] == {"v": 1, "b": 1}
+
+
 def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
     """Those of imported and included roles, too."""
     play = {"tasks": [including("a", p="first"), {**importing("a"), "vars": {"p": "last"}}]}
@@ -134,3 +166,28 @@ def test_files_that_are_read_at_the_start_stand_in_the_inventory(tmp_path: Path)
 
         assert answer is not None
         assert (answer.vars["x"], answer.vars["y"]) == expected
+
+
+def test_a_host_that_has_the_name_of_a_group_knows_its_source(tmp_path: Path):
+    """No group names it, so that its variables are the group's: that it was read somewhere is true all the same."""
+    (tmp_path / "hosts.yml").write_text("all: {hosts: {web: {x: 1}}, children: {web: {hosts: {h1: }}}}\n")
+
+    assert Inventory("hosts.yml", folder=tmp_path).host("web").magic["inventory_file"] == str(tmp_path / "hosts.yml")
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [("", {"own": 1, "file": 1, "more": 1}), ("hash_behaviour = merge", {"play2": 1, "file": 1, "more": 1})],
+)
+def test_an_include_that_merges_keeps_what_its_task_had(tmp_path: Path, config: str, expected: dict[str, int]):
+    """Where all maps are merged anyway it lies over what a later task has, as others do."""
+    files = {"one.yml": {"x": {"file": 1}}, "two.yml": {"x": {"more": 1}}}
+    tasks = [{"include_vars": {"file": name, "hash_behaviour": "merge"}} for name in ("one.yml", "two.yml")]
+    later = {"hosts": "all", "gather_facts": False, "vars": {"x": {"play2": 1}}, "tasks": [T]}
+    play = {"vars": {"x": {"play": 1}}, "tasks": [{**tasks[0], "vars": {"x": {"own": 1}}}, tasks[1]]}
+    tree(tmp_path, {}, play, config, **files, **{"later.yml": [later]})
+    answer = Playbook(Inventory("h1,", folder=tmp_path, environment={}), "site.yml", "later.yml").task("t", "h1")
+
+    assert answer is not None
+    assert answer.vars["x"] == expected
+    assert {str(origin.place) for origin in answer.origins("x.file")} == {"one.yml:2"}

@@ -19,7 +19,7 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.trace import Trace
-from nodeattrs.core.tree import Path, as_path
+from nodeattrs.core.tree import ABSENT, Path, as_path
 from nodeattrs.core.unknown import Unknown
 
 _ANYTHING: Any = object()
@@ -65,6 +65,17 @@ def _about(layer: Layer, name: Any) -> Layer:
     return layer
 
 
+def only(plan: Plan, name: Any) -> Plan:
+    """A plan with what its layers say of one variable, and those unknown ones that may set it."""
+    if isinstance(plan, Fold):
+        children = (only(child, name) for child in plan.children)
+        return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
+    if type(plan.value) is Unknown:
+        return _about(plan, name)
+    its = {name: plan.value[name]} if isinstance(plan.value, dict) and name in plan.value else {}
+    return Layer(its, plan.origin, plan.title, plan.policy)
+
+
 class Variables:
     """What a host has, in an inventory or in a task: an answer.
 
@@ -97,6 +108,11 @@ class Variables:
     def magic(self) -> Mapping[str, Any]:
         """The variables that Ansible sets itself, as far as they are known without running it."""
         return self._magic()  # type: ignore[no-any-return]
+
+    def known(self, name: str) -> Any:
+        """The value of a variable, or of one that Ansible sets itself; ABSENT where it is not there, or may change."""
+        found = self.vars.get(name, self.magic.get(name, ABSENT))
+        return ABSENT if self.trace((name,)).unknown else found
 
     @property
     def value(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.answers import Variables, only
 from nodeattrs.adapters.ansible.extra import words
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested
@@ -21,7 +22,7 @@ from nodeattrs.adapters.ansible.values import MaySet
 from nodeattrs.adapters.ansible.where import Around, Task
 from nodeattrs.adapters.ansible.words import is_sure
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.fold import Layer
+from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT
@@ -51,6 +52,7 @@ class Happened:
     included: list[Plan] = field(default_factory=list)
     facts: list[Layer] = field(default_factory=list)
     groups: list[Layer] = field(default_factory=list)
+    _merged: dict[Any, Fold] = field(default_factory=dict)
 
     def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, joined: list[Role]) -> Task:
         """A task that is met now, with what may have been set before it."""
@@ -67,7 +69,7 @@ class Happened:
         self.facts.append(Layer.unknown(title(19), MaySet(origin, names), reason))
 
     def note(
-        self, where: Around, body: dict[Any, Any], module: str, arguments: Any, at: Steps, look_up: Callable[[str], Any]
+        self, where: Around, body: dict[Any, Any], module: str, arguments: Any, at: Steps, now: Callable[[], Variables]
     ) -> None:
         """A task has been met that runs a module."""
         origin = where.origin(at, f"task {body.get('name') or module}")
@@ -80,7 +82,7 @@ class Happened:
         elif module == "set_fact":
             self._set_fact(origin, arguments if isinstance(arguments, dict) else words(str(arguments)))
         elif module == "include_vars":
-            self._include_vars(where, body, arguments, origin, look_up)
+            self._include_vars(where, body, arguments, origin, now)
         elif module.rpartition(".")[2].endswith("_facts"):
             self.fact(origin, "the module may set facts", _NAMES.get(module))
 
@@ -99,11 +101,11 @@ class Happened:
     # --- include_vars
 
     def _include_vars(
-        self, where: Around, body: dict[Any, Any], arguments: Any, origin: Origin, look_up: Callable[[str], Any]
+        self, where: Around, body: dict[Any, Any], arguments: Any, origin: Origin, now: Callable[[], Variables]
     ) -> None:
         given = arguments if isinstance(arguments, dict) else words(str(arguments))
         name = given.get("file", given.get("_raw_params", given.get("dir")))
-        path = filled(str(name), look_up)
+        path = filled(str(name), lambda one: now().known(one))
         layers: list[Layer] | None = None
         if path is not ABSENT and not _OF_FOLDERS & given.keys():
             layers = self._read(where, given, path)
@@ -111,13 +113,23 @@ class Happened:
             self._may_include(origin, f"which variables {name} brings is not known", None)
         elif is_sure(body):
             found = [_under(layer, given.get("name")) for layer in layers]
-            is_merge = given.get("hash_behaviour") == "merge"
-            merging = (Layer(one.value, one.origin, one.title, MERGE) for one in found)
-            self.included += merging if is_merge else nested(found, REPLACE)
+            if given.get("hash_behaviour") == "merge" and self.policy is not MERGE:
+                self._merge(found, now().plan)
+            else:
+                self.included += nested(found, REPLACE)
         else:
             of_these = {key for layer in layers if isinstance(layer.value, dict) for key in layer.value}
             names = frozenset((given["name"],)) if "name" in given else frozenset(of_these)
             self._may_include(origin, f"include_vars sets it from {path}, when the task has run", names)
+
+    def _merge(self, found: list[Layer], below: Fold) -> None:
+        """What a task has is merged with what it includes, and stays as it is then."""
+        for name in {key: None for layer in found if isinstance(layer.value, dict) for key in layer.value}:
+            merging = Fold(tuple(only(one, name) for one in found), MERGE)
+            before = self._merged.get(name)
+            self.included = [one for one in self.included if one is not before]
+            self._merged[name] = Fold((only(below, name), merging), MERGE)
+            self.included.append(self._merged[name])
 
     def _may_include(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
         self.included.append(Layer.unknown(title(18), MaySet(origin, names), reason))

@@ -207,10 +207,10 @@ class Inventory:
             "groups": reached,
             "playbook_dir": str(self.playbook_dir),
         }
-        if host.groups:
+        if host.source is not None:
             known["inventory_file"] = host.source
-            is_file = host.source is not None and os.path.isabs(host.source)
-            known["inventory_dir"] = str(Path(str(host.source)).parent) if is_file else "None"
+            is_file = os.path.isabs(host.source)
+            known["inventory_dir"] = str(Path(host.source).parent) if is_file else "None"
         return known
 
     # --- layers

@@ -14,12 +14,11 @@ from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.groups import Host
 from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, REPLACE
-from nodeattrs.adapters.ansible.plays import LookUp, Play
+from nodeattrs.adapters.ansible.plays import Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.adapters.ansible.tasks import Walk
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
-from nodeattrs.adapters.ansible.words import never_runs
 from nodeattrs.core.borders import taking
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT
@@ -94,7 +93,7 @@ class Playbook:
         return answer
 
     def _walk(self, host: str) -> Iterator[Task]:
-        walk: Walk = Walk(self._reader(None), lambda where: self._look_up(where, walk, host))
+        walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
         hosts = self.inventory.hosts
         for play in self.plays:
             names = self.inventory.matching(*play.patterns)
@@ -123,7 +122,7 @@ class Playbook:
         return fill
 
     def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
-        """The roles of a play that run, dependencies first, and those that join it, the weakest first."""
+        """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
             reader = self._reader(play)
             running: list[Role] = []
@@ -133,10 +132,7 @@ class Playbook:
                 asked: Asked = asked_by(entry, play.document, at)
                 role = reader.read(asked, play.folder)
                 joined.append(role)
-                for one in role.chain():
-                    one.runs = not never_runs(asked.body)
-                    if not any(one.same_as(other) for other in running):
-                        running.append(one)
+                running += role.chain()
             outside = Around(play, play.document, play.folder)
             for one in [one for role in joined for one in role.chain()]:
                 joined += tasks.imported_by(one, outside, reader)
@@ -159,7 +155,7 @@ class Playbook:
             *([Fold(where.around, REPLACE)] if where.around else []),
             *(nested(task.included, MERGE) if policy is MERGE else task.included),
             *task.facts,
-            *(() if role is None else role.all_params()),
+            *([] if role is None else nested(role.all_params(), policy)),
             *nested(list(where.params), REPLACE),
             *nested(self.inventory.extra, policy),
         ]
@@ -199,19 +195,9 @@ class Playbook:
             *plays.prompts(play, self.inventory),
         ]
 
-    def _look_up(self, where: Around, walk: Walk, host: str) -> LookUp:
-        """What gives the value of a variable at a place, for names of files and roles; ABSENT for what may change."""
-        answer: list[InTask] = []
-
-        def look_up(name: str) -> Any:
-            if not answer:
-                now = walk.happened.met("", {}, where.play.at, where, walk.joined)
-                answer.append(self.within(now, host))
-            found = answer[0]
-            value = found.vars.get(name, found.magic.get(name, ABSENT))
-            return ABSENT if found.trace((name,)).unknown else value
-
-        return look_up
+    def _now(self, where: Around, walk: Walk, host: str) -> InTask:
+        """What a host has at a place that it has come to."""
+        return self.within(walk.happened.met("", {}, where.play.at, where, walk.joined), host)
 
     # --- what Ansible sets itself
 

@@ -13,7 +13,7 @@ from typing import Any
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested, plain_of
 from nodeattrs.adapters.ansible.levels import title
-from nodeattrs.adapters.ansible.words import ROLE
+from nodeattrs.adapters.ansible.words import ROLE, never_runs
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path as Steps
@@ -153,6 +153,7 @@ class Roles:
         role.vars = self.of(path, "vars", name, asked.vars_from, 15)
         role.is_public = not self.are_private if asked.is_public is None else asked.is_public
         role.entry, role.params = _given(asked)
+        role.runs = not never_runs(asked.body) and (by is None or by.runs)
         role.limits = [asked.body.get(key) for key in ("tags", "when")]
         role.needs += [self.read(entry, folder, role) for entry in self.dependencies(path)]
         return role

@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.happenings import Happened
 from nodeattrs.adapters.ansible.levels import MERGE
-from nodeattrs.adapters.ansible.plays import LookUp, Play
+from nodeattrs.adapters.ansible.plays import Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
@@ -31,33 +32,33 @@ MOST_INCLUDES = 50
 class Walk:
     """One host's way through the tasks of all plays.
 
-    look_up: given a task's surroundings, what gives the value of a variable there, or ABSENT
+    now:     given a task's surroundings, what the host has there
     joined:  the roles that are in the play so far
     """
 
-    def __init__(self, roles: Roles, look_up: Callable[[Around], LookUp]) -> None:
+    def __init__(self, roles: Roles, now: Callable[[Around], Variables]) -> None:
         self.roles = roles
         self.happened = Happened(roles.files, roles.policy)
         self.joined: list[Role] = []
         self._entered: list[tuple[Around, Role]] = []
-        self._look_up = look_up
+        self._ran: list[Role] = []
+        self._now = now
 
     def play(self, play: Play, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
         """The tasks of a play in the order in which they run.
 
         roles:   reads roles, with the names that the play can fill in
-        entries: the roles under `roles`, dependencies before those that need them
+        entries: the roles under `roles`, dependencies before those that need them; each runs once
         joined:  those and what is imported
         raises:  AnsibleError
         """
-        self.roles, self.joined, self._entered = roles, list(joined), []
+        self.roles, self.joined, self._entered, self._ran = roles, list(joined), [], []
         outside = Around(play, play.document, play.folder)
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
         yield from self._list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))
         for role in entries:
-            if role.runs:
-                yield from self._role(outside, role)
+            yield from self._once(outside, role)
         for key in ("tasks", "post_tasks", "handlers"):
             yield from self._list(outside, play.entries(key), (*play.at, key))
         listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
@@ -67,6 +68,12 @@ class Walk:
         """The handlers of roles, each where its role was entered last."""
         found = [task for outside, role in entered for task in self._role(outside, role, "handlers")]
         yield from {(task.where.folder, task.name): task for task in found}.values()
+
+    def _once(self, outside: Around, role: Role) -> Iterator[Task]:
+        """The tasks of a role that an entry or a dependency names: once in a play."""
+        if role.runs and not any(role.same_as(one) for one in self._ran):
+            self._ran.append(role)
+            yield from self._role(outside, role)
 
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
         path = self.roles.file(role.path / kind, stem)
@@ -112,7 +119,7 @@ class Walk:
         name = str(body.get("name") or module)
         inside = outside.within(own, at, 17, "task", name)
         yield self.happened.met(name, body, at, inside, self.joined)
-        self.happened.note(inside, body, module, arguments, at, self._look_up(inside))
+        self.happened.note(inside, body, module, arguments, at, lambda: self._now(inside))
 
     # --- what is followed
 
@@ -124,7 +131,7 @@ class Walk:
 
     def _tasks_of(self, inside: Around, arguments: Any, at: Steps, kind: str) -> Iterator[Task]:
         name = arguments.get("file") if isinstance(arguments, dict) else arguments
-        plain = filled(str(name), self._look_up(inside))
+        plain = filled(str(name), self._now(inside).known)
         paths = [] if plain is ABSENT else [folder / plain for folder in (inside.folder, *inside.sought("tasks"))]
         path = next((one for one in paths if one.is_file()), None)
         if path is not None:
@@ -160,7 +167,7 @@ class Walk:
         self._entered += [(inside, one) for one in role.chain()]
         for need in role.needs:
             for one in need.chain():
-                yield from self._role(inside, one)
+                yield from self._once(inside, one)
         stem = stem_of(arguments, "tasks_from")
         if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
             raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
@@ -168,7 +175,7 @@ class Walk:
 
     def _included(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
-        plain = filled(name_of(arguments), self._look_up(outside))
+        plain = filled(name_of(arguments), self._now(outside).known)
         if plain is ABSENT:
             self.happened.fact(outside.origin(at, "include_role"), "which role is included is not known", None)
             return None
