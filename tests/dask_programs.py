@@ -15,11 +15,14 @@ def free_port():
 
 
 @contextlib.contextmanager
-def running(folder):
-    """The scheduler's address, and its process. Workers that die are started again, as `dask worker` does."""
+def running(folder, again=True):
+    """The scheduler's address, and its process.
+
+    again: whether workers that die are started again, as `dask worker` does
+    """
     port = free_port()
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-    started = []
+    started, nanny = [], [] if again else ["--no-nanny"]
 
     def start(what, *words):
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *words, "--no-dashboard"]
@@ -27,7 +30,7 @@ def running(folder):
 
     start("scheduler", "--host", "127.0.0.1", "--port", str(port))
     for _ in range(2):
-        start("worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--local-directory", str(folder))
+        start("worker", f"tcp://127.0.0.1:{port}", "--nthreads", "1", "--local-directory", str(folder), *nanny)
     try:
         yield f"tcp://127.0.0.1:{port}", started[0]
     finally:

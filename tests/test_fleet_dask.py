@@ -205,7 +205,7 @@ class TestASchedulerThatGoesAway:
         """
         words = ["fleet", "resolve", "--repo", fleet.repository, "--facts", fleet.facts, "--store", fleet.store]
         recipe(fleet, SLOW + HALFWAY.format(go=str(tmp_path / "go"), gone=str(tmp_path / "gone")))
-        with dask_programs.running(tmp_path) as (address, scheduler):
+        with dask_programs.running(tmp_path, again=False) as (address, scheduler):
             killer = subprocess.Popen([sys.executable, "-c", KILLER, str(tmp_path), str(scheduler.pid)])
             assert 1 == main([*words, "--executor", f"dask:{address}"])
             killer.wait(10)
