@@ -166,6 +166,9 @@ class Comparison:
 
     def faults(self) -> Iterator[str]:
         """What differs, in words."""
+        if self.theirs.get("error", "").startswith("AnsibleVaultError"):  # roles whose entries it compares, say
+            self.tree.used["it asks for a password: not compared"] += 1
+            return
         if "error" in self.theirs:
             yield f"Ansible refuses: {self.theirs['error']}"
             return
@@ -363,6 +366,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first tree (default: 0)")
     parser.add_argument("--hosts", type=int, default=50, help="of each tree (default: 50)")
     parser.add_argument("--ask", type=int, default=8, help="how many hosts of each are asked for (default: 8)")
+    parser.add_argument("--run", type=float, default=0.1, help="the share of playbooks that are run (default: 0.1)")
     parser.add_argument("--batch", type=int, default=200, help="so many are sorted by their settings (default: 200)")
     parser.add_argument("--seconds", type=float, default=0, help="stop after that (default: never)")
     parser.add_argument("--venv", default=os.environ.get("ANSIBLE_VENV", ""), help="with ansible-core in it")
@@ -403,10 +407,11 @@ class _Run:
 
     def _trees(self) -> Iterator[tuple[int, Tree]]:
         """The trees, in batches those of one environment together: to start Ansible costs more than a tree."""
+        how = self.asked.hosts, self.asked.ask, self.asked.run
         numbers = range(self.asked.first, self.asked.first + self.asked.count)
         for begin in numbers[:: self.asked.batch]:
             batch = numbers[begin - numbers.start :][: self.asked.batch]
-            made = [(one, tree(f"{self.asked.seed}-{one}", self.asked.hosts, self.asked.ask)) for one in batch]
+            made = [(one, tree(f"{self.asked.seed}-{one}", *how)) for one in batch]
             yield from sorted(made, key=lambda pair: json.dumps(environment_of(pair[1], self.home), sort_keys=True))
 
     def _faults(self, number: int, one: Tree) -> list[str]:
