@@ -132,6 +132,17 @@ def test_parameters_are_one_before_they_meet_the_rest(tmp_path: Path):
     assert answer.vars["x"] == {"v": 1, "b": 1}
 
 
+def test_variables_of_an_include_replace_those_of_blocks_around_it(tmp_path: Path):
+    """Under `merge`, too, where they would else meet them key by key, or not reach what a text hides."""
+    files = {"host_vars/h1.yml": {"x": {"host": 1}, "y": {"host": 1}}, "more.yml": [T]}
+    block = {"block": [{"include_tasks": "more.yml", "vars": {"x": {"i": 1}, "y": {"i": 1}}}]}
+    play = {"tasks": [{**block, "vars": {"x": "text", "y": {"block": 1}}}]}
+    answer = tree(tmp_path, {}, play, "hash_behaviour = merge", **files).task("t", "h1")
+
+    assert answer is not None
+    assert answer.vars["x"] == answer.vars["y"] == {"host": 1, "i": 1}
+
+
 def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
     """Those of imported and included roles, too."""
     play = {"tasks": [including("a", p="first"), {**importing("a"), "vars": {"p": "last"}}]}

@@ -127,7 +127,12 @@ class Walk:
         return self._tasks_of(outside.within(own, at, 17, "import_tasks"), arguments, at, "import_tasks")
 
     def _include_tasks(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
-        return self._tasks_of(outside.given(own, at, "include_tasks"), arguments, at, "include_tasks")
+        return self._tasks_of(self._given(outside, own, at, "include_tasks"), arguments, at, "include_tasks")
+
+    def _given(self, outside: Around, own: dict[Any, Any], at: Steps, kind: str) -> Around:
+        """What an include gives; under `merge` its variables replace those of blocks around it, too."""
+        inside = outside.given(own, at, kind)
+        return inside.within(own, at, 17, kind) if self.roles.policy is MERGE else inside
 
     def _tasks_of(self, inside: Around, arguments: Any, at: Steps, kind: str) -> Iterator[Task]:
         name = arguments.get("file") if isinstance(arguments, dict) else arguments
@@ -156,7 +161,7 @@ class Walk:
         role = self._included(outside, own, arguments, at)
         if role is None:
             return
-        inside = outside.given(own, at, "include_role")
+        inside = self._given(outside, own, at, "include_role")
         by = () if outside.role is None else outside.role.params
         role.is_public = isinstance(arguments, dict) and arguments.get("public") is True
         self.joined += joining(role, arguments, outside, self.roles)
