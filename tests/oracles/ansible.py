@@ -202,7 +202,7 @@ class Comparison:
             if not places:
                 yield f"{host}: {name!r} is not where Ansible has it"
                 return
-            fits = (at for at in places if not self._differs(answer, left[at][1]))
+            fits = (at for at in places if not self._differs(answer, *left[at][1:]))
             chosen = next(fits, places[0])
             yield from self._answer(f"{host} in {name!r}", answer, *left[chosen][1:])
             left = left[chosen + 1 :]
@@ -210,9 +210,10 @@ class Comparison:
         yield from (f"{host}: {name!r} is missing" for name, *_ in left if name not in known)
 
     @staticmethod
-    def _differs(answer: Variables, expected: dict[str, Any]) -> bool:
+    def _differs(answer: Variables, expected: dict[str, Any], magic: dict[str, Any]) -> bool:
         got = {name: plain(value) for name, value in answer.vars.items() if len(str(name)) == 2 and str(name)[0] == "v"}
-        return not _same(got, {name: value for name, (value, _) in expected.items()})
+        is_other = magic.get("role_name") != answer.magic.get("role_name")
+        return is_other or not _same(got, {name: value for name, (value, _) in expected.items()})
 
     def _in_run(self, host: str, entries: list[Any], playbook: Playbook) -> Iterator[str]:
         if host not in playbook.inventory.hosts:
