@@ -132,14 +132,55 @@ def test_parameters_are_one_before_they_meet_the_rest(tmp_path: Path):
     assert answer.vars["x"] == {"v": 1, "b": 1}
 
 
+def test_variables_of_an_include_replace_those_of_blocks_around_it(tmp_path: Path):
+    """Under `merge`, too, where they would else meet them key by key, or not reach what a text hides."""
+    files = {"host_vars/h1.yml": {"x": {"host": 1}, "y": {"host": 1}}, "more.yml": [T]}
+    block = {"block": [{"include_tasks": "more.yml", "vars": {"x": {"i": 1}, "y": {"i": 1}}}]}
+    play = {"tasks": [{**block, "vars": {"x": "text", "y": {"block": 1}}}]}
+    answer = tree(tmp_path, {}, play, "hash_behaviour = merge", **files).task("t", "h1")
+
+    assert answer is not None
+    assert answer.vars["x"] == answer.vars["y"] == {"host": 1, "i": 1}
+
+
 def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
-    """Those of imported and included roles, too."""
-    play = {"tasks": [including("a", p="first"), {**importing("a"), "vars": {"p": "last"}}]}
+    """What is imported is entered before anything runs, and so before what is included."""
+    play = {"tasks": [including("a", p="included"), {**importing("a"), "vars": {"p": "imported"}}]}
     handlers = {"roles/a/handlers/main.yml": [{"name": "restart", "debug": {}}]}
     playbook = tree(tmp_path, {"a": ([], [])}, play, **handlers)
 
     assert [task.name for task in playbook.tasks("h1")] == ["in a", "in a", "restart"]
-    assert playbook.task("restart", "h1").vars["p"] == "last"  # type: ignore[union-attr]
+    assert playbook.task("restart", "h1").vars["p"] == "included"  # type: ignore[union-attr]
+
+
+NEEDED = {"role": "e", "vars": {"p": "needed"}}
+IMPORTED = {**importing("e"), "vars": {"p": "imported"}}
+TWICE = {
+    "c": ([NEEDED], []),
+    "e": ([], []),
+    "i": ([NEEDED], [IMPORTED]),
+    "n": ([NEEDED], [including("e", p="included")]),
+}
+
+
+@pytest.mark.parametrize(
+    ("play", "last"),
+    [
+        ({"tasks": [including("i")]}, "needed"),
+        ({"tasks": [importing("i")]}, "needed"),
+        ({"roles": ["i"]}, "imported"),
+        ({"tasks": [including("n")]}, "included"),
+        ({"tasks": [including("c"), IMPORTED]}, "needed"),
+        ({"pre_tasks": [IMPORTED], "roles": ["c"]}, "imported"),
+    ],
+)
+def test_a_role_is_entered_by_imports_first_and_by_includes_when_they_run(tmp_path: Path, play: Any, last: str):
+    """What tasks of an included or imported role import comes before what that role needs."""
+    handlers = {"roles/e/handlers/main.yml": [{"name": "restart", "debug": {}}]}
+    answer = tree(tmp_path, TWICE, play, **handlers).task("restart", "h1")
+
+    assert answer is not None
+    assert answer.vars["p"] == last
 
 
 def test_of_alternatives_the_first_that_is_there_counts(tmp_path: Path):

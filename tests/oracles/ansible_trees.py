@@ -40,8 +40,12 @@ _PRINTED = (
 )
 
 
-def tree(seed: str, hosts: int = 50, ask: int = 8) -> Tree:
-    """The tree of a seed; the same for the same one. ask: how many hosts of it are asked for"""
+def tree(seed: str, hosts: int = 50, ask: int = 8, run: float = 0.1) -> Tree:
+    """The tree of a seed; the same for the same one.
+
+    ask: how many hosts of it are asked for
+    run: how often its playbook is run
+    """
     chance = random.Random(seed)
     name, settings, _ = chance.choices(SETTINGS, [share for _, _, share in SETTINGS])[0]
     made = Tree(settings={key: value for key, value in settings.items() if key != "facts"}, facts="facts" in settings)
@@ -51,7 +55,7 @@ def tree(seed: str, hosts: int = 50, ask: int = 8) -> Tree:
     if is_merge:
         made.settings["hash_behaviour"] = "merge"
     values = Values(chance, made, is_merge=is_merge)
-    made.run = values.use("a run", 0.1)
+    made.run = values.use("a run", run)
     inventories = Inventories(values, hosts)
     inventories.write()
     made.asked = chance.sample(inventories.hosts, min(2 if made.run else ask, hosts)) + inventories.more

@@ -40,7 +40,8 @@ class Walk:
         self.roles = roles
         self.happened = Happened(roles.files, roles.policy)
         self.joined: list[Role] = []
-        self._entered: list[tuple[Around, Role]] = []
+        self._unit: list[tuple[Around, Role]] = []
+        self._entered = [self._unit]
         self._ran: list[Role] = []
         self._now = now
 
@@ -52,7 +53,8 @@ class Walk:
         joined:  those and what is imported
         raises:  AnsibleError
         """
-        self.roles, self.joined, self._entered, self._ran = roles, list(joined), [], []
+        self.roles, self.joined, self._unit, self._ran = roles, list(joined), [], []
+        self._entered = [self._unit]
         outside = Around(play, play.document, play.folder)
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
@@ -62,7 +64,7 @@ class Walk:
         for key in ("tasks", "post_tasks", "handlers"):
             yield from self._list(outside, play.entries(key), (*play.at, key))
         listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
-        yield from self._handlers([*listed, *self._entered])
+        yield from self._handlers([*listed, *(one for unit in self._entered for one in unit)])
 
     def _handlers(self, entered: list[tuple[Around, Role]]) -> Iterator[Task]:
         """The handlers of roles, each where its role was entered last."""
@@ -127,7 +129,12 @@ class Walk:
         return self._tasks_of(outside.within(own, at, 17, "import_tasks"), arguments, at, "import_tasks")
 
     def _include_tasks(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Iterator[Task]:
-        return self._tasks_of(outside.given(own, at, "include_tasks"), arguments, at, "include_tasks")
+        return self._tasks_of(self._given(outside, own, at, "include_tasks"), arguments, at, "include_tasks")
+
+    def _given(self, outside: Around, own: dict[Any, Any], at: Steps, kind: str) -> Around:
+        """What an include gives; under `merge` its variables replace those of blocks around it, too."""
+        inside = outside.given(own, at, kind)
+        return inside.within(own, at, 17, kind) if self.roles.policy is MERGE else inside
 
     def _tasks_of(self, inside: Around, arguments: Any, at: Steps, kind: str) -> Iterator[Task]:
         name = arguments.get("file") if isinstance(arguments, dict) else arguments
@@ -137,7 +144,8 @@ class Walk:
         if path is not None:
             if kind == "include_tasks":
                 self.joined += imported_from(inside, path, self.roles)
-            yield from self._file(inside, path)
+            within = self._file(inside, path)
+            yield from self._including(within) if kind == "include_tasks" else within
         elif plain is not ABSENT and kind == "import_tasks":
             origin = inside.origin(at, kind)
             raise AnsibleError("no-file", f"no file {name}", file=origin.file, line=origin.line)
@@ -156,15 +164,21 @@ class Walk:
         role = self._included(outside, own, arguments, at)
         if role is None:
             return
-        inside = outside.given(own, at, "include_role")
+        inside = self._given(outside, own, at, "include_role")
         by = () if outside.role is None else outside.role.params
         role.is_public = isinstance(arguments, dict) and arguments.get("public") is True
         self.joined += joining(role, arguments, outside, self.roles)
-        yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, arguments)
+        yield from self._including(self._tasks_in(replace(inside, params=(*inside.params, *by)), role, arguments))
+
+    def _including(self, tasks: Iterator[Task]) -> Iterator[Task]:
+        """The tasks of an include: what they import is entered with it, after all that was entered before."""
+        outer, self._unit = self._unit, []
+        self._entered.append(self._unit)
+        yield from tasks
+        self._unit = outer
 
     def _tasks_in(self, inside: Around, role: Role, arguments: Any) -> Iterator[Task]:
         inside = replace(inside, depth=inside.depth + 1)
-        self._entered += [(inside, one) for one in role.chain()]
         for need in role.needs:
             for one in need.chain():
                 yield from self._once(inside, one)
@@ -172,6 +186,7 @@ class Walk:
         if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
             raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._role(inside, role, "tasks", stem)
+        self._unit += [(inside, one) for one in role.chain()]  # after what their tasks import
 
     def _included(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
