@@ -52,6 +52,13 @@ def _row(figure: Figure) -> tuple[str, ...]:
     return figure.name, f"{figure.value:,.2f} {figure.unit}", bar, judged, figure.chef, figure.of
 
 
+def _as_they_come(figures: Iterable[Figure]) -> Iterator[Figure]:
+    """The same, each named on standard error once it is there: a table takes long."""
+    for figure in figures:
+        print(f"{figure.name}: {figure.value:,.2f} {figure.unit} ({figure.of})", file=sys.stderr, flush=True)
+        yield figure
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description="Measure, and judge by the bars.")
     parser.add_argument("kind", choices=sorted(KINDS))
@@ -62,7 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
     if asked.rounds < 1:
         parser.error("at least one round is needed")
 
-    figures = list(growth_figures(asked.rounds, asked.only) if asked.only else KINDS[asked.kind](asked.rounds))
+    measuring = growth_figures(asked.rounds, asked.only) if asked.only else KINDS[asked.kind](asked.rounds)
+    figures = list(_as_they_come(measuring))
     missed = [figure for figure in figures if figure.missed]
     if asked.json:
         told = {"python": platform.python_version(), "figures": [figure.to_dict() for figure in figures]}
