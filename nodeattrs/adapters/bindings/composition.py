@@ -15,9 +15,8 @@ import os
 import pathlib
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
@@ -37,6 +36,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.records import NamedTuple, dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
 
 _CLASSIFIER_SECONDS = 60
