@@ -70,7 +70,7 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     if where.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_sets
 
-        return parse_sets(text_of(where, name), name)
+        return parse_sets(text_of(where, name), name, remembered=True)
     return sets_from_document(read(where, name))
 
 
@@ -387,7 +387,7 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_site
 
-        return parse_site(text_of(path, name), name)
+        return parse_site(text_of(path, name), name, remembered=True)
     return site_from_document(read(path, name))
 
 
