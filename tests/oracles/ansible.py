@@ -187,7 +187,9 @@ class Comparison:
 
     def _inventory(self) -> Inventory:
         environment = environment_of(self.tree, self.folder) if self.by_environment else {}
-        how: dict[str, Any] = {"environment": environment, "run_inventory": self.tree.scripts}
+        passed_over = re.compile(self.tree.settings.get("inventory_ignore_patterns", "(?!)"))
+        scripts = [name for name in self.tree.scripts if not passed_over.search(name)]  # to run another one is refused
+        how: dict[str, Any] = {"environment": environment, "run_inventory": scripts}
         return Inventory(*self.tree.sources, folder=self.folder, extra_vars=self.tree.extra, **how)
 
     def _host(self, host: str, entries: list[Any], inventory: Inventory, playbook: Playbook | None) -> Iterator[str]:
