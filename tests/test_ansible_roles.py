@@ -209,6 +209,18 @@ def test_files_that_are_read_at_the_start_stand_in_the_inventory(tmp_path: Path)
         assert (answer.vars["x"], answer.vars["y"]) == expected
 
 
+def test_of_files_that_are_read_at_the_start_those_of_a_host_meet_what_its_line_says_first(tmp_path: Path):
+    """Under `merge` a map replaces the text of its line, and is then one with those of groups."""
+    files = {"inv/hosts.yml": {"all": {"vars": {"x": {"group": 1}}, "hosts": {"h1": {"x": "text"}}}}}
+    files["inv/host_vars/h1.yml"] = {"x": {"host": 1}}
+    for config, expected in (("", {"host": 1}), ("run_vars_plugins = start", {"group": 1, "host": 1})):
+        tree(tmp_path, {}, {"tasks": [T]}, f"hash_behaviour = merge\n{config}", **files)
+        answer = Playbook(Inventory("inv/hosts.yml", folder=tmp_path, environment={}), "site.yml").task("t", "h1")
+
+        assert answer is not None
+        assert answer.vars["x"] == expected
+
+
 def test_a_host_that_has_the_name_of_a_group_knows_its_source(tmp_path: Path):
     """No group names it, so that its variables are the group's: that it was read somewhere is true all the same."""
     (tmp_path / "hosts.yml").write_text("all: {hosts: {web: {x: 1}}, children: {web: {hosts: {h1: }}}}\n")
