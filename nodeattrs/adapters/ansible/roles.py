@@ -33,6 +33,7 @@ class Role:
     defaults, vars: the layers of levels 2 and 15, its own only
     entry:      `vars` of its own entry (level 15)
     params:     the other keys of it (level 20)
+    led:        `vars` of the task that includes or imports it, as handlers of roles that it imports have them
     limits:     what `tags` and `when` of its entry say
     needs:      the roles it depends on, in order
     parents:    the roles that led here, as dependants or by an include, the outermost first
@@ -47,6 +48,7 @@ class Role:
     vars: list[Plan] = field(default_factory=list)
     entry: list[Layer] = field(default_factory=list)
     params: list[Layer] = field(default_factory=list)
+    led: list[Layer] = field(default_factory=list)
     limits: list[Any] = field(default_factory=list)
     needs: list[Role] = field(default_factory=list)
     runs: bool = True
@@ -83,6 +85,10 @@ class Role:
     def all_params(self) -> list[Layer]:
         """Level 20 in its tasks: parents, then its own."""
         return [one for role in (*self.parents, self) for one in role.params]
+
+    def for_handlers(self) -> Role:
+        """The same for its handlers: to them `vars` of tasks that include the roles above count as those of entries."""
+        return replace(self, parents=tuple(replace(one, entry=[*one.entry, *one.led]) for one in self.parents))
 
     def same_as(self, other: Role) -> bool:
         """Whether it is the same role with the same entry: it runs once."""

@@ -68,14 +68,15 @@ class Walk:
 
     def _handlers(self, entered: list[tuple[Around, Role]]) -> Iterator[Task]:
         """The handlers of roles, each where its role was entered last."""
-        found = [task for outside, role in entered for task in self._role(outside, role, "handlers")]
+        found = [task for outside, role in entered for task in self._role(outside, role.for_handlers(), "handlers")]
         yield from {(task.where.folder, task.name): task for task in found}.values()
 
     def _once(self, outside: Around, role: Role) -> Iterator[Task]:
-        """The tasks of a role that an entry or a dependency names: once in a play."""
-        if role.runs and not any(role.same_as(one) for one in self._ran):
-            self._ran.append(role)
-            yield from self._role(outside, role)
+        """The tasks of a role that an entry or a dependency names: once in a play, but for roles that they import."""
+        if role.runs:
+            has_run = any(role.same_as(one) for one in self._ran)
+            self._ran += [] if has_run else [role]
+            yield from self._role(replace(outside, has_run=has_run), role)
 
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
         path = self.roles.file(role.path / kind, stem)
@@ -115,6 +116,8 @@ class Walk:
                 yield from self._list(inside, body.get(key) or [], (*at, key))
             return
         module, arguments = module_of(body)
+        if outside.has_run and not module.startswith("import_"):
+            return
         if module in _FOLLOWED:
             yield from getattr(self, f"_{module}")(outside, own, arguments, at)
             return
@@ -178,7 +181,7 @@ class Walk:
         self._unit = outer
 
     def _tasks_in(self, inside: Around, role: Role, arguments: Any) -> Iterator[Task]:
-        inside = replace(inside, depth=inside.depth + 1)
+        outside, inside = inside.as_loaded(), inside.of_role()
         for need in role.needs:
             for one in need.chain():
                 yield from self._once(inside, one)
@@ -186,7 +189,7 @@ class Walk:
         if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
             raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._role(inside, role, "tasks", stem)
-        self._unit += [(inside, one) for one in role.chain()]  # after what their tasks import
+        self._unit += [(outside, one) for one in role.chain()]  # after what their tasks import
 
     def _included(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
@@ -196,8 +199,9 @@ class Walk:
             return None
         asked = asked_of(plain, arguments, outside.document, at)
         role = self.roles.read(asked, outside.play.folder, outside.role)
-        if own and self.roles.policy is MERGE:  # they count as those of an entry, too, which replacing never shows
-            role.entry += outside.within(own, at, 15, "include_role").around[-1:]
+        if own:  # they count as those of an entry, too, which replacing shows to handlers alone
+            its = role.entry if self.roles.policy is MERGE else role.led
+            its += outside.within(own, at, 15, "include_role").around[-1:]
         return role
 
 
