@@ -159,6 +159,35 @@ def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
     assert playbook.task("restart", "h1").vars["p"] == "included"  # type: ignore[union-attr]
 
 
+def once(kind: str, role: str, *, own: dict[str, Any] | None = None, **how: Any) -> dict[str, Any]:
+    return {kind: {"name": role, "allow_duplicates": False, **how}, "vars": own or {}}
+
+
+OFTEN = {"c": (["e"], []), "d": (["e"], []), "e": ([], [])}
+
+
+@pytest.mark.parametrize(
+    ("play", "allows", "ran"),
+    [
+        ({"roles": ["e", "e"]}, None, ["e"]),
+        ({"roles": ["e", "e"]}, True, ["e", "e"]),
+        ({"roles": ["c", "d"]}, True, ["e", "c", "e", "d"]),
+        ({"tasks": [including("e"), importing("e")]}, False, ["e", "e"]),
+        ({"tasks": [including("e"), once("import_role", "e"), once("include_role", "e", public=True)]}, True, ["e"]),
+        ({"tasks": [once("include_role", "e"), including("e")]}, None, ["e", "e"]),
+        ({"tasks": [once("include_role", "e", own={"p": 1}), once("import_role", "e")]}, None, ["e", "e"]),
+        ({"tasks": [including("e"), once("include_role", "e", vars_from="x")]}, None, ["e", "e"]),
+        ({"roles": ["e"], "tasks": [once("import_role", "e")]}, None, ["e", "e"]),
+        ({"tasks": [{**once("import_role", "e"), "when": "x"}, once("import_role", "e")]}, None, ["e", "e"]),
+    ],
+)
+def test_a_role_that_allows_duplicates_runs_again(tmp_path: Path, play: dict[str, Any], allows: Any, ran: list[str]):
+    """Of entries the role itself says so, of includes each of them, and one that may not have run counts for nobody."""
+    meta = {} if allows is None else {"roles/e/meta/main.yml": {"allow_duplicates": allows}}
+
+    assert [task.name for task in tree(tmp_path, OFTEN, play, **meta).tasks("h1")] == [f"in {role}" for role in ran]
+
+
 HANDLED = {"i": ([], [{**importing("e"), "vars": {"own": "import"}}]), "e": ([], [])}
 
 

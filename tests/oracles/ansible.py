@@ -228,9 +228,13 @@ class Comparison:
         for name, (expected, magic) in theirs.items():
             if name in ours:
                 yield from self._answer(f"{host} in {name!r}", playbook.within(ours[name], host), expected, magic)
-        if not any(layer.title in _REGROUPED for layer in playbook.unknown(host)):  # which plays it is in, too
-            yield from (f"{host}: {name!r} runs there" for name in theirs if name not in ours)
         yield from (f"{host}: {name!r} runs here" for name in ours if name not in theirs and not _MAY_RUN.match(name))
+        if not any(layer.title in _REGROUPED for layer in playbook.unknown(host)):  # which plays it is in, too
+            there = [name for name in self.theirs["ran"].get(host, ()) if name and not _MAY_RUN.match(name)]
+            here = [task.name for task in playbook.tasks(host) if not _MAY_RUN.match(task.name)]
+            self.tree.used["order of tasks"] += 1
+            if here != there:
+                yield f"{host} runs {there} there and {here} here"
 
     def _print(self, inventory: Inventory, words: list[str], wanted: str) -> Iterator[str]:
         how: dict[str, Any] = {"export": "--export" in words, "limit": words[-1] if "--limit" in words else None}
