@@ -297,10 +297,11 @@ class Comparison:
     def _variables(self, where: str, answer: Variables, expected: dict[str, Any]) -> Iterator[str]:
         """The origins of maps and lists, where Ansible has one that says something."""
         folded = answer.folded()
+        is_merging = self.tree.settings.get("hash_behaviour") == "merge" or self.tree.used["include_vars that merges"]
         for name, (value, origin) in expected.items():
             if origin is None or not isinstance(value, (dict, list)) or not value:
                 continue
-            if isinstance(value, dict) and self.tree.settings.get("hash_behaviour") == "merge":
+            if isinstance(value, dict) and is_merging:
                 continue  # that of the weakest
             self.lines += 1
             found = [(one.file or one.kind, one.line) for one in folded.origins((name,))]
