@@ -18,7 +18,6 @@ from typing import Any
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
-from nodeattrs.records import NamedTuple
 
 
 class Part:
