@@ -194,9 +194,9 @@ def test_nothing_is_compiled_before_one_is_made(monkeypatch: pytest.MonkeyPatch)
     And then once for each class.
     """
     compiled: list[str] = []
-    real: Callable[..., Any] = records._compiled
+    real: Callable[..., Any] = records._method
     monkeypatch.setattr(
-        records, "_compiled", lambda kind, name, *rest: compiled.append(name) or real(kind, name, *rest)
+        records, "_method", lambda kind, name, *rest: compiled.append(name) or real(kind, name, *rest)
     )
 
     made: Any = classes(records)
@@ -205,3 +205,17 @@ def test_nothing_is_compiled_before_one_is_made(monkeypatch: pytest.MonkeyPatch)
         made.Frozen("a"), made.Pair(1), made.Wide(2)
 
     assert ["__init__", "__new__"] == compiled
+
+
+@pytest.mark.parametrize(
+    "text", ["@way.dataclass\nclass A:\n one: int = 1\n two: int", "class A(way.NamedTuple):\n one: int = 1\n two: int"]
+)
+def test_a_field_without_a_default_stands_before_those_with_one(text: str):
+    """
+    Else there is an error when the first one is made.
+    """
+    space = {"way": records, "__name__": "made_one_way_or_the_other"}
+    exec(f"from __future__ import annotations\n{text}", space)
+
+    with pytest.raises(TypeError, match="non-default argument"):
+        space["A"](1, 2)  # type: ignore[operator]
