@@ -386,6 +386,7 @@ class Ledger(dict[Any, Any]):
                     if not ready or type(seen) is MapView:
                         del seen
                         self._drop(view, step)
+                        ready = ready and not below.shared  # who holds the view that went holds the map
                     view = None
             here = below if ready else self._owned(here, step, below, mark)
         if view is not None:
