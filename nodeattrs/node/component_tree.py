@@ -201,12 +201,14 @@ class ComponentTree:
         thing = thing_of(place)
         if len(path) >= ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
-        if isinstance(thing, dict):
-            made = OwnedMap()
-            self.store((*path, step), made, parent=place, on_the_way=on_the_way)
-            if not isinstance(thing, OwnedMap):  # it may lie in a list, which has taken a copy
-                return self.place((*path, step))
+        if isinstance(thing, OwnedMap):  # nothing stands there, so that nothing else can be in the way
+            mark = self._here(len(path) + 1, _SET, on_the_way)
+            made = OwnedMap((), mark)
+            self.ledger.put(self._slot, (*path, step), made, mark)
             return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
+        if isinstance(thing, dict):  # it may lie in a list, which takes a copy
+            self.store((*path, step), OwnedMap(), parent=place, on_the_way=on_the_way)
+            return self.place((*path, step))
         if isinstance(thing, list) and type(step) is int:
             return ABSENT, None
         raise self.conflict(thing, path, step)
