@@ -10,7 +10,6 @@ import contextlib
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.node.node import Node
+from nodeattrs.records import dataclass
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
