@@ -220,10 +220,11 @@ def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
             file, order = read.encode(), [pair[0] for pair in slot["m"]]
             snapshot = {**snapshot, "slots": {**slots, _FACTS: {**slot, "m": rest, "order": order}}}
     try:
-        text = encoded([_MADE_OF, version(), *lists, snapshot])[0]
+        marks, _ = encoded(snapshot["marks"], plain=True)  # made of places and paths alone
+        text, _ = encoded([_MADE_OF, version(), *lists, {**snapshot, "marks": len(marks)}])
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
         return b""
-    return sha256(sha256(file).digest() + text).digest()
+    return sha256(b"".join((sha256(file).digest(), text, marks))).digest()
 
 
 def _text_of(facts: Facts) -> str:
