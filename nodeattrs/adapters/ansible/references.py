@@ -29,6 +29,7 @@ _YAML = (".yml", ".yaml", ".json")
 _READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
 PLAYED = frozenset(("tests", "molecule", "example", "examples"))
 """Folders whose YAML Ansible reads, and those where it is a test's or an example."""
+_OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
@@ -45,6 +46,9 @@ _GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
 _SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENT = regexp(r"#(.*)$", re.MULTILINE)
 _SETTING = regexp(r"\b([A-Za-z_]\w*)[\"'`]?\s*[:=]")
+_FOREIGN = regexp(r"^(?:apiVersion|kind):", re.MULTILINE)
+_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars/?(?:\*+/?)*$|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+"""What is no playbook; and names of files that hold variables, in .gitignore."""
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
@@ -131,12 +135,15 @@ class References:
 
     def read(self) -> References:
         """Look at all files. cost: one reading of each"""
+        kept_back = (line.strip() for line in _readable(self.root / ".gitignore").splitlines() if line[:1] not in "!#")
+        self.sought.update(("", line) for line in kept_back if _KEPT_BACK.search(line))
         for path in _paths(self.root):
             self.looked += 1
             relative = path.relative_to(self.root)
             self.paths.setdefault(path.name, []).append(relative.as_posix())
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
-            self.roles.update("/".join(below[:count]) for count in range(1, len(below)))
+            end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)
+            self.roles.update({"/".join(below[:end])} if end else ())
             is_bare = not path.suffix and _holds_variables(relative)
             if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
@@ -152,7 +159,8 @@ class References:
         try:
             document = self.files.document(path)
         except AnsibleError as error:
-            if len(relative.parts) == 1 or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
+            is_play = len(relative.parts) == 1 and not _FOREIGN.search(_readable(path))
+            if is_play or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
                 self.faults.append(error)
             self._text(path)
             return
