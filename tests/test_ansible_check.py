@@ -118,7 +118,7 @@ SILENT = {
         ".gitignore": "group_vars/*/vault.yml\n",
     },
     "a folder of roles is not there": {
-        "site_yml": "- {hosts: all, roles: [web, galaxy/other]}\n",
+        "site_yml": PLAY + "- {hosts: '{{ target }}', roles: [galaxy/other]}\n",
         "roles__web__tasks__main_yml": "- debug: {var: other_port}\n",
         "roles__web__templates__other__x": "",
     },

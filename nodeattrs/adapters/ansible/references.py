@@ -87,7 +87,7 @@ class References:
     mentions:    name -> where templates and conditions mention it first, with no word about its absence
     guarded:     names that are mentioned beside `default`, `is defined` and the like
     parts:       texts of which names are made; None stands for one that may be any
-    roles:       the roles that are there; asked: those that are asked for
+    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts somebody gives
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     encrypted:   whether some file is encrypted, which may set and mention any variable
@@ -103,6 +103,7 @@ class References:
     parts: set[str | None] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
     sought: set[tuple[str, str]] = field(default_factory=set)
     naming: set[str] = field(default_factory=set)
     texts: dict[str, set[str]] = field(default_factory=dict)
@@ -115,7 +116,8 @@ class References:
     def missing(self) -> set[str]:
         """The roles that are asked for and come from somewhere else."""
         known = {one.rpartition("/")[2] for one in self.roles}
-        return {one for one in self.asked if one.rpartition("/")[2] not in known and "{{" not in one}
+        asked = self.asked | self.called
+        return {one for one in asked if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
     def absent(self) -> set[str]:
@@ -244,8 +246,8 @@ class _Walk:
                 self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, by somebody who may give more
-            if plain in ("roles", "dependencies") and isinstance(entry, list) and not is_called:
-                self._roles(entry)
+            if plain in ("roles", "dependencies") and isinstance(entry, list):
+                (self.found.called if is_called else self.found.asked).update(_named(entry))
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = role_of(Path(self.document.file))
                 self.found.sought.update((role, one) for one in _files_of(entry))
@@ -256,12 +258,6 @@ class _Walk:
             if name in _NAMES and isinstance(entry, str):
                 self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
-
-    def _roles(self, entries: list[Any]) -> None:
-        for one in entries:
-            name = one.get("role", one.get("name")) if isinstance(one, dict) else one
-            if isinstance(name, str):
-                self.found.asked.add(name)
 
     def _text(self, text: str, at: Steps, key: str) -> None:
         found = self.found
@@ -280,6 +276,12 @@ class _Walk:
         origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
         for name in names:
             found.mention(name, origin, is_guarded)
+
+
+def _named(entries: list[Any]) -> set[str]:
+    """The roles that the entries of a list name."""
+    names = (one.get("role", one.get("name")) if isinstance(one, dict) else one for one in entries)
+    return {name for name in names if isinstance(name, str)}
 
 
 def _files_of(entry: Any) -> Iterator[str]:
