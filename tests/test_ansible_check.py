@@ -113,6 +113,16 @@ SILENT = {
     "its role reads another file": {
         "roles__web__tasks__main_yml": "- include_vars: {file: nosuch.yml}\n- debug: {var: other}\n",
     },
+    "git passes its file over": {
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        ".gitignore": "group_vars/*/vault.yml\n",
+    },
+    "a folder of roles is not there": {
+        "site_yml": PLAY + "- {hosts: '{{ target }}', roles: [galaxy/other]}\n",
+        "roles__web__tasks__main_yml": "- debug: {var: other_port}\n",
+        "roles__web__templates__other__x": "",
+    },
+    "a key stands beside a merge": {"group_vars__web_yml": "a: &a {other: 1}\nb: {<<: *a, other: 2}\n"},
     "a task sets what another one names": {
         "roles__web__tasks__main_yml": "- set_fact: {'{{ item.into }}': 1}\n- debug: {var: other}\n",
         "site_yml": PLAY + "- {hosts: all, vars: {x: [{into: other}]}}\n",
@@ -168,7 +178,8 @@ def test_what_ansible_fetches_is_no_role_of_chef(tmp_path: Path, capsys: pytest.
 def test_yaml_that_ansible_does_not_read_is_no_fault(tmp_path: Path):
     """Manifests of others have several documents; a file of tasks has one. A folder of roles may lie anywhere."""
     several = "a: 1\n---\nb: 2\n"
-    files = {"manifests__a_yml": several, "roles__web__tasks__b_yml": several, "x__roles__README": "text\n"}
+    files = dict.fromkeys(("manifests__a_yml", "roles__web__tasks__b_yml"), several)
+    files |= {"b_yml": f"kind: x\n{several}", "x__roles__README": "text\n"}
     found(tmp_path, **files)
     assert [one.file for one in Static(tmp_path).faults] == ["roles/web/tasks/b.yml"]
 

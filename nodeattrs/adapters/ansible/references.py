@@ -29,6 +29,7 @@ _YAML = (".yml", ".yaml", ".json")
 _READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
 PLAYED = frozenset(("tests", "molecule", "example", "examples"))
 """Folders whose YAML Ansible reads, and those where it is a test's or an example."""
+_OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
@@ -45,6 +46,9 @@ _GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
 _SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENT = regexp(r"#(.*)$", re.MULTILINE)
 _SETTING = regexp(r"\b([A-Za-z_]\w*)[\"'`]?\s*[:=]")
+_FOREIGN = regexp(r"^(?:apiVersion|kind):", re.MULTILINE)
+_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars/?(?:\*+/?)*$|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+"""What is no playbook; and names of files that hold variables, in .gitignore."""
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
@@ -83,7 +87,7 @@ class References:
     mentions:    name -> where templates and conditions mention it first, with no word about its absence
     guarded:     names that are mentioned beside `default`, `is defined` and the like
     parts:       texts of which names are made; None stands for one that may be any
-    roles:       the roles that are there; asked: those that are asked for
+    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts somebody gives
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     encrypted:   whether some file is encrypted, which may set and mention any variable
@@ -99,6 +103,7 @@ class References:
     parts: set[str | None] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
     sought: set[tuple[str, str]] = field(default_factory=set)
     naming: set[str] = field(default_factory=set)
     texts: dict[str, set[str]] = field(default_factory=dict)
@@ -111,7 +116,8 @@ class References:
     def missing(self) -> set[str]:
         """The roles that are asked for and come from somewhere else."""
         known = {one.rpartition("/")[2] for one in self.roles}
-        return {one for one in self.asked if one.rpartition("/")[2] not in known and "{{" not in one}
+        asked = self.asked | self.called
+        return {one for one in asked if one.rpartition("/")[2] not in known and "{{" not in one}
 
     @cached_property
     def absent(self) -> set[str]:
@@ -131,12 +137,15 @@ class References:
 
     def read(self) -> References:
         """Look at all files. cost: one reading of each"""
+        kept_back = (line.strip() for line in _readable(self.root / ".gitignore").splitlines() if line[:1] not in "!#")
+        self.sought.update(("", line) for line in kept_back if _KEPT_BACK.search(line))
         for path in _paths(self.root):
             self.looked += 1
             relative = path.relative_to(self.root)
             self.paths.setdefault(path.name, []).append(relative.as_posix())
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
-            self.roles.update("/".join(below[:count]) for count in range(1, len(below)))
+            end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)
+            self.roles.update({"/".join(below[:end])} if end else ())
             is_bare = not path.suffix and _holds_variables(relative)
             if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
@@ -152,7 +161,8 @@ class References:
         try:
             document = self.files.document(path)
         except AnsibleError as error:
-            if len(relative.parts) == 1 or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
+            is_play = len(relative.parts) == 1 and not _FOREIGN.search(_readable(path))
+            if is_play or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
                 self.faults.append(error)
             self._text(path)
             return
@@ -236,8 +246,8 @@ class _Walk:
                 self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, by somebody who may give more
-            if plain in ("roles", "dependencies") and isinstance(entry, list) and not is_called:
-                self._roles(entry)
+            if plain in ("roles", "dependencies") and isinstance(entry, list):
+                (self.found.called if is_called else self.found.asked).update(_named(entry))
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
                 role = role_of(Path(self.document.file))
                 self.found.sought.update((role, one) for one in _files_of(entry))
@@ -248,12 +258,6 @@ class _Walk:
             if name in _NAMES and isinstance(entry, str):
                 self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
-
-    def _roles(self, entries: list[Any]) -> None:
-        for one in entries:
-            name = one.get("role", one.get("name")) if isinstance(one, dict) else one
-            if isinstance(name, str):
-                self.found.asked.add(name)
 
     def _text(self, text: str, at: Steps, key: str) -> None:
         found = self.found
@@ -272,6 +276,12 @@ class _Walk:
         origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
         for name in names:
             found.mention(name, origin, is_guarded)
+
+
+def _named(entries: list[Any]) -> set[str]:
+    """The roles that the entries of a list name."""
+    names = (one.get("role", one.get("name")) if isinstance(one, dict) else one for one in entries)
+    return {name for name in names if isinstance(name, str)}
 
 
 def _files_of(entry: Any) -> Iterator[str]:

@@ -17,6 +17,7 @@ from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, RESERVED, title
 from nodeattrs.adapters.ansible.references import PLAYED, WORDS, Definition, References, role_of
+from nodeattrs.adapters.ansible.values import MERGED
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.errors import NodeattrsError
@@ -50,7 +51,7 @@ class Static:
         self.looked = self._references.looked
 
     def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
-        if kind == "duplicate-key":
+        if kind == "duplicate-key" and MERGED not in message:  # that one is meant
             self._warnings.append(warned(kind, message, file, line))
 
     @property
@@ -167,7 +168,7 @@ def _note(
 
 
 def _plain(role: str) -> str:
-    return role.rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
+    return role.rpartition("/")[2].rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
 
 
 def _at(kind: str, message: str, origin: Origin) -> AnsibleError:
