@@ -11,11 +11,12 @@ Never handed out: C code reads past the methods of a dict subclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path, dig
+from nodeattrs.records import NamedTuple
 
 
 class Worked(list[Origins]):

@@ -59,7 +59,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -69,6 +68,7 @@ from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field, replace
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
@@ -302,7 +302,7 @@ def _limits(fields: Fields) -> dict[str, float]:
 
 
 def _chef(fields: Fields) -> ChefConfig:
-    fields.only(tuple(ChefConfig.__dataclass_fields__), "chef", above=_KNOWN)
+    fields.only(ChefConfig.__match_args__, "chef", above=_KNOWN)
     paths = [
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]

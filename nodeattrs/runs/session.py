@@ -10,7 +10,6 @@ import contextlib
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.node.node import Node
+from nodeattrs.records import dataclass
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from nodeattrs.adapters.ansible.words import PLAY, ROLE, TASK
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))

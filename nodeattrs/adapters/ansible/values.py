@@ -6,7 +6,6 @@ A value that is encrypted stays closed here; `vault` opens it.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
@@ -15,6 +14,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.records import dataclass
 from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Mark, Reading, Text

@@ -15,9 +15,8 @@ import os
 import pathlib
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
@@ -37,6 +36,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.records import NamedTuple, dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
 
 _CLASSIFIER_SECONDS = 60
@@ -70,7 +70,7 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     if where.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_sets
 
-        return parse_sets(text_of(where, name), name)
+        return parse_sets(text_of(where, name), name, remembered=True)
     return sets_from_document(read(where, name))
 
 
@@ -387,7 +387,7 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_site
 
-        return parse_site(text_of(path, name), name)
+        return parse_site(text_of(path, name), name, remembered=True)
     return site_from_document(read(path, name))
 
 

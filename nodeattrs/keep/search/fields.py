@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from nodeattrs.core.folding import Folding
@@ -22,6 +22,7 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.node.slot_names import CHEF_RULES
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import decoded, encoded
 
 if TYPE_CHECKING:

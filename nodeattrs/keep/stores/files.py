@@ -29,7 +29,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -43,6 +42,7 @@ from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
 from nodeattrs.keep.stores.pieces import ZLIB, form_of, hashed, json_text, written
 from nodeattrs.keep.stores.turns import Turns, folder_turn
+from nodeattrs.records import dataclass, replace
 from nodeattrs.texts import documents
 
 _VERSION = 1

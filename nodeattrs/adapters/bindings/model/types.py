@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import types as python_types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
@@ -21,6 +20,7 @@ from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import Reference, unquoted
+from nodeattrs.records import dataclass
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
