@@ -69,6 +69,8 @@ def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] 
     if path and type(path[-1]) is int and path[:-1]:
         return _element(ledger, last, path[:-1], path[-1])
     for tree in reversed(ledger.trees):
+        if path and path[0] not in tree:
+            continue
         value: Any = tree
         for step in path:
             if type(value) not in _MAPS:

@@ -335,14 +335,11 @@ def noted_text(name: str, noted: Noted) -> str:
     return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
 
 
-_OTHERS = "automatic", "default", "override"
-
-
 def begins_with(snapshot: JsonMap) -> bytes:
     """What of a snapshot the next run begins with, as JSON: the normal attributes, and who set them."""
-    from nodeattrs.keep.snapshots import filtered_snapshot  # it knows nodes, and readers of stores need none
+    from nodeattrs.keep.snapshots import normal_alone  # it knows nodes, and readers of stores need none
 
-    return encoded(filtered_snapshot(snapshot, dict.fromkeys(_OTHERS, ())))[0]
+    return encoded(normal_alone(snapshot))[0]
 
 
 def texts_question(texts: Iterable[Text]) -> Question:
