@@ -31,6 +31,7 @@ PLAYED = frozenset(("tests", "molecule", "example", "examples"))
 """Folders whose YAML Ansible reads, and those where it is a test's or an example."""
 _OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
+_SHORTEST = 4
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
 _ASSIGNED = regexp(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
@@ -153,6 +154,7 @@ class References:
                 self._text(path)
             else:
                 self._given(_readable(path), role_of(relative))
+        self.parts.update(word for word in self.used if word.endswith("_") and len(word) >= _SHORTEST)
         for key in self.naming:
             self.settable.update(self.texts.get(key, ()))
         return self
@@ -168,6 +170,9 @@ class References:
             return
         if document is None:
             self.encrypted = True
+            return
+        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, dashboards say
+            self._text(path)
             return
         written = _readable(path)
         comments = "\n".join(_COMMENT.findall(written))
