@@ -81,6 +81,14 @@ SILENT = {
     "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
     "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
     "a program makes its name": {"group_vars__web_yml": "other_a: 1\n", "x.py": "f'other_{role}'\n"},
+    "its value is taken by an alias": {"group_vars__web_yml": "other: &a {x: 1}\nhttp_port: {<<: *a}\n"},
+    "a hidden template mentions it": {
+        "group_vars__web_yml": "other: 1\n",
+        "roles__web__templates__.env_j2": "{{ other }}",
+    },
+    "a comment names it in passing": {
+        "roles__web__tasks__main_yml": "# `other` is in the inventory\n- debug: {var: other}\n",
+    },
     "its value is the same": {
         "hosts": "[web]\nweb1\n[web:vars]\nother=1\n",
         "group_vars__all_yml": "other: 1\n",

@@ -46,9 +46,10 @@ _GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
 _GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
 _SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENT = regexp(r"#(.*)$", re.MULTILINE)
-_SETTING = regexp(r"\b([A-Za-z_]\w*)[\"'`]?\s*[:=]")
+_SETTING = regexp(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
+_ANCHORED = regexp(r"^(\w+):\s*&(\w+)", re.MULTILINE)
 _FOREIGN = regexp(r"^(?:apiVersion|kind):", re.MULTILINE)
-_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars/?(?:\*+/?)*$|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
 """What is no playbook; and names of files that hold variables, in .gitignore."""
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
@@ -175,6 +176,7 @@ class References:
             self._text(path)
             return
         written = _readable(path)
+        self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what somebody may give
         self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
@@ -317,7 +319,8 @@ def _paths(root: Path) -> Iterator[Path]:
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED and not name.startswith("."))
-        for name in sorted(name for name in names if not name.startswith(".")):
+        is_template = "templates" in Path(folder).parts
+        for name in sorted(name for name in names if is_template or not name.startswith(".")):
             path = Path(folder, name)
             left -= 1
             if left >= 0 and path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:
