@@ -195,9 +195,7 @@ def test_nothing_is_compiled_before_one_is_made(monkeypatch: pytest.MonkeyPatch)
     """
     compiled: list[str] = []
     real: Callable[..., Any] = records._method
-    monkeypatch.setattr(
-        records, "_method", lambda kind, name, *rest: compiled.append(name) or real(kind, name, *rest)
-    )
+    monkeypatch.setattr(records, "_method", lambda kind, name, *rest: compiled.append(name) or real(kind, name, *rest))
 
     made: Any = classes(records)
     assert [] == compiled
