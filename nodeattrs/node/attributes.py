@@ -58,21 +58,22 @@ _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 class set_by:
     """A block in which a setter sets values; see `setting_as`. Not a generator: every file of a run is one."""
 
-    __slots__ = ("_before", "_entered", "_node", "_setter")
+    __slots__ = ("_before", "_entered", "_ledger", "_node", "_setter")
 
     def __init__(self, node: Attributes, setter: Setter) -> None:
+        ledger = self._ledger = node._ledger
         self._node, self._setter = node, setter
-        self._before, self._entered = setter, node._ledger.marks.entered
+        self._before, self._entered = setter, ledger.marks.entered
 
     def __enter__(self) -> Any:
-        marks = self._node._ledger.marks
+        marks = self._ledger.marks
         self._entered, marks.entered = marks.entered, sys._getframe(1).f_code
-        self._before = self._node._ledger.set_as(self._setter)
+        self._before = self._ledger.set_as(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
-        self._node._ledger.set_as(self._before)
-        self._node._ledger.marks.entered = self._entered
+        self._ledger.set_as(self._before)
+        self._ledger.marks.entered = self._entered
 
 
 def _writer(name: str) -> property:
@@ -392,7 +393,7 @@ class Attributes(Mapping[Any, Any]):
     def _removable(self, path: tuple[Any, ...]) -> Path:
         if not path:
             raise BadArgument("the empty path cannot be removed", hint="name the attribute: rm('apache', 'port')")
-        refuse_spelled(path, self._ledger.view()._there)
+        refuse_spelled(path, lambda steps: self._ledger.view()._there(steps))
         return steps_of(path)
 
     def _clear_all(self, path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
-from nodeattrs.node.joined import joined
+from nodeattrs.node.joined import entry, joined
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Branch, Joined
-from nodeattrs.node.values import steps_of
+from nodeattrs.node.values import Deferred, steps_of
 from nodeattrs.node.view import MapView
 
 
@@ -55,9 +55,12 @@ def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path],
     raises: whatever a deferred value at the path, or in its way, raises; nothing is removed then
     """
     with ledger.lock:
-        if not isinstance(ledger.standing(branch, path[:-1], compute=True), (dict, Joined)):
+        holder = ledger.standing(branch, path[:-1], compute=True)
+        if not isinstance(holder, (dict, Joined)):
             return None
-        value = ledger.standing(branch, path, compute=True)
+        value = entry(holder, path[-1])
+        if type(value) is Deferred:
+            value = value.evaluate(path)
         as_it_was = None if value is ABSENT else ledger.folded(value, False, path)
         remove(path)
         return as_it_was

@@ -156,7 +156,9 @@ class Writer(_Handle):
             thing = file.get(key)
             found = thing, recipe
         else:
-            return self._child(place, key)
+            its, thing = found = below(place, key)
+            if thing is ABSENT:
+                thing = its
         return writer_at(self._tree, (*self._path, key), found) if isinstance(thing, dict) else self._child(place, key)
 
     def __delitem__(self, key: Any) -> None:
