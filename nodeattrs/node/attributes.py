@@ -37,7 +37,7 @@ from nodeattrs.node.slots import (
 )
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView, no_step
-from nodeattrs.node.writers import Level, ListWriter, Writer, writer_at
+from nodeattrs.node.writers import ListWriter, Writer, writer_at
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -129,14 +129,11 @@ class Attributes(Mapping[Any, Any]):
     # What a subscript calls stands in a slot: found past `__getattr__`, for which each look at an attribute pays.
     __slots__ = ("__dict__", "__getitem__", "__weakref__")
 
+    __getitem__: Any
     name: str
     environment: str
     _ledger: Ledger
     _trees: dict[str, ComponentTree]
-
-    if TYPE_CHECKING:
-
-        def __getitem__(self, key: Any) -> Any: ...
 
     def __init__(
         self,
@@ -472,11 +469,8 @@ class Attributes(Mapping[Any, Any]):
     def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
         """Pairs of component and value, "not_present" where it has none, weakest first; as Chef has it."""
         steps = steps_of(path)
-        pairs = []
-        for name, tree in self._trees.items():
-            value = tree.plain(steps, evaluate=True)
-            pairs.append((name, "not_present" if value is ABSENT else value))
-        return pairs
+        found = ((name, tree.plain(steps, evaluate=True)) for name, tree in self._trees.items())
+        return [(name, "not_present" if value is ABSENT else value) for name, value in found]
 
     def _check(self) -> list[str]:
         """Every contradiction inside; tests ask after each step. Empty is sane."""
@@ -496,14 +490,6 @@ class Attributes(Mapping[Any, Any]):
 
 _PLAIN = (Attributes, MapView, ListView, Writer, ListWriter)
 """What is plain data to whoever writes it out."""
-
-
-def words_of(node: Attributes) -> dict[str, Any]:
-    """WORDS with what they mean for a node: `default`, `default_unless`, `default_full`, ...
-
-    Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
-    """
-    return {name: Level(node._trees[name]) if name in node._trees else getattr(node, name) for name in WORDS}
 
 
 def noted_here(node: Attributes) -> Callable[[], Origin]:

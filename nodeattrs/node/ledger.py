@@ -24,18 +24,16 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import empty_of, entry, evaluated, own, rooted, share
-from nodeattrs.node.maps import AssignedMap, OwnedMap, has_number, replica, setters_in, thawed, whose_at
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import MapView, along
+from nodeattrs.node.view import ALONE, MapView, along
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.rules import PathRule
-
-from nodeattrs.node.maps import Branch, Joined
 
 
 class Prepared:
@@ -62,18 +60,6 @@ class Prepared:
     def standing_in(self, ledger: Ledger) -> frozenset[int]:
         """The slots that a ledger which began with it has as they were."""
         return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
-
-
-def _references() -> int:
-    """How many references a view has that nobody holds but who keeps it, and who asks."""
-    cache = {"k": MapView({})}
-    seen = cache.get("k")
-    return sys.getrefcount(seen)
-
-
-_counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
-_ALONE = _references() if _counted else -1
-"""On interpreters without such counts every view counts as held: right, but slower."""
 
 
 _new: Any = tuple.__new__  # of an event, without a frame of its own
@@ -333,9 +319,8 @@ class Ledger(dict[Any, Any]):
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
-        if not self.provenance or len(self.marks) > 1 or not self.unknown.keys().isdisjoint(prepared.trees):
-            return False
-        return not any(map(self.trees.__getitem__, prepared.trees))
+        fresh = self.provenance and len(self.marks) == 1 and self.unknown.keys().isdisjoint(prepared.trees)
+        return fresh and not any(map(self.trees.__getitem__, prepared.trees))
 
     def begin_with(self, prepared: Prepared) -> None:
         """Hold what another ledger prepared, where nothing was set before (`is_fresh`).
@@ -386,7 +371,7 @@ class Ledger(dict[Any, Any]):
         if self.leaves:
             self.pop(path, None)
         unseen = slot in self._unseen
-        if view is not None and ((here.shared and not unseen) or sys.getrefcount(view) > _ALONE):
+        if view is not None and ((here.shared and not unseen) or sys.getrefcount(view) > ALONE):
             self._leave_view()
             view = None
         if here.shared:
@@ -398,7 +383,7 @@ class Ledger(dict[Any, Any]):
             ready = (type(below) is OwnedMap or type(below) is AssignedMap) and not below.shared
             if view is not None:
                 seen = view._cache.get(step)
-                if ready and type(seen) is MapView and sys.getrefcount(seen) <= _ALONE:
+                if ready and type(seen) is MapView and sys.getrefcount(seen) <= ALONE:
                     view = seen
                 else:
                     if not ready or type(seen) is MapView:

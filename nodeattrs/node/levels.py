@@ -1,4 +1,4 @@
-"""One level as a whole: its merge, the merge of one subtree of it, and what it takes to remove a path from it."""
+"""One level as a whole: its writer, its merge or that of one subtree, and what it takes to remove a path from it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
 from nodeattrs.node.view import MapView
+from nodeattrs.node.writers import Writer
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
@@ -92,3 +93,12 @@ def _stepped(place: Place, path: Path) -> Place:
             )
         place = below(place, step)
     return place
+
+
+class Level(Writer):
+    """The whole of a component, whatever takes its place: what the words of attribute files are."""
+
+    __slots__ = ()
+
+    def _place(self) -> Place:
+        return self._tree.root()
