@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from nodeattrs.errors import InvalidRunListItem
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 _PINNED = r"(?:@([0-9]+(?:\.[0-9]+){1,2}))"
 _RECIPE = regexp(rf"recipe\[([^\]@\n]+){_PINNED}?\]")

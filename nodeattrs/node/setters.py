@@ -15,11 +15,12 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
+from nodeattrs.records import NamedTuple
 
 if TYPE_CHECKING:
     from array import array
@@ -152,13 +153,14 @@ class CodeLocator:
     Inside a literal it finds the line of each part.
     """
 
-    __slots__ = ("calls", "root", "setter", "spot")
+    __slots__ = ("_key", "calls", "root", "setter", "spot")
 
     def __init__(self, spot: Spot, setter: Setter, root: Callable[[], str], calls: Calls = ()) -> None:
         self.spot = spot
         self.setter = setter
         self.root = root
         self.calls = calls
+        self._key: tuple[Any, ...] = ()
 
     @property
     def lines(self) -> Lines | None:
@@ -177,8 +179,10 @@ class CodeLocator:
     @property
     def key(self) -> tuple[Any, ...]:
         """What is the same for one line that sets, reached by the same calls: while the spot is alive."""
-        calls = tuple((id(code), offset) for code, offset, _ in self.calls)
-        return id(self.spot), calls, self.root(), self.setter.kind, self.setter.name
+        if not self._key:
+            calls = tuple([(id(code), offset) for code, offset, _ in self.calls])
+            self._key = id(self.spot), calls, self.root(), self.setter.kind, self.setter.name
+        return self._key
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
         """A place in a source as an origin of the same setter; the file is named as in all origins."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+
+from nodeattrs.records import NamedTuple
 
 _STYLES = {
     "wins": "1;32",

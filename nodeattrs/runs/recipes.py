@@ -11,7 +11,6 @@ import contextlib
 import pathlib
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -30,6 +29,7 @@ from nodeattrs.node.node import WORDS, Node, words_of
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import is_normal, set_data
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
