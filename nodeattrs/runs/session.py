@@ -7,6 +7,7 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
+import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -300,11 +301,8 @@ def _sort_of(error: NodeattrsError) -> str:
 
 def commit_of(root: pathlib.Path) -> str:
     """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
-    for folder in (root, *root.parents):
-        git = folder / ".git"
-        if git.is_dir():
-            break
-    else:
+    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
+    if git is None:
         return ""
     try:
         head = (git / "HEAD").read_text(encoding="utf-8").strip()
