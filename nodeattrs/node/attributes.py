@@ -37,7 +37,7 @@ from nodeattrs.node.slots import (
 )
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView, no_step
-from nodeattrs.node.writers import Level, ListWriter, Writer
+from nodeattrs.node.writers import Level, ListWriter, Writer, writer_at
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -77,7 +77,8 @@ class set_by:
 
 def _writer(name: str) -> property:
     def read(self: Attributes) -> Writer:
-        return Writer(self._trees[name])
+        tree = self._trees[name]
+        return writer_at(tree, (), tree.root())
 
     def replace(self: Attributes, value: Mapping[Any, Any]) -> None:
         tree = stored(value, ())

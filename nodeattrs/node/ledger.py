@@ -23,7 +23,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import entry, evaluated, own, rooted, share
-from nodeattrs.node.maps import OwnedMap, has_number, replica, setters_in, thawed, whose_at
+from nodeattrs.node.maps import AssignedMap, OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -377,24 +377,18 @@ class Ledger(dict[Any, Any]):
             here = self.trees[slot] = replica(here)
         for step in path[:-1]:
             below: Any = here.get(step)
-            owned = isinstance(below, OwnedMap)
+            ready = (type(below) is OwnedMap or type(below) is AssignedMap) and not below.shared
             if view is not None:
                 seen = view._cache.get(step)
-                if type(seen) is not MapView:
-                    if not owned:
-                        self._drop(view, step)
-                    view = None
-                elif owned and not below.shared and sys.getrefcount(seen) <= _ALONE:
+                if ready and type(seen) is MapView and sys.getrefcount(seen) <= _ALONE:
                     view = seen
                 else:
-                    del seen
-                    self._drop(view, step)
+                    if not ready or type(seen) is MapView:
+                        del seen
+                        self._drop(view, step)
+                        ready = ready and not below.shared  # who holds the view that went holds the map
                     view = None
-            if not owned:
-                below = self._owned(here, step, below, mark)
-            elif below.shared:
-                below = here[step] = replica(below)
-            here = below
+            here = below if ready else self._owned(here, step, below, mark)
         if view is not None:
             self._drop(view, path[-1])
         return here
@@ -422,6 +416,8 @@ class Ledger(dict[Any, Any]):
             new = OwnedMap((), mark)
             if self.provenance:
                 parent.origins[step] = mark
+        elif isinstance(below, OwnedMap):
+            new = replica(below)
         elif type(below) is dict:
             new = thawed(below, whose if isinstance(whose, int) else 0)
         else:
@@ -436,8 +432,8 @@ class Ledger(dict[Any, Any]):
         self.serial += 1
 
     def _remember(self, slot: int, path: Path, event: Event) -> None:
-        if isinstance(event.value, OwnedMap):
-            event.value.shared = True  # cut off: whoever still looks at it sees it as it was
+        if isinstance(event[1], OwnedMap):
+            event[1].shared = True  # cut off: whoever still looks at it sees it as it was
         chronicles: Any = self.history.get(path)
         if type(chronicles) is not dict:
             chronicles = self.chronicles(path)

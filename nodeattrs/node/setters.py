@@ -355,7 +355,7 @@ class Marks:
         cost:  one walk out of this package's frames; the same line, depth and verb keep their number. From inside a
                function one more, out of that: who calls it from elsewhere sets something else
         """
-        setter = self.setter
+        setter, entered = self.setter, self.entered
         if setter.locator is not None:
             return self.of(setter, setter.locator, depth, verb)
         frame: Any = sys._getframe(above)
@@ -366,7 +366,8 @@ class Marks:
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         offset = frame.f_lasti + on_the_way
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
-        entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
+        if entered is not None and not code.co_flags & _IN_A_FUNCTION:
+            entered = None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
             while caller is not None and left and (its := caller.f_code) is not entered:

@@ -181,7 +181,7 @@ class Playbooks:
         given: dict[str, Any] = {"file": file}
         if self.use("include_vars with a name", 0.25):
             given["name"] = "vb"
-        if self.use("include_vars that merges", 0.15):
+        if self.use("include_vars that merges", 0.3):
             given["hash_behaviour"] = "merge"
         yield {"include_vars": given if len(given) > 1 else file}
 
