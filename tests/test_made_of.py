@@ -116,7 +116,6 @@ class TestOneChange:
         )
         assert one == two
 
-
     def test_nor_of_what_stood_under_a_key_that_is_there_twice(self, tmp_path):
         texts = [f'{{"cpu": {{"total": {number}}}, {json.dumps(FACTS)[1:]}' for number in (3, 4)]
         one, two = (left(tmp_path / str(number), text) for number, text in enumerate(texts))
