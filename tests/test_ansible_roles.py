@@ -293,6 +293,18 @@ def test_of_files_that_are_read_at_the_start_those_of_a_host_meet_what_its_line_
         assert answer.vars["x"] == expected
 
 
+def test_a_host_is_ungrouped_through_a_group_that_has_the_name_of_another_host(tmp_path: Path):
+    """Unless a source has named it without a group, and the host of that name came before it."""
+    (tmp_path / "more").write_text("b\n")
+    for first, second, names in (("a", "b", ["a", "z"]), ("b", "a", ["a", "ungrouped", "z"])):
+        groups = "{a: {hosts: {b: , c: }}, z: {hosts: {b: , c: }}}"
+        (tmp_path / "hosts.yml").write_text(f"all: {{hosts: {{{first}: , {second}: , c: }}, children: {groups}}}\n")
+        inventory = Inventory("hosts.yml", "more", folder=tmp_path, environment={})
+        found = [inventory.host(name).magic["group_names"] for name in "abc"]
+
+        assert found == [[], names, ["a", "ungrouped", "z"]]
+
+
 def test_a_host_that_has_the_name_of_a_group_knows_its_source(tmp_path: Path):
     """No group names it, so that its variables are the group's: that it was read somewhere is true all the same."""
     (tmp_path / "hosts.yml").write_text("all: {hosts: {web: {x: 1}}, children: {web: {hosts: {h1: }}}}\n")

@@ -105,6 +105,7 @@ class Tree:
         self.groups: dict[str, Group] = {}
         self.hosts: dict[str, Host] = {}
         self.source: str | None = None
+        self._taken_out: set[str] = set()
         self._warn = warn
         self._rename = rename
         for name in ("all", "ungrouped"):
@@ -174,8 +175,10 @@ class Tree:
             is_grouped = any(group not in ("all", "ungrouped") for group in host.groups)
             if is_grouped and name in ungrouped.hosts:
                 del ungrouped.hosts[name], host.groups["ungrouped"]
+                self._taken_out.add(name)  # also where a group below has it, until another one comes below
             elif not is_grouped and name in self.groups and name not in ungrouped.hosts:
                 self.nest("ungrouped", name)  # Ansible finds the group of that name first
+                self._taken_out -= self.groups[name].all_hosts().keys()
             elif not is_grouped:
                 self.host(name, "ungrouped")
             if name in everyone.hosts:
@@ -188,6 +191,8 @@ class Tree:
         found: dict[str, Group] = {"all": self.groups["all"]}
         for group in host.groups.values():
             found |= {group.name: group, **group.ancestors()}
+        if host.name in self._taken_out:
+            found.pop("ungrouped", None)
         return sorted(found.values(), key=lambda group: (group.depth, group.priority, group.name))
 
     def reachable(self) -> Iterator[Host]:
