@@ -113,10 +113,11 @@ _ALL = [
 
 def __getattr__(name: str) -> Any:
     words = words_now()
-    if words is not None and name in words:
-        return words[name]
+    for known in words or ():
+        if name in known:
+            return known[name]
     if name == "__all__":  # of `import *`: what the file that runs has
-        return _ALL if words is None else [*words]
+        return _ALL if words is None else [one for known in words for one in known]
     if name.startswith("__"):
         raise AttributeError(name)
     if words is None:

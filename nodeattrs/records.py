@@ -149,17 +149,17 @@ def _methods(
     slots: bool = False,
     **_: bool,
 ) -> dict[str, Any]:
-    """What needs no compiler: the same for all classes, over what is noted of their fields."""
+    """What needs no compiler: it goes by what is noted of the fields of this class, in classes below it as well."""
+    values = _values_of([name for name, one in fields.items() if one.compare])
     return {
         **_LATER,
         "__noted__": fields,
         "__frozen__": frozen,
-        "__compared__": _values_of([name for name, one in fields.items() if one.compare]),
         "__match_args__": tuple(name for name, one in fields.items() if one.init and not one.kw_only),
         "__replace__": _replace,
-        **({"__repr__": _repr} if repr else {}),
-        **({"__eq__": _EQUAL, "__hash__": _hash if frozen else None} if eq else {}),
-        **(_ORDER if order else {}),
+        **({"__repr__": _showing([name for name, one in fields.items() if one.repr])} if repr else {}),
+        **({"__eq__": _comparing("eq", values), "__hash__": _hashing(values) if frozen else None} if eq else {}),
+        **({f"__{sign}__": _comparing(sign, values) for sign in ("lt", "le", "gt", "ge")} if order else {}),
         **({"__setattr__": _refused, "__delattr__": _refused} if frozen else {}),
         **({"__getstate__": _state, "__setstate__": _restored} if frozen and slots else {}),
     }
@@ -180,28 +180,25 @@ def _with_slots(kind: type, space: dict[str, Any], own: Iterable[str], above: Ma
     return made
 
 
-@recursive_repr()
-def _repr(self: Any) -> str:
-    shown = (f"{name}={getattr(self, name)!r}" for name, one in self.__noted__.items() if one.repr)
-    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+def _showing(names: list[str]) -> Callable[[Any], str]:
+    @recursive_repr()
+    def shown(self: Any) -> str:
+        return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    return shown
 
 
-def _comparing(sign: Callable[[Any, Any], bool]) -> Any:
+def _comparing(sign: str, values: Callable[[Any], Any]) -> Any:
+    compared = getattr(operator, sign)
+
     def compare(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        values = self.__class__.__compared__
-        return sign(values(self), values(other))
+        return compared(values(self), values(other)) if other.__class__ is self.__class__ else NotImplemented
 
     return compare
 
 
-_EQUAL = _comparing(operator.eq)
-_ORDER = {f"__{sign}__": _comparing(getattr(operator, sign)) for sign in ("lt", "le", "gt", "ge")}
-
-
-def _hash(self: Any) -> int:
-    return hash(self.__class__.__compared__(self))
+def _hashing(values: Callable[[Any], Any]) -> Callable[[Any], int]:
+    return lambda self: hash(values(self))
 
 
 def _refused(self: Any, name: str, *value: Any) -> None:

@@ -102,6 +102,7 @@ def test_only_the_role_that_includes_lays_its_parameters_over(tmp_path: Path, ta
 
 NEVER = {"role": "e", "when": False}
 ONCE = {"c": (["e"], []), "d": (["e"], []), "e": ([], []), "n": ([NEVER], []), "m": (["n", "e"], [])}
+ONCE |= {"f": ([], [{"block": [importing("e")]}]), "g": ([], [including("e")])}
 
 
 @pytest.mark.parametrize(
@@ -113,11 +114,16 @@ ONCE = {"c": (["e"], []), "d": (["e"], []), "e": ([], []), "n": ([NEVER], []), "
         ({"roles": ["c"], "tasks": [including("d"), importing("c")]}, ["e", "c", "d", "c"]),
         ({"pre_tasks": [including("c", p=1)], "roles": ["e"]}, ["e", "c"]),
         ({"pre_tasks": [including("e")], "roles": ["e"]}, ["e", "e"]),
+        ({"roles": ["f", "f"]}, ["f", "e", "e"]),
+        ({"roles": ["g", "g"]}, ["g", "e"]),
     ],
-    ids=["never", "elsewhere", "entry", "again", "before", "named"],
+    ids=["never", "elsewhere", "entry", "again", "before", "named", "imported", "included"],
 )
 def test_a_role_runs_once_in_a_play_unless_a_task_names_it(tmp_path: Path, play: dict[str, Any], ran: list[str]):
-    """One whose condition is false runs neither itself nor what it needs, and did not run."""
+    """One whose condition is false runs neither itself nor what it needs, and did not run.
+
+    Where one does not run again, the roles that its tasks import do.
+    """
     assert [task.name for task in tree(tmp_path, ONCE, play).tasks("h1")] == [f"in {role}" for role in ran]
 
 
@@ -151,6 +157,60 @@ def test_handlers_see_what_their_role_was_entered_with_last(tmp_path: Path):
 
     assert [task.name for task in playbook.tasks("h1")] == ["in a", "in a", "restart"]
     assert playbook.task("restart", "h1").vars["p"] == "included"  # type: ignore[union-attr]
+
+
+def once(kind: str, role: str, *, own: dict[str, Any] | None = None, **how: Any) -> dict[str, Any]:
+    return {kind: {"name": role, "allow_duplicates": False, **how}, "vars": own or {}}
+
+
+OFTEN = {"c": (["e"], []), "d": (["e"], []), "e": ([], [])}
+
+
+@pytest.mark.parametrize(
+    ("play", "allows", "ran"),
+    [
+        ({"roles": ["e", "e"]}, None, ["e"]),
+        ({"roles": ["e", "e"]}, True, ["e", "e"]),
+        ({"roles": ["c", "d"]}, True, ["e", "c", "e", "d"]),
+        ({"tasks": [including("e"), importing("e")]}, False, ["e", "e"]),
+        ({"tasks": [including("e"), once("import_role", "e"), once("include_role", "e", public=True)]}, True, ["e"]),
+        ({"tasks": [once("include_role", "e"), including("e")]}, None, ["e", "e"]),
+        ({"tasks": [once("include_role", "e", own={"p": 1}), once("import_role", "e")]}, None, ["e", "e"]),
+        ({"tasks": [including("e"), once("include_role", "e", vars_from="x")]}, None, ["e", "e"]),
+        ({"roles": ["e"], "tasks": [once("import_role", "e")]}, None, ["e", "e"]),
+        ({"tasks": [{**once("import_role", "e"), "when": "x"}, once("import_role", "e")]}, None, ["e", "e"]),
+    ],
+)
+def test_a_role_that_allows_duplicates_runs_again(tmp_path: Path, play: dict[str, Any], allows: Any, ran: list[str]):
+    """Of entries the role itself says so, of includes each of them, and one that may not have run counts for nobody."""
+    meta = {} if allows is None else {"roles/e/meta/main.yml": {"allow_duplicates": allows}}
+
+    assert [task.name for task in tree(tmp_path, OFTEN, play, **meta).tasks("h1")] == [f"in {role}" for role in ran]
+
+
+HANDLED = {"i": ([], [{**importing("e"), "vars": {"own": "import"}}]), "e": ([], [])}
+
+
+@pytest.mark.parametrize(
+    ("play", "expected"),
+    [
+        ({"tasks": [{"block": [including("i")], "vars": {"p": "block"}}]}, None),
+        ({"tasks": [{"block": [importing("i")], "vars": {"p": "block"}}]}, None),
+        ({"tasks": [{"include_tasks": "more.yml", "vars": {"p": "tasks"}}]}, None),
+        ({"tasks": [including("i", p="role")]}, "role"),
+        ({"tasks": [including("i", v="role")]}, None),
+        ({"tasks": [{"block": [importing("e")], "vars": {"p": "block", "own": "import"}}]}, "block"),
+    ],
+)
+def test_handlers_of_an_imported_role_do_not_see_what_surrounds_the_role_that_imports_it(
+    tmp_path: Path, play: dict[str, Any], expected: str | None
+):
+    """But for `vars` of the task that brings that role, which count as those of a role entry."""
+    files = {"roles/e/handlers/main.yml": [{"name": "restart", "debug": {}}], "more.yml": [including("i")]}
+    answer = tree(tmp_path, HANDLED, play, **files).task("restart", "h1")
+
+    assert answer is not None
+    assert {name: answer.vars.get(name) for name in ("p", "own", "v")} == {"p": expected, "own": "import", "v": "e"}
 
 
 NEEDED = {"role": "e", "vars": {"p": "needed"}}
@@ -194,6 +254,18 @@ def test_of_alternatives_the_first_that_is_there_counts(tmp_path: Path):
     assert [one.kind for one in playbook.inventory.warnings] == ["vars-file-skipped"]
 
 
+def test_a_name_with_the_groups_of_a_host_is_unknown_where_a_task_changes_them(tmp_path: Path):
+    """What its file would set is unknown from then on."""
+    play = {"vars_files": ["{{ group_names[0] }}.yml"], "tasks": [T, {"group_by": {"key": "web"}}, {**T, "name": "u"}]}
+    playbook = tree(tmp_path, {}, play, **{"ungrouped.yml": {"x": 1}})
+    before, after = (playbook.task(name, "h1") for name in "tu")
+
+    assert before is not None
+    assert after is not None
+    assert (before.vars.get("x"), after.vars.get("x")) == (1, None)
+    assert "play vars_files (14 of 22)" in [layer.title for layer in after.unknown("x")]
+
+
 def test_files_that_are_read_at_the_start_stand_in_the_inventory(tmp_path: Path):
     """With `run_vars_plugins = start` inline variables of groups override group_vars/all; a playbook has no files."""
     (tmp_path / "inv/group_vars").mkdir(parents=True)
@@ -207,6 +279,18 @@ def test_files_that_are_read_at_the_start_stand_in_the_inventory(tmp_path: Path)
 
         assert answer is not None
         assert (answer.vars["x"], answer.vars["y"]) == expected
+
+
+def test_of_files_that_are_read_at_the_start_those_of_a_host_meet_what_its_line_says_first(tmp_path: Path):
+    """Under `merge` a map replaces the text of its line, and is then one with those of groups."""
+    files = {"inv/hosts.yml": {"all": {"vars": {"x": {"group": 1}}, "hosts": {"h1": {"x": "text"}}}}}
+    files["inv/host_vars/h1.yml"] = {"x": {"host": 1}}
+    for config, expected in (("", {"host": 1}), ("run_vars_plugins = start", {"group": 1, "host": 1})):
+        tree(tmp_path, {}, {"tasks": [T]}, f"hash_behaviour = merge\n{config}", **files)
+        answer = Playbook(Inventory("inv/hosts.yml", folder=tmp_path, environment={}), "site.yml").task("t", "h1")
+
+        assert answer is not None
+        assert answer.vars["x"] == expected
 
 
 def test_a_host_that_has_the_name_of_a_group_knows_its_source(tmp_path: Path):

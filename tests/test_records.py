@@ -82,6 +82,10 @@ class Own:
 class Empty:
     pass
 
+@way.dataclass(frozen=True, eq=False, repr=False)
+class Quiet(Ordered):
+    secret: str = "s"
+
 class Pair(way.NamedTuple):
     left: int
     right: str = "r"
@@ -122,7 +126,8 @@ def listed(text: str) -> list[str]:
 MADE = listed("""
     Frozen("a") | Frozen("a", ["t"], note="n") | Frozen(name="a") | Frozen() | Frozen("a", [], "", 1)
     Frozen("a", nome=1) | Frozen("a", name="b") | Below() | Below("a", more=2) | Below("a", [], "", 2) | Open(1)
-    Open(1, 3) | Open(1, both=2) | Ordered(1) | Ordered(1, 2) | Named(a=1) | Named(1) | Named(b=1) | Bare(1) | Own()
+    Open(1, 3) | Open(1, both=2) | Ordered(1) | Ordered(1, 2)
+    Quiet(1, 0, "t") | Named(a=1) | Named(1) | Named(b=1) | Bare(1) | Own()
     Own(float("nan")) | Empty() | Empty(1) | Pair(1) | Pair(1, right="x") | Pair() | Pair(1, 2, 3)
     Pair(left=1, x=2) | Wide(1)
 """)

@@ -37,7 +37,7 @@ from nodeattrs.node.slots import (
 )
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView, no_step
-from nodeattrs.node.writers import Level, ListWriter, Writer
+from nodeattrs.node.writers import Level, ListWriter, Writer, writer_at
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -77,7 +77,8 @@ class set_by:
 
 def _writer(name: str) -> property:
     def read(self: Attributes) -> Writer:
-        return Writer(self._trees[name])
+        tree = self._trees[name]
+        return writer_at(tree, (), tree.root())
 
     def replace(self: Attributes, value: Mapping[Any, Any]) -> None:
         tree = stored(value, ())
@@ -110,13 +111,31 @@ def _read_rules(rules: Mapping[Any, Any]) -> tuple[PathRule, ...]:
     return read_rules(rules)
 
 
+class _Read(Ledger):
+    """The ledger of a node: who reads it may write out what he has read."""
+
+    __slots__ = ()
+
+    def __missing__(self, key: Any) -> Any:
+        if "yaml" in sys.modules:
+            meet_yaml(_PLAIN)
+        return super().__missing__(key)
+
+
 class Attributes(Mapping[Any, Any]):
     """The attributes of a node; see `Node`, which is these and what a run, a document or a person adds."""
+
+    # What a subscript calls stands in a slot: found past `__getattr__`, for which each look at an attribute pays.
+    __slots__ = ("__dict__", "__getitem__", "__weakref__")
 
     name: str
     environment: str
     _ledger: Ledger
     _trees: dict[str, ComponentTree]
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, key: Any) -> Any: ...
 
     def __init__(
         self,
@@ -132,13 +151,14 @@ class Attributes(Mapping[Any, Any]):
         guarded = secrets if secrets and secrets.paths else None
         read = rules if isinstance(rules, tuple) else _read_rules(rules)
         folder = None if root is None else checked_folder(root)
-        ledger = Ledger(provenance, lambda: folder or os.getcwd(), guarded, read)
+        ledger = _Read(provenance, lambda: folder or os.getcwd(), guarded, read)
         # Past `__setattr__`, which judges each assignment: a fleet makes thousands of nodes.
         fields = self.__dict__
         fields["name"] = checked_name(name, "node")
         fields["environment"] = checked_environment(environment)
         fields["_ledger"] = ledger
         fields["_trees"] = {one.name: ComponentTree(ledger, one) for one in COMPONENTS}
+        object.__setattr__(self, "__getitem__", ledger.__getitem__)
 
     default = _writer("default")
     env_default = _writer("env_default")
@@ -162,14 +182,6 @@ class Attributes(Mapping[Any, Any]):
     force_override_full = _full_writer("force_override", "override")
 
     # The merged read
-
-    def __getitem__(self, key: Any) -> Any:
-        try:
-            return self._ledger.cache[key]
-        except KeyError:
-            if "yaml" in sys.modules:
-                meet_yaml(_PLAIN)
-            return self._ledger.view()._miss(key)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._ledger.view())

@@ -87,13 +87,15 @@ class Node(Attributes):
         missing = [name for name in dict.fromkeys(map(str, names)) if name not in known]
         if missing:
             self.normal["tags"].push(*missing)
-        return self.tags
+        return [*known, *missing]
 
     def untag(self, *names: str) -> list[Any]:
         """Remove tags; the list."""
-        for name in set(map(str, names)) & set(self.tags):
+        known = self.tags
+        gone = set(map(str, names)) & set(known)
+        for name in gone:
             self.normal["tags"].delete(name)
-        return self.tags
+        return self.tags if gone else known
 
     # Documents
 

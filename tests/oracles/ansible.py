@@ -36,6 +36,7 @@ from nodeattrs.adapters.ansible import (
     graph,
     printed_inventory,
 )
+from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.printing import as_json_text, printed_variables
 from nodeattrs.errors import BadValue
 from tests.oracles.ansible_trees import tree
@@ -48,6 +49,8 @@ _MAGIC_TEXT = """inventory_hostname inventory_hostname_short group_names invento
 MAGIC = _MAGIC_TEXT.split()
 _MAY_RUN = re.compile("set_fact$|include_vars$|group_by$|add_host$|debug$|handler of ")
 """Tasks without a name, and those that are run where somebody wants them."""
+_REGROUPED = title(7), title(8)
+"""Where what group_by and add_host may change is unknown."""
 _KEYS = {
     "hash_behaviour": "ANSIBLE_HASH_BEHAVIOUR",
     "private_role_vars": "ANSIBLE_PRIVATE_ROLE_VARS",
@@ -187,7 +190,9 @@ class Comparison:
 
     def _inventory(self) -> Inventory:
         environment = environment_of(self.tree, self.folder) if self.by_environment else {}
-        how: dict[str, Any] = {"environment": environment, "run_inventory": self.tree.scripts}
+        passed_over = re.compile(self.tree.settings.get("inventory_ignore_patterns", "(?!)"))
+        scripts = [name for name in self.tree.scripts if not passed_over.search(name)]  # to run another one is refused
+        how: dict[str, Any] = {"environment": environment, "run_inventory": scripts}
         return Inventory(*self.tree.sources, folder=self.folder, extra_vars=self.tree.extra, **how)
 
     def _host(self, host: str, entries: list[Any], inventory: Inventory, playbook: Playbook | None) -> Iterator[str]:
@@ -223,8 +228,13 @@ class Comparison:
         for name, (expected, magic) in theirs.items():
             if name in ours:
                 yield from self._answer(f"{host} in {name!r}", playbook.within(ours[name], host), expected, magic)
-        yield from (f"{host}: {name!r} runs there" for name in theirs if name not in ours)
         yield from (f"{host}: {name!r} runs here" for name in ours if name not in theirs and not _MAY_RUN.match(name))
+        if not any(layer.title in _REGROUPED for layer in playbook.unknown(host)):  # which plays it is in, too
+            there = [name for name in self.theirs["ran"].get(host, ()) if name and not _MAY_RUN.match(name)]
+            here = [task.name for task in playbook.tasks(host) if not _MAY_RUN.match(task.name)]
+            self.tree.used["order of tasks"] += 1
+            if here != there:
+                yield f"{host} runs {there} there and {here} here"
 
     def _print(self, inventory: Inventory, words: list[str], wanted: str) -> Iterator[str]:
         how: dict[str, Any] = {"export": "--export" in words, "limit": words[-1] if "--limit" in words else None}
@@ -287,10 +297,11 @@ class Comparison:
     def _variables(self, where: str, answer: Variables, expected: dict[str, Any]) -> Iterator[str]:
         """The origins of maps and lists, where Ansible has one that says something."""
         folded = answer.folded()
+        is_merging = self.tree.settings.get("hash_behaviour") == "merge" or self.tree.used["include_vars that merges"]
         for name, (value, origin) in expected.items():
             if origin is None or not isinstance(value, (dict, list)) or not value:
                 continue
-            if isinstance(value, dict) and self.tree.settings.get("hash_behaviour") == "merge":
+            if isinstance(value, dict) and is_merging:
                 continue  # that of the weakest
             self.lines += 1
             found = [(one.file or one.kind, one.line) for one in folded.origins((name,))]

@@ -99,6 +99,7 @@ def _answered(question: dict[str, Any]) -> Any:
         ask = _outside if not question.get("playbook") else _run if question.get("run") else _compiled
         found: dict[str, Any] = {"printed": [_forked(_printed, question, words) for words in question["printed"]]}
         found["hosts"] = dict(ask(question))
+        found["ran"] = question.get("ran", {})
     except BaseException as error:
         return {"error": f"{type(error).__name__}: {error}"}
     return found
@@ -170,11 +171,24 @@ def _compiled(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _run(question: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The variables that each host was given in each task of a real run; of several of one name the first."""
+    """The variables that each host was given in each task of a real run; of several of one name the first.
+
+    The question gets the names of the tasks that each host has run, in order.
+    """
     from ansible.cli.playbook import PlaybookCLI
+    from ansible.executor.task_queue_manager import TaskQueueManager
     from ansible.vars.manager import VariableManager
 
     found: dict[str, dict[str, Any]] = {}
+    ran = question["ran"] = {}
+    send = TaskQueueManager.send_callback
+
+    def sent(self: Any, what: str, *of: Any, **how: Any) -> Any:
+        if what == "v2_runner_on_ok":
+            ran.setdefault(str(of[0].host.name), []).append(str(of[0].task.name))
+        return send(self, what, *of, **how)
+
+    TaskQueueManager.send_callback = sent  # type: ignore[method-assign]
     get = VariableManager.get_vars
 
     def noted(self: Any, play: Any = None, host: Any = None, task: Any = None, *rest: Any, **how: Any) -> Any:

@@ -78,8 +78,8 @@ class Playbooks:
             self.put(f"{home}/tasks/main.yml", tasks)
             needs = [self._entry(later) for later in ROLES[number + 1 :] if self.use("dependency", 0.25)]
             meta: dict[str, Any] = {"dependencies": needs} if needs else {}
-            if self.use("allow_duplicates", 0.05):
-                meta["allow_duplicates"] = False
+            if self.use("allow_duplicates of a role", 0.12):
+                meta["allow_duplicates"] = self.chance.random() < 0.8
             self.put(f"{home}/meta/main.yml", meta, empty=False)
 
     def _entry(self, role: str) -> dict[str, Any] | str:
@@ -109,6 +109,8 @@ class Playbooks:
                 task[how][what] = self.chance.choice(("other", "other.yml"))
         if self.use(f"{how} that is or is not public", 0.3):
             task[how]["public"] = self.chance.random() < (0.8 if how == "include_role" else 0.2)
+        if self.use(f"allow_duplicates of {how}", 0.25):
+            task[how]["allow_duplicates"] = self.chance.random() < 0.2
         return task
 
     # --- tasks
@@ -179,7 +181,7 @@ class Playbooks:
         given: dict[str, Any] = {"file": file}
         if self.use("include_vars with a name", 0.25):
             given["name"] = "vb"
-        if self.use("include_vars that merges", 0.15):
+        if self.use("include_vars that merges", 0.3):
             given["hash_behaviour"] = "merge"
         yield {"include_vars": given if len(given) > 1 else file}
 

@@ -227,11 +227,13 @@ class Inventory:
         beside = None if playbook_dir is None else self._besides(playbook_dir)
         plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
         of_groups = [one for one in changed if one.title == title(7)]
-        plan = [*self._unknown(3), *plan, *of_groups, *nested(host.layers, self.policy), *self._unknown(8)]
-        plan += [one for one in changed if one not in of_groups]
-        for number, places in ((9, self._sources.places), (10, beside or [])):
-            plan += self._files(places, "host_vars", [host.name], number)
-        return plan
+        own = [*nested(host.layers, self.policy), *self._unknown(8)]
+        files = self._files(self._sources.places, "host_vars", [host.name], 9)
+        if beside is None:
+            own, files = nested([*own, *files], self.policy), []
+        of_hosts = [one for one in changed if one not in of_groups]
+        files += self._files(beside or (), "host_vars", [host.name], 10)
+        return [*self._unknown(3), *plan, *of_groups, *own, *of_hosts, *files]
 
     def _besides(self, playbook_dir: Path) -> list[Path]:
         """The playbook's folder; none where its files were laid just before, since they set the same once more."""

@@ -33,10 +33,12 @@ class Role:
     defaults, vars: the layers of levels 2 and 15, its own only
     entry:      `vars` of its own entry (level 15)
     params:     the other keys of it (level 20)
-    limits:     what `tags` and `when` of its entry say
+    led:        `vars` of the task that includes or imports it, as handlers of roles that it imports have them
+    limits:     what `tags` and `when` of its entry say; of a task that includes it, which files it names
     needs:      the roles it depends on, in order
     parents:    the roles that led here, as dependants or by an include, the outermost first
     runs:       whether nothing says that it never runs
+    repeats:    whether it runs each time, also where the same instance has run
     is_public:  whether all tasks of the play see its variables
     """
 
@@ -47,9 +49,11 @@ class Role:
     vars: list[Plan] = field(default_factory=list)
     entry: list[Layer] = field(default_factory=list)
     params: list[Layer] = field(default_factory=list)
+    led: list[Layer] = field(default_factory=list)
     limits: list[Any] = field(default_factory=list)
     needs: list[Role] = field(default_factory=list)
     runs: bool = True
+    repeats: bool = False
     is_public: bool = True
 
     def chain(self) -> Iterator[Role]:
@@ -84,12 +88,17 @@ class Role:
         """Level 20 in its tasks: parents, then its own."""
         return [one for role in (*self.parents, self) for one in role.params]
 
+    def for_handlers(self) -> Role:
+        """The same for its handlers: to them `vars` of tasks that include the roles above count as those of entries."""
+        return replace(self, parents=tuple(replace(one, entry=[*one.entry, *one.led]) for one in self.parents))
+
     def same_as(self, other: Role) -> bool:
         """Whether it is the same role with the same entry: it runs once."""
         return self._given() == other._given()
 
     def _given(self) -> list[Any]:
-        return [self.name, self.path, self.limits, *(layer.value for layer in (*self.entry, *self.params))]
+        layers = (*self.entry, *self.params, *self.led)
+        return [self.name, self.path, self.limits, *(layer.value for layer in layers)]
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,7 @@ class Asked:
     document, at: where the entry stands
     depends: whether it is a dependency
     is_public: what it says about who sees its variables
+    repeats: whether the role runs each time; None where the role itself says it
     """
 
     name: str
@@ -109,6 +119,7 @@ class Asked:
     defaults_from: str = "main"
     depends: bool = False
     is_public: bool | None = None
+    repeats: bool | None = None
 
 
 class Roles:
@@ -155,7 +166,10 @@ class Roles:
         role.entry, role.params = _given(asked)
         role.runs = not never_runs(asked.body) and (by is None or by.runs)
         role.limits = [asked.body.get(key) for key in ("tags", "when")]
-        role.needs += [self.read(entry, folder, role) for entry in self.dependencies(path)]
+        meta = self._meta(path)
+        says = meta is not None and meta.tree.get("allow_duplicates") is True
+        role.repeats = says if asked.repeats is None else asked.repeats
+        role.needs += [] if meta is None else [self.read(entry, folder, role) for entry in _dependencies(meta)]
         return role
 
     @staticmethod
@@ -199,15 +213,18 @@ class Roles:
         found = next((one for one in candidates if one.is_file()), None)
         return found or (folder / stem if (folder / stem).is_dir() else None)
 
-    def dependencies(self, role: Path) -> Iterator[Asked]:
-        """The entries of a role's `meta/main` under `dependencies`. raises: AnsibleError"""
+    def _meta(self, role: Path) -> Document | None:
+        """A role's `meta/main`, where it is a map."""
         path = self.file(role / "meta", "main")
         document = None if path is None else self.files.document(path)
-        if document is None or not isinstance(document.tree, dict):
-            return
-        entries = document.tree.get("dependencies") or []
-        for index, entry in enumerate(entries if isinstance(entries, list) else []):
-            yield replace(asked_by(entry, document, ("dependencies", index)), depends=True)
+        return document if document is not None and isinstance(document.tree, dict) else None
+
+
+def _dependencies(meta: Document) -> Iterator[Asked]:
+    """The entries under `dependencies`. raises: AnsibleError"""
+    entries = meta.tree.get("dependencies") or []
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        yield replace(asked_by(entry, meta, ("dependencies", index)), depends=True)
 
 
 def asked_by(entry: Any, document: Document, at: Steps) -> Asked:

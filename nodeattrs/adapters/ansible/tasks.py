@@ -18,7 +18,7 @@ from nodeattrs.adapters.ansible.plays import Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
-from nodeattrs.adapters.ansible.words import module_of, never_runs
+from nodeattrs.adapters.ansible.words import is_true, module_of, never_runs
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
@@ -68,14 +68,21 @@ class Walk:
 
     def _handlers(self, entered: list[tuple[Around, Role]]) -> Iterator[Task]:
         """The handlers of roles, each where its role was entered last."""
-        found = [task for outside, role in entered for task in self._role(outside, role, "handlers")]
+        found = [task for outside, role in entered for task in self._role(outside, role.for_handlers(), "handlers")]
         yield from {(task.where.folder, task.name): task for task in found}.values()
 
     def _once(self, outside: Around, role: Role) -> Iterator[Task]:
-        """The tasks of a role that an entry or a dependency names: once in a play."""
-        if role.runs and not any(role.same_as(one) for one in self._ran):
+        """The tasks of a role that an entry or a dependency names: once in a play, but for roles that they import."""
+        if role.runs:
+            has_run, is_sure = self._has_run(outside, role), outside.is_sure and is_true(role.limits[1])
+            yield from self._role(replace(outside, has_run=has_run, is_sure=is_sure), role)
+
+    def _has_run(self, outside: Around, role: Role) -> bool:
+        """Whether an instance of a role has surely run, and does not again; it is noted that it runs."""
+        found = any(role.same_as(one) for one in self._ran)
+        if outside.is_sure and not found:
             self._ran.append(role)
-            yield from self._role(outside, role)
+        return found and not role.repeats
 
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
         path = self.roles.file(role.path / kind, stem)
@@ -106,6 +113,7 @@ class Walk:
 
     def _task(self, outside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
         own = variables_of(body, outside.document, at)
+        outside = replace(outside, is_sure=outside.is_sure and is_true(body.get("when")))
         if "block" in body:
             inside = outside.within(own, at, 16, "block")
             for key in ("block", "rescue", "always"):
@@ -115,6 +123,8 @@ class Walk:
                 yield from self._list(inside, body.get(key) or [], (*at, key))
             return
         module, arguments = module_of(body)
+        if outside.has_run and not module.startswith("import_"):
+            return
         if module in _FOLLOWED:
             yield from getattr(self, f"_{module}")(outside, own, arguments, at)
             return
@@ -178,15 +188,15 @@ class Walk:
         self._unit = outer
 
     def _tasks_in(self, inside: Around, role: Role, arguments: Any) -> Iterator[Task]:
-        inside = replace(inside, depth=inside.depth + 1)
+        outside, inside = inside.as_loaded(), inside.of_role(has_run=self._has_run(inside, role))
         for need in role.needs:
             for one in need.chain():
-                yield from self._once(inside, one)
+                yield from self._once(replace(inside, has_run=False), one)
         stem = stem_of(arguments, "tasks_from")
         if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
             raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._role(inside, role, "tasks", stem)
-        self._unit += [(inside, one) for one in role.chain()]  # after what their tasks import
+        self._unit += [(outside, one) for one in role.chain()]  # after what their tasks import
 
     def _included(self, outside: Around, own: dict[Any, Any], arguments: Any, at: Steps) -> Role | None:
         """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError"""
@@ -196,8 +206,10 @@ class Walk:
             return None
         asked = asked_of(plain, arguments, outside.document, at)
         role = self.roles.read(asked, outside.play.folder, outside.role)
-        if own and self.roles.policy is MERGE:  # they count as those of an entry, too, which replacing never shows
-            role.entry += outside.within(own, at, 15, "include_role").around[-1:]
+        role.limits = [stem_of(arguments, key) for key in ("tasks_from", "vars_from", "defaults_from")]
+        if own:  # they count as those of an entry, too, which replacing shows to handlers alone
+            its = role.entry if self.roles.policy is MERGE else role.led
+            its += outside.within(own, at, 15, "include_role").around[-1:]
         return role
 
 
@@ -218,8 +230,9 @@ def stem_of(arguments: Any, key: str) -> str:
 def asked_of(name: str, arguments: Any, document: Document, at: Steps) -> Asked:
     """What the arguments of import_role or include_role ask for."""
     stems = stem_of(arguments, "vars_from"), stem_of(arguments, "defaults_from")
-    is_public = arguments.get("public") if isinstance(arguments, dict) else None
-    return Asked(name, document, at, {}, *stems, is_public=is_public)
+    more = arguments if isinstance(arguments, dict) else {}
+    repeats = more.get("allow_duplicates") is not False
+    return Asked(name, document, at, {}, *stems, is_public=more.get("public"), repeats=repeats)
 
 
 def imported(play: Play, roles: Roles) -> Iterator[Role]:

@@ -11,7 +11,7 @@ from typing import Any
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.records import dataclass
@@ -80,6 +80,10 @@ def _apart(value: Any) -> Any:
 _VAULTS = ("!vault", "!vault-encrypted")
 
 
+MERGED = "`<<`"
+"""What a warning names where a key stands beside a merge, which Ansible calls a duplicate."""
+
+
 class _Ansible(Safe):
     """PyYAML's safe loader with three tags more; a key that is written twice is warned of."""
 
@@ -100,19 +104,23 @@ class _Ansible(Safe):
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         value = super().key(frame, value, event)
-        if value in frame.data or (frame.under is not None and value in frame.under[0]):
-            self._twice(value, event)
+        if value in frame.data:
+            self._twice(f"the key {value!r} is written twice; the last one counts", event)
+        elif frame.under is not None and value in frame.under[0]:
+            self._merged(value, event)
         return value
 
     def _merge(self, frame: Frame, value: Any, event: Any, parts: dict[Any, Mark]) -> Any:
         key = super()._merge(frame, value, event, parts)
         for name in frame.data.keys() & (frame.under[0] if frame.under else {}).keys():
-            self._twice(name, event)
+            self._merged(name, event)
         return key
 
-    def _twice(self, key: Any, event: Any) -> None:
+    def _merged(self, key: Any, event: Any) -> None:
+        self._twice(f"the key {key!r} is in what {MERGED} brings, too; the one beside it counts", event)
+
+    def _twice(self, message: str, event: Any) -> None:
         line, _ = self.text.place(event.start_mark.index)
-        message = f"the key {key!r} is written twice; the last one counts"
         self.warnings.append(warned("duplicate-key", message, self.text.file, line))
 
 
@@ -153,21 +161,33 @@ def _marked(text: Text) -> Mark:
     return builder.mark
 
 
-def as_json(value: Any, *, marked: bool = False) -> Any:
+def as_attribute(value: Any) -> Any:
+    """A value that a node can hold: keys are texts, and what is encrypted is a secret."""
+    if isinstance(value, dict):
+        return {str(key): as_attribute(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [as_attribute(entry) for entry in value]
+    if isinstance(value, Vault):
+        return Encrypted(value.text, "Ansible Vault was not decrypted")
+    return value if isinstance(value, Sensitive) else as_json(value)
+
+
+def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
     """A value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
 
     marked: whether a text that is no template is marked as `ansible-inventory --list` does
+    withheld: whether what is encrypted is withheld, as a secret is, instead of given as it stands in the file
 
     >>> as_json({None: Vault("x"), 1: (2,)})
     {'null': {'__ansible_vault': 'x'}, '1': [2]}
     """
     if isinstance(value, dict):
-        return {_json_key(key): as_json(entry, marked=marked) for key, entry in value.items()}
+        return {_json_key(key): as_json(entry, marked=marked, withheld=withheld) for key, entry in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [as_json(entry, marked=marked) for entry in value]
-    if isinstance(value, (Vault, Decrypted)):
+        return [as_json(entry, marked=marked, withheld=withheld) for entry in value]
+    if isinstance(value, (Vault, Decrypted)) and not withheld:
         return {"__ansible_vault": value.text}
-    if isinstance(value, Sensitive):
+    if isinstance(value, (Sensitive, Vault)):
         return {"$sensitive": "withheld"}
     if isinstance(value, Unsafe):
         return {"__ansible_unsafe": str(value)} if marked else str(value)

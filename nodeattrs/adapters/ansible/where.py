@@ -25,6 +25,9 @@ class Around:
     params: variables of includes, the outermost first: level 21
     role:   the role it belongs to
     depth:  how many files include each other
+    has_run: whether its role has run before: of its tasks only those count that it imports from other roles
+    is_sure: whether no condition around it may keep it from running
+    loaded: how many of `around` and `params` surround the role whose tasks were loaded with this one
     """
 
     play: Play
@@ -34,6 +37,9 @@ class Around:
     params: tuple[Layer, ...] = ()
     role: Role | None = None
     depth: int = 0
+    has_run: bool = False
+    is_sure: bool = True
+    loaded: tuple[int, int] = (0, 0)
 
     def within(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str = "") -> Around:
         """The same with variables of a block, an import or a task."""
@@ -41,7 +47,17 @@ class Around:
 
     def given(self, own: dict[Any, Any], at: Steps, kind: str) -> Around:
         """The same with variables of an include."""
-        return replace(self, params=(*self.params, *self._layers(own, at, 21, kind, "")))
+        return replace(self, params=(*self.params, *self._layers(own, at, 21, kind, "")), loaded=(0, 0))
+
+    def of_role(self, *, has_run: bool) -> Around:
+        """The same for the tasks of a role that is entered here."""
+        loaded = len(self.around), len(self.params)
+        return replace(self, depth=self.depth + 1, has_run=has_run, loaded=loaded)
+
+    def as_loaded(self) -> Around:
+        """The same for handlers: those of an imported role do not see what surrounds the role that imports it."""
+        around, params = self.loaded
+        return replace(self, around=self.around[around:], params=self.params[params:])
 
     def _layers(self, own: dict[Any, Any], at: Steps, level: int, kind: str, name: str) -> list[Layer]:
         locator = self.document.locator(kind, name, (*at, "vars"))
