@@ -42,8 +42,8 @@ class Screen(NamedTuple):
         """
         width, start = max(self.width, len(indent) + 20), first or indent
         words, room = text.split(" "), width - max(len(start), len(indent))
-        plain = not any(sign in text for sign in "\t\n\v\f\r")
-        if plain and all(len(word) <= room and word and not word.isspace() for word in words):
+        plain = words[0] and words[-1] and not any(sign in text for sign in ("\t", "\n", "\v", "\f", "\r", " " * 20))
+        if plain and all(len(word) <= room and not word.isspace() for word in words):
             lines = _lines(words, width, start, indent)
         else:
             lines = _lines_of_anything(text, width, start, indent)
@@ -54,13 +54,17 @@ class Screen(NamedTuple):
 
 
 def _lines(words: list[str], width: int, start: str, indent: str) -> list[str]:
-    """Words in lines, where each fits into one."""
-    lines = [start + words[0]]
+    """Words in lines, where each fits into one; an empty one is a further blank."""
+    lines, gap = [start + words[0]], " "
     for word in words[1:]:
-        if len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += f" {word}"
+        if not word:
+            gap += " "
+        elif len(lines[-1]) + len(gap) + len(word) <= width:
+            lines[-1] += gap + word
+            gap = " "
         else:
             lines.append(indent + word)
+            gap = " "
     return lines
 
 
