@@ -1,6 +1,7 @@
 """A hash of what is saved of a node: the same where both texts are, and never where one is another."""
 
 import json
+import random
 import sqlite3
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs import Node, Sensitive, lazy
+from nodeattrs import Node, NodeattrsError, Sensitive, lazy
 from nodeattrs.keep import NewerRevision, Noted, Saved, filtered_snapshot, open_store, saved_document
 from nodeattrs.keep.maintenance import set_normal
 from nodeattrs.keep.revisions import Unchanged
@@ -16,9 +17,11 @@ from nodeattrs.keep.stores import sql
 from nodeattrs.keep.stores.pieces import texts_of
 from nodeattrs.node.intake import Intake
 from nodeattrs.runs.config import Config
-from nodeattrs.runs.facts import parse_facts
+from nodeattrs.runs.facts import load_facts, parse_facts
 from nodeattrs.runs.fleet import Fleet, resolve
+from nodeattrs.runs.run import run_node
 from nodeattrs.runs.session import made_of, perform
+from tests.causality.systems.node import NodeRuns
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "os": {"a": 1, "b": [1, 2]}, "cpu": {"total": 2}}
@@ -146,7 +149,7 @@ def kept(writes, text, allowed, blocked):
 
 
 class TestTheLaw:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=40, deadline=None)
     @given(st.lists(st.tuples(writes, texts_of_facts, lists, lists), min_size=2, max_size=6))
     def test_what_has_one_hash_has_one_text(self, runs):
         """
@@ -157,6 +160,38 @@ class TestTheLaw:
             of, its = kept(*run)
             assert its == found.setdefault(of, its)
             assert (of, its) == kept(*run)
+
+
+class TestRandomRepositories:
+    @pytest.mark.parametrize("seed", range(2))
+    def test_hashes_and_texts_go_together(self, tmp_path, seed):
+        """
+        Whichever line is another one, or stands a line further down.
+        """
+        given = NodeRuns().make(random.Random(f"made of {seed}"))
+        variants = [dict(given.files), dict(given.files)]
+        for one in given.settings[:: max(1, len(given.settings) // 8)]:
+            text = given.files[one.file]
+            variants.append({**given.files, one.file: text[: one.start] + (one.new or "") + text[one.end :]})
+            variants.append({**given.files, one.file: f"\n{text}"})
+        found = [left_by(tmp_path / str(number), files) for number, files in enumerate(variants)]
+        assert found[0] == found[1]
+        pairs = {pair for pair in found if pair is not None}
+        assert 1 < len(pairs) == len({made for made, _ in pairs})
+        assert len(pairs) - len({its for _, its in pairs}) <= 1  # the lines of facts are in neither
+
+
+def left_by(folder, files):
+    """The hash and the texts of what a run of n1 leaves; None where it fails."""
+    repo = repository(folder, files)
+    facts = load_facts(folder / "facts.json", "facts.json", settled=True)
+    try:
+        node = run_node(repo, "n1", facts=facts).node
+        snapshot = filtered_snapshot(node.snapshot(shared=True), repo.config.allowed, repo.config.blocked)
+        document = saved_document(node, repo.config.allowed, repo.config.blocked, shared=True)
+    except NodeattrsError:
+        return None
+    return made_of(snapshot, facts, repo.config), tuple(texts(Saved("n1", document, snapshot)))
 
 
 def revisions(store, name="web1"):

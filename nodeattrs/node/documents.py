@@ -247,12 +247,13 @@ class _Reach:
 
     covered: number of a mark -> nested maps of steps, counted as its locator counts
     used:    the numbers that anything refers to
+    marks:   all of them
     """
 
     def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
         self.covered: dict[int, dict[Any, Any]] = {}
         self.used: set[int] = set()
-        self._marks = ledger.marks.all()
+        self.marks = ledger.marks.all()
         for number in slots:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
@@ -279,7 +280,7 @@ class _Reach:
     def _note(self, setter: At, value: Any = None) -> None:
         number, path = setter
         self.used.add(number)
-        mark = self._marks[number]
+        mark = self.marks[number]
         if mark.bulk:
             return  # the lines of thousands of facts are not worth their room
         here = self.covered.setdefault(number, {})
@@ -404,18 +405,17 @@ def _blank() -> dict[str, Any]:
 def _each_packed(ledger: Ledger, slots: Collection[int], shared: list[Any]) -> Iterator[dict[str, Any]]:
     """The marks as some slots use them; the first ones that these do not use as they are shared."""
     reach = _Reach(ledger, slots)
-    causes = _kept(ledger, reach.used, slots)
-    for number in range(1, len(ledger.marks)):
+    causes = _kept(ledger, {number for number in reach.used if reach.marks[number].is_kept}, slots)
+    for number, mark in enumerate(reach.marks[1:], 1):
         if number not in reach.used:
             yield shared[number - 1] if number <= len(shared) else _blank()
             continue
-        packed = _known_mark(ledger.marks[number], reach.covered.get(number, {}))
+        packed = _known_mark(mark, reach.covered.get(number, {}))
         yield {**packed, "causes": causes[number]} if number in causes else packed
 
 
-def _kept(ledger: Ledger, used: Collection[int], slots: Collection[int]) -> Mapping[int, list[Any]]:
-    """The causes of what each mark has set."""
-    asked = {number for number in used if ledger.marks[number].is_kept}
+def _kept(ledger: Ledger, asked: Collection[int], slots: Collection[int]) -> Mapping[int, list[Any]]:
+    """The causes of what each mark has set, of those that are kept."""
     if not asked:
         return {}
     from nodeattrs.node.kept_causes import kept  # it reads sources
