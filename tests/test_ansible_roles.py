@@ -305,6 +305,20 @@ def test_a_host_is_ungrouped_through_a_group_that_has_the_name_of_another_host(t
         assert found == [[], names, ["a", "ungrouped", "z"]]
 
 
+def test_groups_of_a_source_that_ends_in_a_fault_have_nothing_above_them(tmp_path: Path):
+    """So that one below them is no deeper than `ungrouped`, which comes later in the alphabet."""
+    (tmp_path / "hosts").write_text("h1\n[g1]\nh1\n[g2:children]\ng1\n[g1:vars]\nx=1\n[ungrouped:vars]\nx=2\n")
+    sound = Inventory("hosts", folder=tmp_path, environment={}).host("h1")
+    with (tmp_path / "hosts").open("a") as file:
+        file.write("[g2:nonsense]\n")
+    broken = Inventory("hosts", folder=tmp_path, environment={}).host("h1")
+
+    assert [(host.vars["x"], host.magic["group_names"]) for host in (sound, broken)] == [
+        (1, ["g1", "g2"]),
+        (2, ["g1", "g2", "ungrouped"]),
+    ]
+
+
 def test_a_host_that_has_the_name_of_a_group_knows_its_source(tmp_path: Path):
     """No group names it, so that its variables are the group's: that it was read somewhere is true all the same."""
     (tmp_path / "hosts.yml").write_text("all: {hosts: {web: {x: 1}}, children: {web: {hosts: {h1: }}}}\n")

@@ -46,8 +46,8 @@ class Group:
 
     @cached_property
     def depth(self) -> int:
-        """The longest way from `all`."""
-        return max((parent.depth + 1 for parent in self.parents.values()), default=0 if self.name == "all" else 1)
+        """The longest way from `all`; from a group without a parent, which only sources that cannot be read leave."""
+        return max((parent.depth + 1 for parent in self.parents.values()), default=0)
 
     def reaches(self, name: str) -> bool:
         """Whether a group is this one, or below it."""
