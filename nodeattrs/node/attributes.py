@@ -22,7 +22,7 @@ from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import meet_yaml
 from nodeattrs.node.fields import FIELDS, checked_environment, checked_folder
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
+from nodeattrs.node.levels import LevelView, level_view, merged_at, removed, unsettled
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import SlotTree, fold_of
@@ -300,7 +300,7 @@ class Attributes(Mapping[Any, Any]):
 
         cost: one fold and one copy of what is not such facts
         """
-        return self._ledger.unsettled(evaluate)
+        return unsettled(self._ledger, evaluate)
 
     def merged(self, *path: Any) -> Any:
         """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.

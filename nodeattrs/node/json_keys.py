@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey
 from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import has_number
 
 
@@ -22,8 +23,7 @@ def double_keys(node: Attributes) -> list[BadKey]:
     """
     ledger = node._ledger
     with ledger.lock:
-        settled = ledger.settled
-        facts = {key: value for key, value in ledger.trees[-1].items() if value is not settled.get(key, ABSENT)}
+        facts = {key: ledger.trees[-1][key] for key in unsettled_facts(ledger)}
         known = [] if ledger.begun is None or ledger.begun.numbered else [*map(id, ledger.begun.trees.values())]
         trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree and id(tree) not in known]
         if not has_number(trees):

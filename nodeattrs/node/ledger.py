@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from operator import is_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -193,38 +192,6 @@ class Ledger(dict[Any, Any]):
         with self.lock:
             data = own(part, odd)
         return evaluated(data, odd, path) if evaluate else data
-
-    def unsettled(self, evaluate: bool = False) -> dict[Any, Any]:
-        """All slots merged; what is alone in its key is not copied: settled facts, and what many nodes begin with."""
-        odd: dict[Any, None] = {}
-        with self.lock:
-            facts, settled, begun = self.trees[15], self.settled, self._shared()
-            known = self.begun.trees if begun and self.begun else ()
-            others = {key for slot, tree in enumerate(self.trees[:15]) if tree and slot not in known for key in tree}
-            others |= {key for key, value in facts.items() if value is not settled.get(key, ABSENT) or key in begun}
-            hides, trees, data = AssignedMap in map(type, self.trees), [*filter(None, self.trees)], {**begun, **facts}
-            for key in others:
-                inside: dict[Any, None] = {}
-                having = [tree for tree in trees if key in tree]
-                value = entry(self.view()._part, key) if hides or len(having) > 1 else having[0][key]
-                if value is not ABSENT:
-                    data[key] = own(value, inside)
-                    odd |= {key: None} if inside else {}
-        return evaluated(data, odd) if evaluate else data
-
-    def _shared(self) -> dict[Any, Any]:
-        """What this ledger began with, merged, where all of that stands as it was; nothing elsewhere."""
-        begun = self.begun
-        if begun is None or not all(map(is_, map(self.trees.__getitem__, begun.trees), begun.trees.values())):
-            return {}
-        if AssignedMap in map(type, self.trees):  # it hides what stands there
-            return {}
-        if begun.merged is None:
-            odd: dict[Any, None] = {}
-            trees = [begun.trees.get(slot, self.trees[0]) for slot in range(len(self.trees))]
-            merged = own(rooted(trees, self.plan()), odd)
-            begun.merged = {} if odd else merged
-        return begun.merged
 
     def tree(self, branch: Branch = PLAN, evaluate: bool = False) -> dict[Any, Any]:
         """Some slots merged, as a plain copy of one moment."""

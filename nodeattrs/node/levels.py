@@ -1,16 +1,18 @@
-"""One level as a whole: its writer, its merge or that of one subtree, and what it takes to remove a path from it."""
+"""Levels as a whole: writer and merge of one, what it takes to remove a path from some, and all of them to look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import compress, repeat
+from operator import is_, is_not
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
-from nodeattrs.node.joined import entry, joined
+from nodeattrs.node.joined import entry, evaluated, joined, own, rooted
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import Branch, Joined
+from nodeattrs.node.maps import AssignedMap, Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
 from nodeattrs.node.view import MapView
 from nodeattrs.node.writers import Writer
@@ -102,3 +104,42 @@ class Level(Writer):
 
     def _place(self) -> Place:
         return self._tree.root()
+
+
+def unsettled(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
+    """All slots merged; what is alone in its key is not copied: settled facts, and what many nodes begin with."""
+    odd: dict[Any, None] = {}
+    with ledger.lock:
+        facts, begun = ledger.trees[15], _shared(ledger)
+        known = ledger.begun.trees if begun and ledger.begun else ()
+        others = {key for slot, tree in enumerate(ledger.trees[:15]) if tree and slot not in known for key in tree}
+        others.update(unsettled_facts(ledger), facts.keys() & begun.keys())
+        hides, trees, data = AssignedMap in map(type, ledger.trees), [*filter(None, ledger.trees)], {**begun, **facts}
+        for key in others:
+            inside: dict[Any, None] = {}
+            having = [tree for tree in trees if key in tree]
+            value = entry(ledger.view()._part, key) if hides or len(having) > 1 else having[0][key]
+            if value is not ABSENT:
+                data[key] = own(value, inside)
+                odd |= {key: None} if inside else {}
+    return evaluated(data, odd) if evaluate else data
+
+
+def unsettled_facts(ledger: Ledger) -> Iterator[Any]:
+    """The keys of facts of which something did not come in settled. cost: in C, a look at each key"""
+    facts = ledger.trees[15]
+    return compress(facts, map(is_not, facts.values(), map(ledger.settled.get, facts, repeat(ABSENT))))
+
+
+def _shared(ledger: Ledger) -> dict[Any, Any]:
+    """What a ledger began with, merged, where all of that stands as it was; nothing elsewhere."""
+    begun, trees = ledger.begun, ledger.trees
+    if begun is None or not all(map(is_, map(trees.__getitem__, begun.trees), begun.trees.values())):
+        return {}
+    if AssignedMap in map(type, trees):  # it hides what stands there
+        return {}
+    if begun.merged is None:
+        odd: dict[Any, None] = {}
+        merged = own(rooted([begun.trees.get(slot, {}) for slot in range(len(trees))], ledger.plan()), odd)
+        begun.merged = {} if odd else merged
+    return begun.merged

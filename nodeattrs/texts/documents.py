@@ -20,6 +20,7 @@ from __future__ import annotations
 import os
 import pathlib
 import stat
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
@@ -132,7 +133,26 @@ def read(path: pathlib.Path, file: str | None = None, budget: Budget | None = No
     if syntax is None:
         raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     budget = budget or Budget(name)
-    return _parsed(decoded(content_of(path, name, budget), name), name, syntax, budget)
+    content = content_of(path, name, budget)
+    if syntax == "json" and not content.startswith(BOM_UTF8):
+        source = _Undecoded(name, content)
+        return Document(source, _reading(source, syntax, budget))
+    return _parsed(decoded(content, name), name, syntax, budget)
+
+
+class _Undecoded(Text):
+    """What a file holds, which is decoded when somebody looks at it: a parser in C need not. raises: DocumentError"""
+
+    def __init__(self, file: str, content: bytes) -> None:
+        self.file, self._content = file, content
+
+    @property
+    def content(self) -> bytes:
+        return self._content
+
+    @cached_property
+    def text(self) -> str:  # type: ignore[override]
+        return decoded(self._content, self.file)
 
 
 def text_of(path: pathlib.Path, file: str) -> str:

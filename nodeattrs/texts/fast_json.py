@@ -141,20 +141,20 @@ def decoded(text: bytes | str) -> Any:
     return json.loads(text)
 
 
-def read_back(text: str) -> tuple[Any, str] | None:
-    """What a text says, and that as a text once more; None where it takes the library to know.
+def read_back(text: bytes) -> tuple[Any, bytes | None] | None:
+    """What a text in UTF-8 says, and that as a text once more; None where it takes the library to know.
 
     Of a key that is written twice the last value stands there. A text that programs wrote, in lines or without
-    spaces, comes back as it was: it is that object then, and nothing in it is odd.
+    spaces, comes back as it was: it is None then, and nothing in it is odd.
     """
     library = _library(len(text))
     if not library:
         return None
     try:
         tree = library.loads(text)
-        again = library.dumps(tree, None, library.OPT_INDENT_2 if text[1:2] == "\n" else 0).decode()
-        if again == text.rstrip("\n"):
-            return tree, text
-        return None if _LONG in text.encode().translate(_DIGITS) else (tree, again)
+        again: bytes = library.dumps(tree, None, library.OPT_INDENT_2 if text[1:2] == b"\n" else 0)
+        if again == text.rstrip(b"\n"):
+            return tree, None
+        return None if _LONG in text.translate(_DIGITS) else (tree, again)
     except (TypeError, ValueError):
         return None

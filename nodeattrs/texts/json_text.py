@@ -60,10 +60,13 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
     cost:   the library's parser, and one look at each map and list; with orjson a fraction of it
     raises: DocumentError; TooMuch
     """
-    fast = read_back(text.text) if number is finite and budget.limits.depth >= DEEPEST else None
-    if fast and fast[1] is text.text:
+    fast = read_back(text.content) if number is finite and budget.limits.depth >= DEEPEST else None
+    if fast and fast[1] is None:
         return Reading(fast[0], lambda: _root(text.text, 0), (), DEEPEST, 0)
-    tree, levels, quotes = (fast[0], DEEPEST, _quotes(fast[1])) if fast else _parsed(text, budget, number)
+    if fast and fast[1] is not None:
+        tree, levels, quotes = fast[0], DEEPEST, _quotes(fast[1].decode())
+    else:
+        tree, levels, quotes = _parsed(text, budget, number)
     # The libraries keep quiet about keys written twice; but what is lost of one shows by its quotes.
     repeated = tuple(_repeated(text)) if _quotes(text.text) > quotes else ()
     start = len(text.text) - len(text.text.lstrip())
@@ -72,8 +75,9 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) ->
 
 def _parsed(text: Text, budget: Budget, number: Callable[[str], float]) -> tuple[Any, int, int]:
     """By the standard library: what *text* says, its levels, and how many quotes its strings have."""
+    written = text.text  # a file that is no UTF-8 ends here
     try:
-        tree = _decoder(number).decode(text.text)
+        tree = _decoder(number).decode(written)
     except json.JSONDecodeError as error:
         raise _explained(text, error) from error
     except RecursionError:

@@ -75,6 +75,11 @@ class Text:
     def __init__(self, file: str, text: str) -> None:
         self.file, self.text = file, text
 
+    @property
+    def content(self) -> bytes:
+        """The same in UTF-8."""
+        return self.text.encode("utf-8", "surrogatepass")
+
     @cached_property
     def _breaks(self) -> list[int]:
         """The offset of each line break; made in C throughout."""
