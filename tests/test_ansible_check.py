@@ -81,6 +81,7 @@ SILENT = {
     "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
     "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
     "a program makes its name": {"group_vars__web_yml": "other_a: 1\n", "x.py": "f'other_{role}'\n"},
+    "a template makes its name": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "a: \"{{ {'other_' ~ x: 1} }}\"\n"},
     "its value is taken by an alias": {"group_vars__web_yml": "other: &a {x: 1}\nhttp_port: {<<: *a}\n"},
     "a hidden template mentions it": {
         "group_vars__web_yml": "other: 1\n",

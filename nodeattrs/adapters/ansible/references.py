@@ -31,7 +31,6 @@ PLAYED = frozenset(("tests", "molecule", "example", "examples"))
 """Folders whose YAML Ansible reads, and those where it is a test's or an example."""
 _OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
-_SHORTEST = 4
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
 _ASSIGNED = regexp(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
@@ -44,6 +43,7 @@ _INDIRECT = regexp(
 )
 _GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
 _GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
+_BEGUN = regexp(r"\b([A-Za-z]\w{2,}_)(?:\{(?!\{)|['\"]\s*[+~%.])")
 _SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENT = regexp(r"#(.*)$", re.MULTILINE)
 _SETTING = regexp(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
@@ -155,7 +155,6 @@ class References:
                 self._text(path)
             else:
                 self._given(_readable(path), role_of(relative))
-        self.parts.update(word for word in self.used if word.endswith("_") and len(word) >= _SHORTEST)
         for key in self.naming:
             self.settable.update(self.texts.get(key, ()))
         return self
@@ -176,6 +175,7 @@ class References:
             self._text(path)
             return
         written = _readable(path)
+        self.parts.update(_BEGUN.findall(written))
         self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what somebody may give
@@ -190,6 +190,7 @@ class References:
     def _text(self, path: Path) -> None:
         text = _readable(path)
         self.used.update(_WORD.findall(text))
+        self.parts.update(_BEGUN.findall(text))
         self._given(text, role_of(path.relative_to(self.root)))
         if path.suffix == ".py":
             self.settable.update(_WORD.findall(text))
