@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -395,6 +394,8 @@ def _of_document(error: DocumentError) -> BindingError:
 def _asked_command(command: list[str], node: str) -> Document:
     if not command or node.startswith("-"):
         raise BindingError("classifier-failed", "the classifier is no command, or the node's name is no word")
+    import subprocess
+
     name = os.path.basename(command[0])
     try:
         done = subprocess.run([*command, node], capture_output=True, timeout=_CLASSIFIER_SECONDS, check=False)
