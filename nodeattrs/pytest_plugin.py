@@ -17,12 +17,11 @@ import linecache
 import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from nodeattrs.records import dataclass, field
 
 if TYPE_CHECKING:
     from types import CodeType

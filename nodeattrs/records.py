@@ -10,7 +10,9 @@ from __future__ import annotations
 import operator
 import sys
 from collections import namedtuple
+from functools import cache
 from reprlib import recursive_repr
+from types import CellType, CodeType, FunctionType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes them for the standard ones; neither module need be there yet
@@ -43,18 +45,43 @@ class _AtFirstUse:
         return made.__get__(one, kind) if hasattr(made, "__get__") else made
 
 
-def _compiled(kind: type, name: str, parameters: Iterable[str], body: Iterable[str], known: Mapping[str, Any]) -> Any:
-    """A method of a class from its text, which sees what is known beside the names of the class's module."""
-    lines = [
-        f"def made({', '.join(known)}):",
-        f" def {name}({', '.join(parameters)}):",
-        *(f"  {line}" for line in body),
-    ]
-    space: dict[str, Any] = {}
-    exec("\n".join([*lines, f" return {name}"]), vars(sys.modules[kind.__module__]), space)
-    method = space["made"](**known)
-    method.__qualname__ = f"{kind.__qualname__}.{name}"
-    return method
+@cache
+def _code(text: str) -> CodeType:
+    """The code of a method within a function, once for all classes of one shape: f0, f1, ... stand for its fields."""
+    code = compile(text, "<nodeattrs.records>", "exec")
+    for _ in range(2):
+        code = next(one for one in code.co_consts if isinstance(one, CodeType))
+    return code
+
+
+def _method(
+    kind: type, name: str, parameters: str, body: str, fields: Iterable[str], known: Mapping[str, Any]
+) -> FunctionType:
+    """A method of a class.
+
+    parameters, body: its text, in which f0, f1, ... stand for the fields
+    known:            what else stands in it
+    """
+    code = _code(f"def made({', '.join(known)}):\n def {name}({parameters}):\n  {body}")
+    called = {f"f{number}": field for number, field in enumerate(fields)}
+    names, variables = ([called.get(one, one) for one in some] for some in (code.co_names, code.co_varnames))
+    texts = (called.get(one, one) if isinstance(one, str) else one for one in code.co_consts)
+    code = code.replace(
+        co_names=tuple(names),
+        co_varnames=tuple(variables),
+        co_consts=tuple(texts),
+        co_qualname=f"{kind.__qualname__}.{name}",
+    )
+    cells = tuple(CellType(known[one]) for one in code.co_freevars)
+    return FunctionType(code, vars(sys.modules[kind.__module__]), name, None, cells)
+
+
+def _defaults(parameters: Iterable[tuple[bool, Any]]) -> tuple[Any, ...]:
+    """Those of parameters: whether each has one, and which. raises: TypeError, for one without behind one with"""
+    parameters = [*parameters]
+    if (has := [one for one, _ in parameters]) != sorted(has):
+        raise TypeError("non-default argument follows default argument")
+    return tuple(default for one, default in parameters if one)
 
 
 # -- data classes
@@ -77,6 +104,8 @@ class _Field:
     ) -> None:
         self.default, self.default_factory, self.init = default, default_factory, init
         self.repr, self.compare, self.kw_only = repr, compare, kw_only
+        self.made_of = default if default_factory is _ABSENT else default_factory
+        self.has_default = self.made_of is not _ABSENT
 
 
 def _dataclass(kind: Any = None, **ways: bool) -> Any:
@@ -120,17 +149,17 @@ def _methods(
     slots: bool = False,
     **_: bool,
 ) -> dict[str, Any]:
-    """What needs no compiler: the same for all classes, over what is noted of their fields."""
+    """What needs no compiler: it goes by what is noted of the fields of this class, in classes below it as well."""
+    values = _values_of([name for name, one in fields.items() if one.compare])
     return {
         **_LATER,
         "__noted__": fields,
         "__frozen__": frozen,
-        "__compared__": _values_of([name for name, one in fields.items() if one.compare]),
         "__match_args__": tuple(name for name, one in fields.items() if one.init and not one.kw_only),
         "__replace__": _replace,
-        **({"__repr__": _repr} if repr else {}),
-        **({"__eq__": _EQUAL, "__hash__": _hash if frozen else None} if eq else {}),
-        **(_ORDER if order else {}),
+        **({"__repr__": _showing([name for name, one in fields.items() if one.repr])} if repr else {}),
+        **({"__eq__": _comparing("eq", values), "__hash__": _hashing(values) if frozen else None} if eq else {}),
+        **({f"__{sign}__": _comparing(sign, values) for sign in ("lt", "le", "gt", "ge")} if order else {}),
         **({"__setattr__": _refused, "__delattr__": _refused} if frozen else {}),
         **({"__getstate__": _state, "__setstate__": _restored} if frozen and slots else {}),
     }
@@ -151,28 +180,25 @@ def _with_slots(kind: type, space: dict[str, Any], own: Iterable[str], above: Ma
     return made
 
 
-@recursive_repr()
-def _repr(self: Any) -> str:
-    shown = (f"{name}={getattr(self, name)!r}" for name, one in self.__noted__.items() if one.repr)
-    return f"{self.__class__.__qualname__}({', '.join(shown)})"
+def _showing(names: list[str]) -> Callable[[Any], str]:
+    @recursive_repr()
+    def shown(self: Any) -> str:
+        return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    return shown
 
 
-def _comparing(sign: Callable[[Any, Any], bool]) -> Any:
+def _comparing(sign: str, values: Callable[[Any], Any]) -> Any:
+    compared = getattr(operator, sign)
+
     def compare(self: Any, other: Any) -> Any:
-        if other.__class__ is not self.__class__:
-            return NotImplemented
-        values = self.__class__.__compared__
-        return sign(values(self), values(other))
+        return compared(values(self), values(other)) if other.__class__ is self.__class__ else NotImplemented
 
     return compare
 
 
-_EQUAL = _comparing(operator.eq)
-_ORDER = {f"__{sign}__": _comparing(getattr(operator, sign)) for sign in ("lt", "le", "gt", "ge")}
-
-
-def _hash(self: Any) -> int:
-    return hash(self.__class__.__compared__(self))
+def _hashing(values: Callable[[Any], Any]) -> Callable[[Any], int]:
+    return lambda self: hash(values(self))
 
 
 def _refused(self: Any, name: str, *value: Any) -> None:
@@ -201,32 +227,32 @@ def _fields(kind: Any) -> tuple[_Field, ...]:
 
 def _made_init(kind: Any) -> Any:
     """Its `__init__`, as the standard library would write it."""
-    known: dict[str, Any] = {"_put": object.__setattr__, "_absent": _ABSENT}
-    parameters: dict[bool, list[str]] = {False: ["self"], True: []}
-    body = []
-    for number, (name, one) in enumerate(kind.__noted__.items()):
-        default, value = _defaulted(one, f"_{number}", known)
-        if one.init:
-            parameters[one.kw_only].append(f"{name}={default}" if default else name)
-        if one.init or default:
-            body.append(f"_put(self, {name!r}, {value})" if kind.__frozen__ else f"self.{name} = {value}")
-    if hasattr(kind, "__post_init__"):
-        body.append("self.__post_init__()")
-    named = ["*", *parameters[True]] if parameters[True] else []
-    made = _compiled(kind, "__init__", [*parameters[False], *named], body or ["pass"], known)
-    made.__annotations__ = {name: one.type for name, one in kind.__noted__.items() if one.init} | {"return": None}
+    noted = {f"f{number}": one for number, one in enumerate(kind.__noted__.values())}
+    made_here = {name: one for name, one in noted.items() if one.default_factory is not _ABSENT or not one.init}
+    put = "_put_(self, {0!r}, {1})" if kind.__frozen__ else "self.{0} = {1}"
+    body = [put.format(name, _value(name, one)) for name, one in noted.items() if one.init or one.has_default]
+    body += ["self.__post_init__()"] if hasattr(kind, "__post_init__") else []
+    given, named = ([name for name, one in noted.items() if one.init and one.kw_only is way] for way in (False, True))
+    made = _method(
+        kind,
+        "__init__",
+        ", ".join(["self", *given, *(["*"] if named else []), *named]),
+        "; ".join(body) or "pass",
+        kind.__noted__,
+        {"_put_": object.__setattr__, "_absent_": _ABSENT}
+        | {f"_{name}_": one.made_of for name, one in made_here.items()},
+    )
+    made.__defaults__ = _defaults((noted[name].has_default, noted[name].default) for name in given)
+    made.__kwdefaults__ = {noted[name].name: noted[name].default for name in named if noted[name].has_default}
+    made.__annotations__ = {one.name: one.type for one in noted.values() if one.init} | {"return": None}
     return made
 
 
-def _defaulted(one: _Field, called: str, known: dict[str, Any]) -> tuple[str, str]:
-    """The default of a parameter, "" for none, and what the field is set to; what they name becomes known."""
-    if one.default_factory is not _ABSENT:
-        known[called] = one.default_factory
-        return "_absent", f"{called}() if {one.name} is _absent else {one.name}" if one.init else f"{called}()"
-    if one.default is not _ABSENT:
-        known[called] = one.default
-        return called, one.name if one.init else called
-    return "", one.name
+def _value(name: str, one: _Field) -> str:
+    """What a field is set to, in the text of `__init__`."""
+    if one.default_factory is _ABSENT:
+        return name if one.init else f"_{name}_"
+    return f"_{name}_() if {name} is _absent_ else {name}" if one.init else f"_{name}_()"
 
 
 def _standard(kind: Any) -> Any:
@@ -302,10 +328,13 @@ _Getter: Any = type(vars(namedtuple("_One", "one"))["one"])
 
 def _made_new(kind: Any) -> Any:
     """Its `__new__`, as the standard library would write it."""
-    known = {"_new": tuple.__new__} | {f"_{name}": value for name, value in kind._field_defaults.items()}
-    parameters = (f"{name}=_{name}" if name in kind._field_defaults else name for name in kind._fields)
-    values = "".join(f"{name}, " for name in kind._fields)
-    return staticmethod(_compiled(kind, "__new__", ["_cls", *parameters], [f"return _new(_cls, ({values}))"], known))
+    names = "".join(f", f{number}" for number in range(len(kind._fields)))
+    body = f"return _new_(_cls{', (' + names[2:] + ',)' if names else ''})"
+    made = _method(kind, "__new__", f"_cls{names}", body, kind._fields, {"_new_": tuple.__new__})
+    made.__defaults__ = _defaults(
+        (name in kind._field_defaults, kind._field_defaults.get(name)) for name in kind._fields
+    )
+    return staticmethod(made)
 
 
 _NEW = _AtFirstUse("__new__", _made_new)

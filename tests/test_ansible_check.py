@@ -75,8 +75,20 @@ SILENT = {
         "roles__web__tasks__main_yml": "- debug: {var: other}\n",
         "group_vars__db_yml": "# other:\n",
     },
+    "a comment says how to set it": {
+        "roles__web__tasks__main_yml": '- debug: {var: other}  # give "other: true" to see it\n',
+    },
     "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
     "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
+    "a program makes its name": {"group_vars__web_yml": "other_a: 1\n", "x.py": "f'other_{role}'\n"},
+    "its value is taken by an alias": {"group_vars__web_yml": "other: &a {x: 1}\nhttp_port: {<<: *a}\n"},
+    "a hidden template mentions it": {
+        "group_vars__web_yml": "other: 1\n",
+        "roles__web__templates__.env_j2": "{{ other }}",
+    },
+    "a comment names it in passing": {
+        "roles__web__tasks__main_yml": "# `other` is in the inventory\n- debug: {var: other}\n",
+    },
     "its value is the same": {
         "hosts": "[web]\nweb1\n[web:vars]\nother=1\n",
         "group_vars__all_yml": "other: 1\n",
@@ -96,9 +108,39 @@ SILENT = {
         "roles__web__tasks__main_yml": "- debug: {var: other}\n",
     },
     "its file is no template": {"roles__web__files__a_yml": "x: '{{ other }}'\n"},
+    "its file is another program's": {"k8s__a.json": '{"x": "{{ other }}"}'},
     "its file is a test": {"tests__a_yml": "x: '{{ other }}'\n"},
     "a comment uses it": {"group_vars__web_yml": "other: 1\n", "x_yml": "a: 1\n# b: '{{ other }}'\n"},
     "a module sets it": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ getent_other }}'}\n"},
+    "a file from elsewhere gives it": {
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "README.md": "Run `ansible-playbook -e @secrets.yml site.yml`\n",
+    },
+    "its play reads another file": {
+        "site_yml": "- hosts: web\n  vars_files: ['/srv/private/{{ x }}.yml']\n  roles: [web]\n",
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+    },
+    "its role reads another file": {
+        "roles__web__tasks__main_yml": "- include_vars: {file: nosuch.yml}\n- debug: {var: other}\n",
+    },
+    "git passes its file over": {
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        ".gitignore": "group_vars/*/vault.yml\n",
+    },
+    "a folder of roles is not there": {
+        "site_yml": PLAY + "- {hosts: '{{ target }}', roles: [galaxy/other]}\n",
+        "roles__web__tasks__main_yml": "- debug: {var: other_port}\n",
+        "roles__web__templates__other__x": "",
+    },
+    "a key stands beside a merge": {"group_vars__web_yml": "a: &a {other: 1}\nb: {<<: *a, other: 2}\n"},
+    "a task sets what another one names": {
+        "roles__web__tasks__main_yml": "- set_fact: {'{{ item.into }}': 1}\n- debug: {var: other}\n",
+        "site_yml": PLAY + "- {hosts: all, vars: {x: [{into: other}]}}\n",
+    },
+    "an import gives it": {
+        "roles__web__tasks__main_yml": "- debug: {var: other}\n",
+        "x_yml": "- import_playbook: site.yml other=1\n",
+    },
     "a file is encrypted": {"group_vars__web_yml": "other: 1\n", "group_vars__all_yml": "$ANSIBLE_VAULT;1.1;AES256\n"},
 }
 
@@ -108,6 +150,21 @@ def test_what_may_be_meant_is_not_reported(tmp_path: Path, files: dict[str, str]
     """Nobody is told of a variable that somebody may set or read all the same."""
     found(tmp_path, **files)
     assert [one.reason for one in Static(tmp_path).warnings() if "other" in one.reason] == []
+
+
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ({"README.md": "`ansible-playbook -e @secrets.yml site.yml`\n", "secrets_yml": "a: 1\n"}, 1),
+        ({"roles__db__README.md": "`ansible-playbook -e @secrets.yml x.yml`\n"}, 1),
+        ({"site_yml": PLAY + "  vars_files: ['../x/vars/a.yml', '{{ y }}']\n", "vars__a_yml": ""}, 0),
+        ({"site_yml": PLAY + "  vars_files: ['/x/vars/{{ y }}.yml']\n", "vars__a_yml": ""}, 1),
+    ],
+    ids=["there", "of a role", "elsewhere", "by its end"],
+)
+def test_files_of_variables_that_are_there_say_what_they_set(tmp_path: Path, files: dict[str, str], count: int):
+    """What another role names does not matter, and a repository may lie where an absolute path says."""
+    assert [kind for kind, *_ in found(tmp_path, **files)] == ["undefined-variable"] * count
 
 
 def test_the_command_judges_ansible_and_groups_of_searches(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -121,15 +178,28 @@ def test_the_command_judges_ansible_and_groups_of_searches(tmp_path: Path, capsy
     assert "nodeattrs.toml:4: warning: for Ansible a_b and a-b are one group, a_b" in out
 
 
+def test_what_ansible_fetches_is_no_role_of_chef(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Its list lies beside the roles."""
+    found(tmp_path, group_vars__web_yml="http_port: 80\n", roles__requirements_yml="roles: [{name: a.b}]\n")
+    assert main(["check", "--repo", str(tmp_path)]) == 0
+    assert " 0 roles" in capsys.readouterr().out
+
+
 def test_yaml_that_ansible_does_not_read_is_no_fault(tmp_path: Path):
     """Manifests of others have several documents; a file of tasks has one. A folder of roles may lie anywhere."""
     several = "a: 1\n---\nb: 2\n"
-    files = {"manifests__a_yml": several, "roles__web__tasks__b_yml": several, "x__roles__README": "text\n"}
+    files = dict.fromkeys(("manifests__a_yml", "roles__web__tasks__b_yml"), several)
+    files |= {"b_yml": f"kind: x\n{several}", "x__roles__README": "text\n"}
     found(tmp_path, **files)
     assert [one.file for one in Static(tmp_path).faults] == ["roles/web/tasks/b.yml"]
 
 
 def test_other_repositories_are_left_alone(tmp_path: Path):
-    """A folder of roles alone says nothing."""
-    (tmp_path / "roles").mkdir()
+    """A folder of roles alone says nothing; one of playbooks may have what an inventory has."""
+    (tmp_path / "playbooks/roles").mkdir(parents=True)
     assert not is_repository(tmp_path)
+    (tmp_path / "playbooks/group_vars").mkdir()
+    (tmp_path / "playbooks/site.yml").write_text("- {hosts: all, tasks: [{debug: {msg: '{{ nosuch }}'}}]}\n")
+    (tmp_path / "chart.yml").write_text("x: '{{ nosuch_label }}'\n")
+    assert is_repository(tmp_path)
+    assert [one.file for one in Static(tmp_path).warnings()] == ["playbooks/site.yml"]

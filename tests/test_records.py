@@ -82,6 +82,10 @@ class Own:
 class Empty:
     pass
 
+@way.dataclass(frozen=True, eq=False, repr=False)
+class Quiet(Ordered):
+    secret: str = "s"
+
 class Pair(way.NamedTuple):
     left: int
     right: str = "r"
@@ -122,7 +126,8 @@ def listed(text: str) -> list[str]:
 MADE = listed("""
     Frozen("a") | Frozen("a", ["t"], note="n") | Frozen(name="a") | Frozen() | Frozen("a", [], "", 1)
     Frozen("a", nome=1) | Frozen("a", name="b") | Below() | Below("a", more=2) | Below("a", [], "", 2) | Open(1)
-    Open(1, 3) | Open(1, both=2) | Ordered(1) | Ordered(1, 2) | Named(a=1) | Named(1) | Named(b=1) | Bare(1) | Own()
+    Open(1, 3) | Open(1, both=2) | Ordered(1) | Ordered(1, 2)
+    Quiet(1, 0, "t") | Named(a=1) | Named(1) | Named(b=1) | Bare(1) | Own()
     Own(float("nan")) | Empty() | Empty(1) | Pair(1) | Pair(1, right="x") | Pair() | Pair(1, 2, 3)
     Pair(left=1, x=2) | Wide(1)
 """)
@@ -194,10 +199,8 @@ def test_nothing_is_compiled_before_one_is_made(monkeypatch: pytest.MonkeyPatch)
     And then once for each class.
     """
     compiled: list[str] = []
-    real: Callable[..., Any] = records._compiled
-    monkeypatch.setattr(
-        records, "_compiled", lambda kind, name, *rest: compiled.append(name) or real(kind, name, *rest)
-    )
+    real: Callable[..., Any] = records._method
+    monkeypatch.setattr(records, "_method", lambda kind, name, *rest: compiled.append(name) or real(kind, name, *rest))
 
     made: Any = classes(records)
     assert [] == compiled
@@ -205,3 +208,17 @@ def test_nothing_is_compiled_before_one_is_made(monkeypatch: pytest.MonkeyPatch)
         made.Frozen("a"), made.Pair(1), made.Wide(2)
 
     assert ["__init__", "__new__"] == compiled
+
+
+@pytest.mark.parametrize(
+    "text", ["@way.dataclass\nclass A:\n one: int = 1\n two: int", "class A(way.NamedTuple):\n one: int = 1\n two: int"]
+)
+def test_a_field_without_a_default_stands_before_those_with_one(text: str):
+    """
+    Else there is an error when the first one is made.
+    """
+    space = {"way": records, "__name__": "made_one_way_or_the_other"}
+    exec(f"from __future__ import annotations\n{text}", space)
+
+    with pytest.raises(TypeError, match="non-default argument"):
+        space["A"](1, 2)  # type: ignore[operator]

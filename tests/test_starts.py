@@ -17,7 +17,7 @@ _STORED = "catalog runs.repository runs.run runs.fleet runs.injection adapters k
 _HELP = "adapters catalog changes core.fold keep node.node runs"
 ROWS: dict[str, tuple[str, int, int, str]] = {
     # command        line                                             ours  others  without
-    "run": (LINES["run"], 216, 165, "catalog.plan catalog.transaction keep.maintenance"),
+    "run": (LINES["run"], 217, 165, "catalog.plan catalog.transaction keep.maintenance"),
     "show": (LINES["show"], 78, 50, f"{_STORED} reports.explain"),
     "explain": (LINES["explain"], 84, 52, _STORED),
     "facts": ("facts --help", 18, 58, _HELP),

@@ -402,7 +402,7 @@ def again(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Encoun
         return decided(verdict, lower, upper), notes
 
 
-def met_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
+def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
     """Take steps once more in which maps met, for a trace: what comes of all of them.
 
     row:  what was laid, if it is not ABSENT; under which policy the entries meet; and whether it was laid below

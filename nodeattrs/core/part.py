@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import zip_longest
+from types import NoneType
 from typing import Any
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
@@ -326,7 +327,7 @@ class Grown:
             return _concat(first, second)
         own = self._lists.pop(id(first.value), None)
         self._lists.pop(id(second.value), None)
-        if own is None or own.origins is not first.origins or type(own.origins) is int:
+        if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
             own = _concat(first, second)
         else:
             self._undo.append(_shortening(own))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.folding import NOTHING, Folding, Step, met_in_turn
+from nodeattrs.core.folding import NOTHING, Folding, Step, again_in_turn
 from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
 from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
@@ -473,7 +473,7 @@ class _Walker:
         known = here.merged or Part(here.value, here.origins)
         if ahead:
             row: list[Any] = [one.tail for one in reversed(ahead)]
-            known = ahead[0].merged = met_in_turn(
+            known = ahead[0].merged = again_in_turn(
                 known, [(self.part(one.here), one.policy, one.from_top) for one in row]
             )
         return known

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
 _SCRIPTED = (*_READ, ".py")
+_GALAXY = ("requirements.yml", "requirements.yaml")
+"""What lies under `roles` where these are Ansible's."""
 LEAVES = SCALARS | {Sensitive}
 """What items of data bags are made of."""
 
@@ -438,7 +440,7 @@ class Repository:
 
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
         files = [path for path in entries(self.root / folder) if path.suffix in suffixes]
-        return sorted({path.stem for path in files if not path.name.startswith(".")})
+        return sorted({path.stem for path in files if not path.name.startswith(".") and path.name not in _GALAXY})
 
     def _files(self, folder: str, name: str, suffixes: tuple[str, ...]) -> list[pathlib.Path]:
         # Not Path.with_suffix: names may hold dots. One look for each node of a fleet.

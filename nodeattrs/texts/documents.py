@@ -63,6 +63,11 @@ class Document:
         self._text = text
         self._reading = reading
 
+    @property
+    def text(self) -> str:
+        """What it was read from."""
+        return self._text.text
+
     @cached_property
     def _marks(self) -> Mark:
         return self._reading.marks()

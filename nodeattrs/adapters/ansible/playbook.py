@@ -180,7 +180,7 @@ class Playbook:
         def look_up(name: str) -> Any:
             if not known:
                 plan = Fold((Layer({}), *below, *self.inventory.extra), self.inventory.policy)
-                known.update({**self.inventory.magic(host), **laid(plan).result.value})
+                known.update({**_sure(self.inventory.magic(host), task), **laid(plan).result.value})
             return known.get(name, ABSENT)
 
         return [*below, *plays.files(play, self.inventory, look_up)]
@@ -222,12 +222,16 @@ class Playbook:
             path, name = where.role.path, where.role.name
             known |= {"ansible_role_name": name, "role_path": str(path)}
             known["role_name"] = path.name if "ansible_collections" in path.parts else name
-        if task.groups:  # which groups there are now is not known
-            known = {name: value for name, value in known.items() if name not in ("groups", "group_names")}
-        return {**known, **{name: value for name, value in self._stated(task).items() if name in _YIELDING}}
+        stated = {name: value for name, value in self._stated(task).items() if name in _YIELDING}
+        return {**_sure(known, task), **stated}
 
     def _stated(self, task: Task) -> dict[str, Any]:
         """What play vars and all above them say."""
         plan = [*task.where.play.vars(), *task.where.around, *task.where.params, *self.inventory.extra]
         found = laid(Fold((Layer({}), *plan), REPLACE)).result.value
         return found if isinstance(found, dict) else {}
+
+
+def _sure(magic: dict[str, Any], task: Task) -> dict[str, Any]:
+    """What Ansible sets, without groups where tasks may have changed them."""
+    return {name: value for name, value in magic.items() if not task.groups or name not in ("groups", "group_names")}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ _YAML = (".yml", ".yaml", ".json")
 _READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
 PLAYED = frozenset(("tests", "molecule", "example", "examples"))
 """Folders whose YAML Ansible reads, and those where it is a test's or an example."""
+_OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
+_SHORTEST = 4
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
 _ASSIGNED = regexp(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
@@ -40,8 +43,14 @@ _INDIRECT = regexp(
     r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
 )
 _GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
+_GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
 _SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
-_COMMENTED = regexp(r"^\s*#+[\s-]*([A-Za-z_]\w*)\s*:", re.MULTILINE)
+_COMMENT = regexp(r"#(.*)$", re.MULTILINE)
+_SETTING = regexp(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
+_ANCHORED = regexp(r"^(\w+):\s*&(\w+)", re.MULTILINE)
+_FOREIGN = regexp(r"^(?:apiVersion|kind):", re.MULTILINE)
+_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+"""What is no playbook; and names of files that hold variables, in .gitignore."""
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
@@ -50,7 +59,9 @@ _BARE = frozenset(
 """Keys whose texts are expressions of their own, or may be a name alone."""
 _NAMES = frozenset(("register", "loop_var", "index_var", "extended_loop_var", "name", "key"))
 """Keys whose texts may be the name of a variable that a task sets."""
-_FREE = frozenset(("set_fact", "add_host", "include_vars", "group_by", "include", "include_tasks", "import_tasks"))
+_FREE = frozenset(
+    ("set_fact", "add_host", "include_vars", "group_by", "include", "include_tasks", "import_tasks", "import_playbook")
+)
 _OWN_TEXT = """
     item ansible_managed template_host template_path template_uid q query lookup now undef loop self caller range dict
     lipsum cycler joiner namespace varargs kwargs super packages services mount_points zuul nodepool context true
@@ -78,7 +89,9 @@ class References:
     mentions:    name -> where templates and conditions mention it first, with no word about its absence
     guarded:     names that are mentioned beside `default`, `is defined` and the like
     parts:       texts of which names are made; None stands for one that may be any
-    roles:       the roles that are there; asked: those that are asked for
+    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts somebody gives
+    sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
+    naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     encrypted:   whether some file is encrypted, which may set and mention any variable
     """
 
@@ -92,6 +105,11 @@ class References:
     parts: set[str | None] = field(default_factory=set)
     roles: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    sought: set[tuple[str, str]] = field(default_factory=set)
+    naming: set[str] = field(default_factory=set)
+    texts: dict[str, set[str]] = field(default_factory=dict)
+    paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
     looked: int = 0
     encrypted: bool = False
@@ -100,37 +118,67 @@ class References:
     def missing(self) -> set[str]:
         """The roles that are asked for and come from somewhere else."""
         known = {one.rpartition("/")[2] for one in self.roles}
-        return {one for one in self.asked if one.rpartition("/")[2] not in known and "{{" not in one}
+        asked = self.asked | self.called
+        return {one for one in asked if one.rpartition("/")[2] not in known and "{{" not in one}
+
+    @cached_property
+    def absent(self) -> set[str]:
+        """The roles that name a file of variables that is not in the repository, "" for what is none.
+
+        It may set any variable.
+        """
+        return {role for role, name in self.sought if not self._is_there(re.sub(r"\{\{.*?\}\}", "*", name))}
+
+    def _is_there(self, pattern: str) -> bool:
+        *above, last = [step for step in pattern.split("/") if step not in ("", ".", "..")] or ["*"]
+        known = [path for name, its in self.paths.items() if fnmatchcase(name, last) for path in its]
+        if not pattern.startswith("/"):
+            return any(fnmatchcase(f"/{path}", f"*/{'/'.join((*above, last))}") for path in known)
+        suffixes = ["/".join((*above[count:], last)) for count in range(len(above) + 1)]  # the repository may lie there
+        return any(fnmatchcase(path, suffix) for path in known for suffix in suffixes)
 
     def read(self) -> References:
         """Look at all files. cost: one reading of each"""
+        kept_back = (line.strip() for line in _readable(self.root / ".gitignore").splitlines() if line[:1] not in "!#")
+        self.sought.update(("", line) for line in kept_back if _KEPT_BACK.search(line))
         for path in _paths(self.root):
             self.looked += 1
             relative = path.relative_to(self.root)
+            self.paths.setdefault(path.name, []).append(relative.as_posix())
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
-            self.roles.update("/".join(below[:count]) for count in range(1, len(below)))
+            end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)
+            self.roles.update({"/".join(below[:end])} if end else ())
             is_bare = not path.suffix and _holds_variables(relative)
             if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
             elif path.suffix.lower() not in _PAGES or "templates" in relative.parts or "files" in relative.parts:
                 self._text(path)
             else:
-                self._given(_readable(path))
+                self._given(_readable(path), role_of(relative))
+        self.parts.update(word for word in self.used if word.endswith("_") and len(word) >= _SHORTEST)
+        for key in self.naming:
+            self.settable.update(self.texts.get(key, ()))
         return self
 
     def _yaml(self, path: Path, relative: Path) -> None:
         try:
             document = self.files.document(path)
         except AnsibleError as error:
-            if len(relative.parts) == 1 or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
+            is_play = len(relative.parts) == 1 and not _FOREIGN.search(_readable(path))
+            if is_play or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
                 self.faults.append(error)
             self._text(path)
             return
         if document is None:
             self.encrypted = True
             return
+        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, dashboards say
+            self._text(path)
+            return
         written = _readable(path)
-        self.settable.update(_COMMENTED.findall(written), _GIVEN.findall(written))  # what somebody may give
+        self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
+        comments = "\n".join(_COMMENT.findall(written))
+        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what somebody may give
         self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
         place = role_of(relative)
         if _holds_variables(relative) and isinstance(document.tree, dict):
@@ -142,16 +190,17 @@ class References:
     def _text(self, path: Path) -> None:
         text = _readable(path)
         self.used.update(_WORD.findall(text))
-        self._given(text)
+        self._given(text, role_of(path.relative_to(self.root)))
         if path.suffix == ".py":
             self.settable.update(_WORD.findall(text))
         self.expression(text if "{%" in text or "{{" in text else "")
         if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
             self._template(path, text)
 
-    def _given(self, text: str) -> None:
+    def _given(self, text: str, role: str) -> None:
         """Note what a page or a program says that somebody gives: `name=value`, `name: value`, a row of a table."""
         self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
+        self.sought.update((role, name) for name in _GIVEN_FILE.findall(text))
 
     def _template(self, path: Path, text: str) -> None:
         if "{{" not in text and "{%" not in text:
@@ -197,12 +246,18 @@ class _Walk:
             self.found.settable.add(name)
             if "{{" in name:
                 self._text(name, at, "")
+                self.found.naming.update(_WORD.findall(name) if at and str(at[-1]).endswith("set_fact") else ())
+            if isinstance(entry, str) and entry.isidentifier():
+                self.found.texts.setdefault(name, set()).add(entry)
             if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
                 self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
             is_called = "{{" in str(value.get("hosts"))  # with -e, by somebody who may give more
-            if plain in ("roles", "dependencies") and isinstance(entry, list) and not is_called:
-                self._roles(entry)
+            if plain in ("roles", "dependencies") and isinstance(entry, list):
+                (self.found.called if is_called else self.found.asked).update(_named(entry))
+            if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
+                role = role_of(Path(self.document.file))
+                self.found.sought.update((role, one) for one in _files_of(entry))
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
             if plain in ("include_role", "import_role") and isinstance(entry, dict):
@@ -210,12 +265,6 @@ class _Walk:
             if name in _NAMES and isinstance(entry, str):
                 self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
             self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
-
-    def _roles(self, entries: list[Any]) -> None:
-        for one in entries:
-            name = one.get("role", one.get("name")) if isinstance(one, dict) else one
-            if isinstance(name, str):
-                self.found.asked.add(name)
 
     def _text(self, text: str, at: Steps, key: str) -> None:
         found = self.found
@@ -234,6 +283,21 @@ class _Walk:
         origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
         for name in names:
             found.mention(name, origin, is_guarded)
+
+
+def _named(entries: list[Any]) -> set[str]:
+    """The roles that the entries of a list name."""
+    names = (one.get("role", one.get("name")) if isinstance(one, dict) else one for one in entries)
+    return {name for name in names if isinstance(name, str)}
+
+
+def _files_of(entry: Any) -> Iterator[str]:
+    """The files that `vars_files` or `include_vars` name, of alternatives the last."""
+    for one in entry if isinstance(entry, list) else [entry]:
+        name = one.get("file") if isinstance(one, dict) else one[-1:] if isinstance(one, list) else one
+        name = name[0] if isinstance(name, list) and name else name
+        if isinstance(name, str) and "=" not in name:
+            yield name
 
 
 def undeclared(text: str) -> set[str]:
@@ -255,7 +319,8 @@ def _paths(root: Path) -> Iterator[Path]:
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED and not name.startswith("."))
-        for name in sorted(name for name in names if not name.startswith(".")):
+        is_template = "templates" in Path(folder).parts
+        for name in sorted(name for name in names if is_template or not name.startswith(".")):
             path = Path(folder, name)
             left -= 1
             if left >= 0 and path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:

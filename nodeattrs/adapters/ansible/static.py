@@ -17,6 +17,7 @@ from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, RESERVED, title
 from nodeattrs.adapters.ansible.references import PLAYED, WORDS, Definition, References, role_of
+from nodeattrs.adapters.ansible.values import MERGED
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.errors import NodeattrsError
@@ -30,9 +31,20 @@ _PLACEHOLDER = regexp(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(c
 
 
 def is_repository(root: Path) -> bool:
-    """Whether somebody keeps playbooks or an inventory there."""
-    names = ("ansible.cfg", "group_vars", "host_vars")
-    return any((root / name).exists() for name in names) or any(root.glob("roles/*/tasks/main.y*ml"))
+    """Whether somebody keeps playbooks or an inventory there, or in the folder for them."""
+    return bool(_folders(root))
+
+
+def _folders(root: Path) -> list[str]:
+    """Where playbooks and inventories lie: as the beginnings of names of files."""
+    if _is_played(root):
+        return [""]
+    return [f"{name}/" for name in ("ansible", "playbooks") if _is_played(root / name)]
+
+
+def _is_played(folder: Path) -> bool:
+    is_one = any((folder / name).exists() for name in ("ansible.cfg", "group_vars", "host_vars"))
+    return is_one or any(folder.glob("roles/*/tasks/main.y*ml"))
 
 
 class Static:
@@ -48,7 +60,7 @@ class Static:
         self.looked = self._references.looked
 
     def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
-        if kind == "duplicate-key":
+        if kind == "duplicate-key" and MERGED not in message:  # that one is meant
             self._warnings.append(warned(kind, message, file, line))
 
     @property
@@ -84,17 +96,21 @@ class Static:
 
     def _undefined(self) -> Iterator[tuple[str, Origin]]:
         found = self._references
-        if found.encrypted:
+        if found.encrypted or "" in found.absent:  # anything may be set there
             return
+        folders = tuple(_folders(self.root))  # elsewhere other programs have such templates
+        asked = {"", *(one.rpartition("/")[2] for one in found.asked)} - found.absent
         for name, origin in found.mentions.items():
             is_fact = name.startswith("getent_")  # the module of that name sets them
             if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
                 continue
+            if not origin.file.startswith(folders):
+                continue
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = role_of(Path(origin.file))
-            is_asked = not role or role in {one.rpartition("/")[2] for one in found.asked}
-            if is_asked and not self._is_of_missing(name) and not any(part and part in name for part in found.parts):
+            is_made = any(part and part in name for part in found.parts)
+            if role in asked and not self._is_of_missing(name) and not is_made:
                 yield name, origin
 
     def _is_of_missing(self, name: str) -> bool:
@@ -164,7 +180,7 @@ def _note(
 
 
 def _plain(role: str) -> str:
-    return role.rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
+    return role.rpartition("/")[2].rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
 
 
 def _at(kind: str, message: str, origin: Origin) -> AnsibleError:

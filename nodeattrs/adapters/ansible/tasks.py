@@ -18,7 +18,7 @@ from nodeattrs.adapters.ansible.plays import Play
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
-from nodeattrs.adapters.ansible.words import module_of, never_runs
+from nodeattrs.adapters.ansible.words import is_true, module_of, never_runs
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
@@ -74,7 +74,7 @@ class Walk:
     def _once(self, outside: Around, role: Role) -> Iterator[Task]:
         """The tasks of a role that an entry or a dependency names: once in a play, but for roles that they import."""
         if role.runs:
-            has_run, is_sure = self._has_run(outside, role), outside.is_sure and role.limits[1] is None
+            has_run, is_sure = self._has_run(outside, role), outside.is_sure and is_true(role.limits[1])
             yield from self._role(replace(outside, has_run=has_run, is_sure=is_sure), role)
 
     def _has_run(self, outside: Around, role: Role) -> bool:
@@ -113,7 +113,7 @@ class Walk:
 
     def _task(self, outside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
         own = variables_of(body, outside.document, at)
-        outside = replace(outside, is_sure=outside.is_sure and "when" not in body)
+        outside = replace(outside, is_sure=outside.is_sure and is_true(body.get("when")))
         if "block" in body:
             inside = outside.within(own, at, 16, "block")
             for key in ("block", "rescue", "always"):

@@ -80,6 +80,10 @@ def _apart(value: Any) -> Any:
 _VAULTS = ("!vault", "!vault-encrypted")
 
 
+MERGED = "`<<`"
+"""What a warning names where a key stands beside a merge, which Ansible calls a duplicate."""
+
+
 class _Ansible(Safe):
     """PyYAML's safe loader with three tags more; a key that is written twice is warned of."""
 
@@ -100,19 +104,23 @@ class _Ansible(Safe):
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         value = super().key(frame, value, event)
-        if value in frame.data or (frame.under is not None and value in frame.under[0]):
-            self._twice(value, event)
+        if value in frame.data:
+            self._twice(f"the key {value!r} is written twice; the last one counts", event)
+        elif frame.under is not None and value in frame.under[0]:
+            self._merged(value, event)
         return value
 
     def _merge(self, frame: Frame, value: Any, event: Any, parts: dict[Any, Mark]) -> Any:
         key = super()._merge(frame, value, event, parts)
         for name in frame.data.keys() & (frame.under[0] if frame.under else {}).keys():
-            self._twice(name, event)
+            self._merged(name, event)
         return key
 
-    def _twice(self, key: Any, event: Any) -> None:
+    def _merged(self, key: Any, event: Any) -> None:
+        self._twice(f"the key {key!r} is in what {MERGED} brings, too; the one beside it counts", event)
+
+    def _twice(self, message: str, event: Any) -> None:
         line, _ = self.text.place(event.start_mark.index)
-        message = f"the key {key!r} is written twice; the last one counts"
         self.warnings.append(warned("duplicate-key", message, self.text.file, line))
 
 

@@ -55,5 +55,13 @@ def is_sure(task: dict[Any, Any]) -> bool:
 
 def never_runs(entry: dict[Any, Any]) -> bool:
     """Whether a condition is false whatever a variable says."""
-    conditions = entry.get("when", True)
-    return any(one is False for one in (conditions if isinstance(conditions, list) else [conditions]))
+    return any(one is False for one in _conditions(entry.get("when")))
+
+
+def is_true(when: Any) -> bool:
+    """Whether a condition is true whatever a variable says."""
+    return all(one is None or str(one).lower() == "true" for one in _conditions(when))
+
+
+def _conditions(when: Any) -> list[Any]:
+    return when if isinstance(when, list) else [when]

@@ -52,7 +52,7 @@ SEARCHED = Policy(
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
 """Bytes from which on a map is a part of its own."""
-_TINY, _SORTS = 60, 16
+_TINY, _SORTS = 60, 64
 """What is left at the root is several parts: scalars and what is as small as they, which differ most from node to node,
 and others by their names, so that one of them that differs does not make all of them new."""
 _LONGEST = 65_536
