@@ -20,7 +20,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+
+from nodeattrs.records import NamedTuple
 
 
 class Code(NamedTuple):

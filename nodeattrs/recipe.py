@@ -113,10 +113,14 @@ _ALL = [
 
 def __getattr__(name: str) -> Any:
     words = words_now()
-    if words is not None and name in words:
-        return words[name]
+    if words is not None:
+        own, known = words
+        if name in known:
+            return known[name]
+        if name in own:
+            return own[name]
     if name == "__all__":  # of `import *`: what the file that runs has
-        return _ALL if words is None else [*words]
+        return _ALL if words is None else [one for known in words for one in known]
     if name.startswith("__"):
         raise AttributeError(name)
     if words is None:

@@ -448,6 +448,8 @@ OUTPUTS: dict[str, Any] = {
     },
     "ansible-matrix": _MATRIX,
     "ansible-diff": _COMPARED,
+    "ansible-graph": {"version": "int", "groups": [{"name": "str", "hosts": ["str"], "children": ["str"]}]},
+    "ansible-vars": {"version": "int", "node": "str", "environment": "str", "variables": ["@explanation"]},
     "ansible-inventory": {
         "_meta": {"hostvars": {"*": {"*": "any"}}},
         "all": {"children": ["str"], "vars": {"*": "any"}},
@@ -675,6 +677,8 @@ LINES = {
     "ansible-who-has": ["ansible who-has port -i ansible/hosts"],
     "ansible-matrix": ["ansible matrix proto -i ansible/hosts"],
     "ansible-diff": ["ansible diff web1 db1 -i ansible/hosts"],
+    "ansible-graph": ["ansible graph -i ansible/hosts", "ansible graph web -i ansible/hosts"],
+    "ansible-vars": ["ansible vars web1 --origins -i ansible/hosts"],
     "ansible-inventory": ["ansible inventory --list", "ansible inventory --list --prefix attributes"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
     "bindings-inject": ["bindings inject ssh::port --site bindings"],
@@ -734,7 +738,7 @@ SETTINGS: dict[str, Any] = {
     "cloud-init?": {
         "*": {**{f"{name}?": ("str", ["str"]) for name in ("files", "vendor", "confd")}, "*": "never"},
     },
-    "ansible?": {"groups?": {"*": "str"}, "*": "never"},
+    "ansible?": {"groups?": {"*": "str"}, "*": {"inventory?": ("str", ["str"]), "*": "never"}},
     "web?": {"source_url?": "str", "*": "never"},
     "facts?": {"fauxhai?": "str", "*": "never"},
     "check?": {

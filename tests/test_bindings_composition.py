@@ -18,7 +18,6 @@ from nodeattrs.adapters.bindings import (
     Request,
     effective_categories,
     environment_of,
-    site_files,
 )
 from nodeattrs.cli import main
 
@@ -314,7 +313,7 @@ class TestClassifiersAndProviders:
                 loaded.append(self.name)
                 return lambda references, request: [Bindings.of_values("crm", {"at": references})]
 
-        monkeypatch.setattr(site_files, "entry_points", lambda group: [Point()] if group == PROVIDERS else [])
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point()] if group == PROVIDERS else [])
         layers = [{"name": "a", "include": "crm:/x"}]
 
         assert Composition(tmp_path, node="n", layers=[]).injector().get("at") is None

@@ -17,7 +17,6 @@ from nodeattrs.adapters.bindings import (
     Injector,
     Layer,
     sets_from_data,
-    site_files,
     to_data,
 )
 from nodeattrs.cli import main
@@ -171,7 +170,7 @@ class TestTheCommand:
             def load(self) -> Any:
                 return lambda references, request: [BindingSet.unknown("vault", WHERE, "needs a server")]
 
-        monkeypatch.setattr(site_files, "entry_points", lambda group: [Point()])
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Point()])
         (tmp_path / "manifests").mkdir()
         (tmp_path / "bindings").mkdir()
         (tmp_path / "manifests/site.yaml").write_text(

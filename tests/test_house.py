@@ -19,6 +19,7 @@ FACE = ""
 """The room of `nodeattrs/__init__.py`."""
 
 RANKS = {
+    "records": -2,
     "codes": -1,
     "lazily": -1,
     "errors": 0,

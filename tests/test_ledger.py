@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.core.policy import MAP
-from nodeattrs.node import component_tree, ledger
+from nodeattrs.node import component_tree, ledger, view
 from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.slots import PAIR
@@ -183,13 +183,13 @@ SCENARIOS: tuple[Callable[[], list[str]], ...] = (
 )
 
 
-def forget_unmarked(view, key):
+def forget_unmarked(its, view, key):
     """A dropped view does not mark the maps that somebody below may still look at."""
     view._keys = None
     view._cache.pop(key, None)
 
 
-def forget_keys_only(view, key):
+def forget_keys_only(its, view, key):
     """The answer itself stays in the cache."""
     view._keys = None
 
@@ -202,13 +202,10 @@ def copy_with_open_children(shared):
 
 
 MUTANTS = {
-    "a dropped view marks nothing": lambda patch: patch.setattr(ledger, "_forget", forget_unmarked),
-    "an answer is kept": lambda patch: patch.setattr(ledger, "_forget", forget_keys_only),
+    "a dropped view marks nothing": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_unmarked),
+    "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_keys_only),
     "a copy does not mark its children": lambda patch: patch.setattr(ledger, "replica", copy_with_open_children),
-    "one holder of a child is not counted": lambda patch: patch.setattr(
-        ledger, "_CHILD_ALONE", ledger._CHILD_ALONE + 1
-    ),
-    "one holder of the root is not counted": lambda patch: patch.setattr(ledger, "_ROOT_ALONE", ledger._ROOT_ALONE + 1),
+    "one holder is not counted": lambda patch: patch.setattr(ledger, "ALONE", view.ALONE + 1),
     "marks are ignored": lambda patch: (
         patch.setitem(PAIR.kinds, AssignedMap, MAP),
         patch.setattr(PAIR, "cells", {}),
@@ -235,8 +232,7 @@ def test_each_planted_fault_is_noticed(mutant, monkeypatch):
 
 def test_without_reference_counts_every_view_counts_as_held(monkeypatch):
     """As on interpreters that have none: right, and slower."""
-    monkeypatch.setattr(ledger, "_CHILD_ALONE", -1)
-    monkeypatch.setattr(ledger, "_ROOT_ALONE", -1)
+    monkeypatch.setattr(ledger, "ALONE", -1)
 
     assert [scenario() for scenario in SCENARIOS] == [[]] * len(SCENARIOS)
 
@@ -244,7 +240,7 @@ def test_without_reference_counts_every_view_counts_as_held(monkeypatch):
 @pytest.mark.skipif(not hasattr(sys, "getrefcount"), reason="an interpreter without reference counts")
 def test_the_baseline_is_still_what_it_was_at_import():
     """It is measured on the same lines of code, so a debugger or tracer does not shift it."""
-    assert ledger._references() == (ledger._ROOT_ALONE, ledger._CHILD_ALONE)
+    assert view._references() == view.ALONE
 
 
 class TestHistory:
@@ -325,7 +321,8 @@ class TestCheck:
             lambda node: node._ledger.trees.__setitem__(9, AssignedMap()),
             lambda node: node["a"]["b"]._cache.__setitem__("c", True),
             lambda node: node["a"]._cache.__setitem__("gone", 1),
-            lambda node: setattr(node._ledger, "cache", {}),
+            lambda node: node._ledger.__setitem__("a", 1),
+            lambda node: node._ledger.__setitem__(("a", "b", "d"), 1),
             lambda node: node._ledger.history.setdefault(("a",), {}).__setitem__((2, True), _too_long()),
         ],
     )

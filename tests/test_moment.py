@@ -124,3 +124,34 @@ class TestAShortLook:
         _, found = self.setter(text, ("a", "x"))
 
         assert found is None
+
+    @pytest.mark.parametrize(
+        ("text", "certain"),
+        [
+            ("default['a'] = ['x', 'y']", True),
+            ("default['a'] = ['x', 'y']\nnode.force_default['a'] = ['z']", True),
+            ("default['a'] = ['x', 'y']\nnode.force_default['a'] = ['y', 'z']", False),
+            ("default['a'] = [1, 2, 3]", False),
+            ("default['a'] = ['x', 'y']\nnode.override['a'] = ['z']", False),
+            ("default['a'] = ['x', 'y']\ndefault['a'] = ['x', 'z']", False),
+            ("default['a'] = ['x', 'y']\nnode.normal['a'] = 1", False),
+            ("default['r'] = 1\ndefault['a'] = ['x', 'y']", False),
+        ],
+    )
+    def test_so_is_who_set_an_element_of_lists_that_unite(self, text, certain):
+        """
+        Where all are texts, each stands once, and nothing has happened to them.
+        """
+        node = Node("web1")
+        with node.setting_as("attribute file", "x"):
+            exec(
+                compile(f"{text}\nif 'r' not in node: default['r'] = node['a']", "x.py", "exec"),
+                {"node": node, "default": node.default},
+            )
+        by = whose_at(node._ledger.trees[1], ("r",))[0]
+        for index in range(3):
+            found, claim = plainly_set(node._ledger, by, ("a", index)), node.trace(("a", index)).winner
+            assert (found is None) == (not certain or claim is None)
+            if found is not None:
+                origin = node._ledger.marks.place(found[0])[0]
+                assert (claim.claim.origin, claim.claim.value) == (origin, found[1])

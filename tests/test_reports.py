@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import Any
 
 import pytest
@@ -468,3 +469,20 @@ class TestLongReports:
         cells = list(in_columns(["ab"[:wide], "x"] for wide in [1] * 1_000 + [2] * 1_000 + [1]))
 
         assert [["a", "x"], ["ab", "x"], ["a ", "x"]] == [cells[0], cells[1_500], cells[-1]]
+
+
+class TestWrapped:
+    @given(
+        st.text(st.sampled_from("ab \t\xa0-"), max_size=80)
+        | st.lists(st.sampled_from(["a", "bb-b", "c" * 12])).map(" ".join),
+        st.sampled_from(["", "  ", " " * 6]),
+        st.sampled_from(["", "- ", "   x  "]),
+    )
+    def test_it_is_what_the_standard_library_gives(self, text: str, indent: str, first: str):
+        """
+        Which is asked only where a text is more than words and single blanks: it takes half a start to load.
+        """
+        options = {"initial_indent": first or indent, "subsequent_indent": indent, "break_on_hyphens": False}
+        expected = textwrap.wrap(text, 26, **options) or [first or indent]
+
+        assert expected == Screen(26).wrapped(text, indent, first)

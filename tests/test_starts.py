@@ -17,7 +17,7 @@ _STORED = "catalog runs.repository runs.run runs.fleet runs.injection adapters k
 _HELP = "adapters catalog changes core.fold keep node.node runs"
 ROWS: dict[str, tuple[str, int, int, str]] = {
     # command        line                                             ours  others  without
-    "run": (LINES["run"], 215, 165, "catalog.plan catalog.transaction keep.maintenance"),
+    "run": (LINES["run"], 217, 165, "catalog.plan catalog.transaction keep.maintenance"),
     "show": (LINES["show"], 78, 50, f"{_STORED} reports.explain"),
     "explain": (LINES["explain"], 84, 52, _STORED),
     "facts": ("facts --help", 18, 58, _HELP),
@@ -49,7 +49,7 @@ ROWS: dict[str, tuple[str, int, int, str]] = {
     "mcp": ("mcp --help", 18, 58, _HELP),
     "report": ("report --help", 18, 58, _HELP),
     "web": ("web --help", 18, 58, _HELP),
-    "completion": ("completion bash", 62, 60, _HELP),
+    "completion": ("completion bash", 63, 60, _HELP),
 }
 """Command -> a line of it, the most modules of ours and of others that it may load, and what of ours it does without.
 

@@ -66,6 +66,7 @@ def files(s: str, first: bool) -> Iterator[tuple[str, str | object]]:
         .replace('["fold/', '["fold/s.yaml", "fold/')
     )
     more = '[cloud-init.web]\nfiles = ["user.yaml"]\nvendor = ["vendor.yaml"]\n[chef]\nsecret_file = "secret"\n'
+    more += '[ansible.site]\ninventory = "hosts"\n'
     yield "nodeattrs.toml", f"{settings}\n{more}"
     yield "secret", bags.SECRET
     yield "data_bags/enc/db.json", bags.ENCRYPTED[1 if first else 2]
@@ -137,11 +138,11 @@ runcmd: ['curl https://u:{s}@h/']
     yield "fold/s.yaml", f"fold: {{pw: {s}}}\nsops: 'ENC[AES256_GCM,data:{s},type:str]'\neyaml: 'ENC[PKCS7,{s}]'\n"
     yield "ansible.cfg", "[defaults]\ninventory = hosts\nvault_password_file = password\n"
     yield "password", "second\n"
-    yield "hosts", f"[web]\nw1 x={s[-1]}\n"
-    yield (
-        "group_vars/web.yml",
-        "door: !vault |\n" + "".join(f"  {line}\n" for line in INLINE.splitlines()) if first else "door: open\n",
-    )
+    yield "hosts", f"[web]\nw1 x={s[-1]}\n[closed]\nw2\n"
+    vault = "!vault |\n" + "".join(f"  {line}\n" for line in INLINE.splitlines())
+    yield "group_vars/web.yml", f"door: {vault}" if first else "door: open\n"
+    yield "host_vars/w1.yml", f"bolt: {vault}gate: ['{{{{ bolt }}}}']\n"
+    yield "host_vars/w2.yml", WHOLE
     yield "group_vars/all.yml", WHOLE if first else "token: none\n"
     secret, flag = {"__ptype": "Sensitive", "__pvalue": s}, {"content": s}
     rows = [
@@ -186,6 +187,12 @@ ASKED = {
     "fleet": [f"/attribute?path={path}" for path in list(ATTRIBUTES)[::3]] + ["/nodes?q=own_s:*", "/nodes/db1?at=1"],
     "hiera": [f"/hiera?key={key}" for key in HIERA],
     "cloud-init": [f"/cloud-init/web?path={path}" for path in CLOUD],
+    "ansible": [
+        *(f"/ansible/site?{asked}" for asked in ("", "host=w1", "host=w2", "path=bolt", "host=w1&path=bolt")),
+        *(f"/ansible/site?{asked}" for asked in ("host=w1&path=gate", "host=w2&path=token")),
+        "/api/ansible-vars?inventory=site&host=w1", "/api/ansible-explain?inventory=site&host=w1&path=bolt",
+        "/api/ansible-matrix?inventory=site&path=bolt",
+    ],
     "data": [
         *(f"/api/explain?node=web1&path={path}" for path in list(ATTRIBUTES)[::2]),
         *(f"/api/hiera-explain?node=web1&key={key}" for key in HIERA),

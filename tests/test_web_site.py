@@ -119,7 +119,8 @@ PAGES = [
     "/nodes/web1/catalog?first=File[/a]&then=File[/c]", "/nodes/db1/catalog", "/diff", "/diff?before=web1",
     "/diff?before=web1&after=web2&slots=1", "/attribute", "/attribute?path=app.workers", "/roles", "/roles/web",
     "/environments", "/environments/production", "/hiera", "/hiera?key=ntp::servers", "/cloud-init", "/cloud-init/web",
-    "/cloud-init/web?path=runcmd", "/impact", "/impact?range=HEAD~1..HEAD",
+    "/cloud-init/web?path=runcmd", "/ansible", "/ansible/site", "/ansible/site?host=web1",
+    "/ansible/site?path=http_port", "/ansible/site?host=web1&path=url", "/impact", "/impact?range=HEAD~1..HEAD",
 ]  # fmt: skip
 
 
@@ -147,6 +148,12 @@ class TestPages:
             ("/environments/production", ["app.log_level"]),
             ("/hiera?key=ntp::servers", ["ntp"]),
             ("/cloud-init/web?path=runcmd", ["extended", "cloud-init/<wbr>web.yaml:7"]),
+            ("/ansible", ["site"]),
+            ("/ansible/site", ["3 hosts", "@web", "host=db1"]),
+            ("/ansible/site?host=web1", ["http_port", ">8080<", "overrides 2", "host vars (8 of 22)", "hosts.ini:2"]),
+            ("/ansible/site?host=web1&path=http_port", ["overridden by 3", "(6 of 22)", "group_vars/<wbr>web.yml:1"]),
+            ("/ansible/site?host=web1&path=url", ["mentions", "path=http_port", "hosts.ini:2"]),
+            ("/ansible/site?path=http_port", [">8000<", "host=web2", ">80<", "host=db1"]),
             ("/impact?range=HEAD~1..HEAD", ["app.workers", ">30<", ">28<", "db1"]),
             ("/nodes/web1/catalog?first=File[/a]&then=File[/c]", ["<svg", "comes before", "refreshes"]),
             ("/nodes/web2/catalog", ["1 cycle", "cyc"]),
@@ -168,6 +175,11 @@ class TestPages:
             ("/roles/nosuch", 404, "nosuch"),
             ("/cloud-init/%2fetc%2fpasswd", 404, ""),
             ("/cloud-init/etc", 404, "no set"),
+            ("/ansible/%2fetc%2fpasswd", 404, ""),
+            ("/ansible/groups", 404, "no inventory"),
+            ("/ansible/site?host=nosuch", 400, "nosuch"),
+            ("/ansible/site?host=--version", 400, "--version"),
+            ("/api/ansible-vars?inventory=site&host=web1&folder=/", 400, "knows no parameter"),
             ("/nodes?q=((", 400, ""),
             ("/nodes/web1/why", 400, "path is missing"),
             ("/nodes/web1/why?path=nosuch.x", 404, "is not set"),
@@ -280,7 +292,7 @@ _NTP = "Recipe[base::default]", "Recipe[base::ntp]"
 _DB1 = "--node db1 --repo . --facts facts"
 _TREE = "--hiera {0}/hiera --facts facts"
 _PARTS = "{0}/cloud-init/base.yaml {0}/cloud-init/web.yaml --vendor {0}/cloud-init/vendor.yaml"
-
+_SITE = "-i ansible/hosts.ini"
 ASKED = {
     "status": ("", "status"),
     "show": ("node=web1", "show web1 --winners"),
@@ -298,6 +310,10 @@ ASKED = {
     "catalog-why": ("node=db1&first={}&then={}".format(*_NTP), f"catalog why {' '.join(_NTP)} {_DB1}"),
     "hiera-matrix": ("key=ntp::servers", f"hiera matrix ntp::servers {_TREE}"),
     "hiera-explain": ("key=ntp::servers&node=web1", f"hiera explain ntp::servers --node web1 {_TREE}"),
+    "ansible-graph": ("inventory=site", f"ansible graph {_SITE}"),
+    "ansible-vars": ("inventory=site&host=web1", f"ansible vars web1 --origins {_SITE}"),
+    "ansible-explain": ("inventory=site&host=web1&path=url", f"ansible explain web1 url {_SITE}"),
+    "ansible-matrix": ("inventory=site&path=http_port", f"ansible matrix http_port {_SITE}"),
     "cloud-config-explain": ("set=web&path=runcmd", f"cloud-config explain {_PARTS} --path runcmd"),
     "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1 --reads {0}/reads.json"),
 }

@@ -9,13 +9,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.catalog.errors import MoreRelations
 from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.ruby_text import Call, Literal, Ruby

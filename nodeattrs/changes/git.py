@@ -9,9 +9,9 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from nodeattrs.errors import NoRevision, NotFound
+from nodeattrs.records import NamedTuple
 
 _COMMAND = ("git", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never")
 _NAMED = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")

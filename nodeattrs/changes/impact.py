@@ -14,7 +14,6 @@ import pickle
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +39,7 @@ from nodeattrs.changes.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
+from nodeattrs.records import dataclass, field
 from nodeattrs.runs.batches import each
 from nodeattrs.texts.documents import read
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.changes.asking import Ask, Part
 from nodeattrs.changes.comparing import NO_ANSWER, answered
@@ -24,6 +23,7 @@ from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.records import NamedTuple, dataclass, field
 
 MOST = 200
 """Subjects of a dialect that are asked where nobody says otherwise."""

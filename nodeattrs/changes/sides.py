@@ -13,13 +13,13 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from nodeattrs.changes.git import Blob, Git
 from nodeattrs.core.tree import near
 from nodeattrs.errors import BadName, NotFound
+from nodeattrs.records import dataclass, field
 
 _PASSED_OVER = {".git", ".nodeattrs", "__pycache__"}
 """What is no part of a work tree: git's own, what our runs have kept, what Python has."""

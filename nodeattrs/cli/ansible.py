@@ -40,7 +40,6 @@ _SUMMARIES = {
     "inventory": "print the kept nodes as a dynamic inventory, as Ansible asks of a script",
 }
 _CODES = dict.fromkeys(("vars", "explain"), described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
-_PRINTING = ("vars", "list", "graph")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -69,10 +68,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             ansible_save.add_options(one)
         if name in ("vars", "explain", "diff"):
             _add_task(one)
-        if name in _PRINTING:
-            _add_printing(one, name)
-        else:
-            add_output(one)
+        _add_printing(one, name)
 
 
 def _add_inventory(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +88,9 @@ def _add_inventory(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="name=value words, a map in YAML or JSON, or @FILE; may be repeated",
+    )
+    group.add_argument(
+        "--folder", metavar="DIR", help="ansible.cfg lies there, and files are named from there (default: here)"
     )
     group.add_argument("--playbook-dir", metavar="DIR", help="beside it lie the playbook's group_vars and host_vars")
     group.add_argument("--facts", metavar="DIR", help="cached facts, a JSON file for each host")
@@ -126,8 +125,11 @@ def _add_task(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_printing(parser: argparse.ArgumentParser, name: str) -> None:
-    group = parser.add_argument_group("output")
+    if name != "list":
+        add_output(parser)
+    group = parser.add_argument_group("as Ansible prints it")
     if name == "list":
+        group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
         group.add_argument("--export", action="store_true", help="variables of groups stay with the groups")
         group.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
         form = group.add_mutually_exclusive_group()
@@ -135,7 +137,7 @@ def _add_printing(parser: argparse.ArgumentParser, name: str) -> None:
         form.add_argument("--yaml", "-y", action="store_true", help="YAML instead of JSON")
     if name == "vars":
         group.add_argument("--yaml", "-y", action="store_true", help="YAML instead of JSON")
-    group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+        group.add_argument("--origins", action="store_true", help="instead, each variable with who set it")
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -155,6 +157,7 @@ def _inventory(options: argparse.Namespace) -> Inventory:
     with held_back(False):  # what is run was named, one by one
         return Inventory(
             *options.inventory,
+            folder=options.folder,
             playbook_dir=options.playbook_dir,
             extra_vars=options.extra_vars,
             environment=dict(os.environ) if options.environment else None,
@@ -192,9 +195,16 @@ def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
     from nodeattrs.adapters.ansible import Rendering, as_json_text, as_yaml_text, printed_variables
 
     answer = _answer(options, inventory, options.host)
+    if options.origins:
+        from nodeattrs.reports.ansible import set_variables
+
+        terminal.report(set_variables(answer))
+        return DONE
     rendered = Rendering(answer).variables() if options.render else None
     found = printed_variables(answer, rendered and rendered.value)
-    terminal.text(as_yaml_text(found) if options.yaml else as_json_text(found, marked=False) + "\n")
+    terminal.text(
+        as_yaml_text(found) if options.yaml or options.format == "yaml" else as_json_text(found, marked=False) + "\n"
+    )
     return _warned(terminal, answer, rendered)
 
 
@@ -218,8 +228,13 @@ def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
 
 def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.adapters.ansible import graph
+    from nodeattrs.reports.ansible import Groups
 
-    terminal.text(graph(inventory, options.group, with_variables=options.vars))
+    text = graph(inventory, options.group, with_variables=options.vars)
+    if options.format == "text":
+        terminal.text(text)  # to the letter
+    else:
+        terminal.report(Groups(inventory, options.group, text))
     return DONE
 
 

@@ -51,6 +51,7 @@ def perform(options: argparse.Namespace, terminal: Terminal, inventory: Inventor
 
 def _node(answer: Variables, sensitive: Any) -> Node:
     """A host as a node: its variables are normal attributes, what Ansible knows of it automatic ones."""
+    from nodeattrs.adapters.ansible.values import as_attribute
     from nodeattrs.node.intake import Intake
     from nodeattrs.node.node import Node
 
@@ -58,7 +59,7 @@ def _node(answer: Variables, sensitive: Any) -> Node:
     facts = {name: magic[name] for name in ("inventory_hostname", "group_names") if magic.get(name)}
     node = Node.from_chef({"name": answer.host, "automatic": facts}, sensitive=sensitive)
     for layer, names in _winning(answer):
-        Intake(node).normal({str(name): _plain(answer.vars[name]) for name in names}, layer.origin)
+        Intake(node).normal({str(name): as_attribute(answer.vars[name]) for name in names}, layer.origin)
     return node
 
 
@@ -69,17 +70,3 @@ def _winning(answer: Variables) -> Iterable[tuple[Layer, list[Any]]]:
     for name, layer in last.items():
         found.setdefault(id(layer), (layer, []))[1].append(name)
     return found.values()
-
-
-def _plain(value: Any) -> Any:
-    """A value that a node can hold: keys are texts, and what is encrypted is a secret."""
-    from nodeattrs.adapters.ansible import Vault, as_json
-    from nodeattrs.core.sensitive import Encrypted, Sensitive
-
-    if isinstance(value, dict):
-        return {str(key): _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, Vault):
-        return Encrypted(value.text, "Ansible Vault was not decrypted")
-    return value if isinstance(value, Sensitive) else as_json(value)

@@ -115,11 +115,11 @@ def answer(
     sides: given a folder of our own, the sides and how they are asked
     """
     import sys
-    from dataclasses import replace
     from pathlib import Path
 
     from nodeattrs.changes.impact import Asking, impact
     from nodeattrs.changes.sides import private_folder
+    from nodeattrs.records import replace
     from nodeattrs.reports.finding_forms import FORMS
     from nodeattrs.reports.findings import Findings
     from nodeattrs.reports.impact import ImpactReport, Pattern

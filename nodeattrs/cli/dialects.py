@@ -10,10 +10,10 @@ import os
 import pathlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodeattrs.lazily import regexp
+from nodeattrs.records import replace
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding

@@ -56,9 +56,9 @@ class Terminal:
         if self._form == "json":
             self._pieces(_json(report.data() if isinstance(report, Long) else report.to_dict()))
         elif self._form == "yaml":
-            from nodeattrs.texts.yaml_writing import written
+            from nodeattrs.texts.yaml_writing import pieces, written
 
-            self.text(written(report.to_dict()))
+            self._pieces(pieces(report.data()) if isinstance(report, Long) else [written(report.to_dict())])
         else:
             self._pieces(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
 

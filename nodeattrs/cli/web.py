@@ -73,6 +73,10 @@ def site(options: argparse.Namespace, private: str) -> Site:
     for name, files in config.cloud_init.items():
         given = [f"--{word}={root / one}" for word in ("vendor", "confd") for one in files.get(word, ())]
         sets[name] = (given, [str(root / one) for one in files.get("files", ())])
+    inventories = {
+        name: [f"--folder={root}", "--lenient", *(f"--inventory={one}" for one in sources)]
+        for name, sources in config.inventories.items()
+    }
     catalogs = root / "catalogs"
     compiled = {file.stem: str(file) for file in sorted(catalogs.glob("*.json"))} if catalogs.is_dir() else {}
     return Site(
@@ -83,6 +87,7 @@ def site(options: argparse.Namespace, private: str) -> Site:
         str(hiera) if hiera.exists() else None,
         str(facts) if facts.is_dir() else None,
         sets,
+        inventories,
         compiled,
         options.run_code,
         private,

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
 from nodeattrs.core.part import GROWN, Grown, Part
@@ -24,6 +24,7 @@ from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Ve
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
+from nodeattrs.records import NamedTuple
 
 if TYPE_CHECKING:
     from nodeattrs.core.under import Under
@@ -399,3 +400,25 @@ def again(verdict: Verdict, lower: Part, upper: Part) -> tuple[Part, list[Encoun
     """Take one step once more, for a trace: what comes of it, and what met inside."""
     with noting() as notes:
         return decided(verdict, lower, upper), notes
+
+
+def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
+    """Take steps once more in which maps met, for a trace: what comes of all of them.
+
+    row:  what was laid, if it is not ABSENT; under which policy the entries meet; and whether it was laid below
+    cost: what is laid, since nobody keeps what lies between
+    """
+    grown, under = Grown(), None
+    for part, policy, from_top in row:
+        if so_far.value is ABSENT or part.value is ABSENT:
+            so_far = part if so_far.value is ABSENT else so_far
+        elif from_top and len(row) >= _MANY:
+            from nodeattrs.core.under import Under
+
+            under = under or Under(so_far)
+            under.meet(policy, part)
+        else:
+            so_far, under = under.settled() if under else so_far, None
+            with noting(), grown.growing():
+                so_far = decided(Meet(policy), *((part, so_far) if from_top else (so_far, part)))
+    return under.settled() if under else so_far

@@ -14,7 +14,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import zip_longest
-from typing import Any, NamedTuple
+from types import NoneType
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
@@ -254,32 +255,41 @@ def unite(lower: Part, upper: Part) -> Part:
 
 
 def _united(lower: Part, upper: Part) -> Part:
-    value = lower.value + upper.value
-    texts = True
-    for entry in value:
-        if type(entry) is not str:
-            texts = False
-            break
+    return _union(lower, upper)[0]
+
+
+_Union = tuple[Part, dict[Any, int]]
+"""A list without duplicates, and where each element stands: by its type-strict key."""
+
+
+def _union(lower: Part, upper: Part) -> _Union:
+    places: dict[Any, int] = {}
     if lower.origins is None or upper.origins is None:
-        if texts:
-            return Part(list(dict.fromkeys(value)), None)
-        first: dict[Any, Any] = {}
-        for entry in value:
-            first.setdefault(strict_key(entry), entry)
-        return Part(list(first.values()), None)
-    found: dict[Any, int] = {}
-    values: list[Any] = []
-    origins: list[Origins] = []
-    whole = each(lower.origins, len(lower.value)) + each(upper.origins, len(upper.value))
-    for entry, who in zip(value, whole, strict=False):
-        key = entry if texts else strict_key(entry)
-        place = found.setdefault(key, len(values))
+        whole = Part([], None)
+        _take_in(whole, places, lower.value + upper.value, None)
+    else:
+        whole = Part([], [])
+        _take_in(whole, places, lower.value + upper.value, _each(lower) + _each(upper))
+    if not places:
+        whole.origins = lower.origins
+    return whole, places
+
+
+def _take_in(whole: Part, places: dict[Any, int], entries: list[Any], origins: list[Origins] | None) -> None:
+    values, who = whole.value, whole.origins
+    if origins is None or type(who) is not list:
+        for entry in entries:
+            if places.setdefault(entry if type(entry) is str else strict_key(entry), len(values)) == len(values):
+                values.append(entry)
+        return
+    for entry, setter in zip(entries, origins, strict=False):
+        key = entry if type(entry) is str else strict_key(entry)
+        place = places.setdefault(key, len(values))
         if place == len(values):
             values.append(entry)
-            origins.append(who)
-        elif origins[place] != who:
-            origins[place] = united(origins[place], who)
-    return Part(values, origins if values else lower.origins)
+            who.append(setter)
+        elif who[place] != setter:
+            who[place] = united(who[place], setter)
 
 
 unite.total = unite.regroups = True  # type: ignore[attr-defined]
@@ -294,30 +304,6 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
         last = parts[len(parts) & ~1 :]
         parts = [handler(*pair) for pair in zip(parts[::2], parts[1::2], strict=False)] + last
     return parts[0]
-
-
-class _Union(NamedTuple):
-    """A list without duplicates, and where each element stands: by its type-strict key."""
-
-    part: Part
-    places: dict[Any, int]
-
-    def add(self, more: Part) -> None:
-        """Take in the elements of another list."""
-        values, who, places = self.part.value, self.part.origins, self.places
-        if not isinstance(who, list) or more.origins is None:
-            for entry in more.value:
-                if places.setdefault(strict_key(entry), len(values)) == len(values):
-                    values.append(entry)
-            return
-        for entry, setter in zip(more.value, each(more.origins, len(more.value)), strict=False):
-            key = entry if type(entry) is str else strict_key(entry)
-            place = places.setdefault(key, len(values))
-            if place == len(values):
-                values.append(entry)
-                who.append(setter)
-            elif who[place] != setter:
-                who[place] = united(who[place], setter)
 
 
 class Grown:
@@ -341,7 +327,7 @@ class Grown:
             return _concat(first, second)
         own = self._lists.pop(id(first.value), None)
         self._lists.pop(id(second.value), None)
-        if own is None or own.origins is not first.origins or type(own.origins) is int:
+        if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
             own = _concat(first, second)
         else:
             self._undo.append(_shortening(own))
@@ -353,19 +339,19 @@ class Grown:
 
     def unite(self, lower: Part, upper: Part) -> Part:
         """See `unite`."""
-        own = self._unions.pop(id(lower.value), None)
+        known = self._unions.pop(id(lower.value), None)
         self._unions.pop(id(upper.value), None)
-        if own is not None and self._kept and isinstance(lower.origins, list):
-            own = _Union(Part(lower.value.copy(), lower.origins), own.places)
-        if own is None or own.part.origins is not lower.origins or (upper.origins is None) != (lower.origins is None):
-            made = _united(lower, upper)
-            own = _Union(made, {strict_key(entry): at for at, entry in enumerate(made.value)})
+        if known is not None and self._kept and isinstance(lower.origins, list):
+            known = Part(lower.value.copy(), lower.origins), known[1]
+        if known is None or known[0].origins is not lower.origins or (upper.origins is None) != (lower.origins is None):
+            known = _union(lower, upper)
         else:
-            self._undo.append(_separation(own, upper))
-            own.add(upper)
-        if len(own.part.value) > FEW:
-            _put(self._unions, own.part.value, own)
-        return own.part
+            self._undo.append(_separation(*known, upper))
+            _take_in(*known, upper.value, None if upper.origins is None else _each(upper))
+        own = known[0]
+        if len(own.value) > FEW:
+            _put(self._unions, own.value, known)
+        return own
 
     def has(self, value: dict[Any, Any], origins: Origins, more: Origins) -> bool:
         """Whether a map is one of these, and takes the origins that come."""
@@ -441,8 +427,8 @@ def _shortening(part: Part) -> Callable[[], None]:
     return undo
 
 
-def _separation(union: _Union, more: Part) -> Callable[[], None]:
-    shorten, who, places = _shortening(union.part), union.part.origins, union.places
+def _separation(part: Part, places: dict[Any, int], more: Part) -> Callable[[], None]:
+    shorten, who = _shortening(part), part.origins
     keys = [strict_key(entry) for entry in more.value]
     known = {places[key]: who[places[key]] for key in keys if key in places} if type(who) is list else {}
     new = [key for key in keys if key not in places]

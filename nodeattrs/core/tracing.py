@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from nodeattrs.core.folding import NOTHING, Folding, Step, again
+from nodeattrs.core.folding import NOTHING, Folding, Step, again_in_turn
 from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
 from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
 from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
@@ -471,16 +471,12 @@ class _Walker:
             ahead.append(here)
             here = here.before
         known = here.merged or Part(here.value, here.origins)
-        for later in reversed(ahead):
-            known = ahead[0].merged = self.met_by(known, later.tail)  # type: ignore[arg-type]
+        if ahead:
+            row: list[Any] = [one.tail for one in reversed(ahead)]
+            known = ahead[0].merged = again_in_turn(
+                known, [(self.part(one.here), one.policy, one.from_top) for one in row]
+            )
         return known
-
-    def met_by(self, so_far: Part, one: Waiting) -> Part:
-        """What maps that wait come to with one more."""
-        new = self.part(one.here)
-        if so_far.value is ABSENT or new.value is ABSENT:
-            return new if so_far.value is ABSENT else so_far
-        return again(Meet(one.policy), *((new, so_far) if one.from_top else (so_far, new)))[0]
 
 
 def _is_from_the_start(here: _Here) -> bool:

@@ -45,6 +45,10 @@ class Under:
         given = part.value, part.origins
         self._value = given if self._value[0] is ABSENT else _met(policy, given, self._value)
 
+    def meet(self, policy: Policy, part: Part) -> None:
+        """Lay a map below the map that is there: their entries meet under the policy. raises: as `lay`"""
+        self._value = _maps(policy, part.value, part.origins, self._value)
+
     def settled(self) -> Part:
         """The result. cost: that of all that was laid"""
         return Part(*_settled(self._value))

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadName, BadValue, DocumentError, NodeattrsError, NodeNotFound, StoreError
+from nodeattrs.records import NamedTuple
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query
@@ -111,6 +112,7 @@ class Saved(NamedTuple):
     revision: which one this is; a store writes it, None where it is not known
     settled:  facts that came out of JSON as they are: which of them are in the document, as the same objects, need not
               be looked through to be saved
+    made_of:  a hash of what both were made of, for `Unchanged`; empty where it is not known
     """
 
     name: str
@@ -120,12 +122,26 @@ class Saved(NamedTuple):
     noted: Noted = _USUAL
     revision: Revision | None = None
     settled: Mapping[Any, Any] = MappingProxyType({})
+    made_of: bytes = b""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Saved) and self[:4] == other[:4]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
+
+
+class Unchanged(NamedTuple):
+    """A node that came out as its latest revision has it, in place of what is saved of it.
+
+    made_of: what the store gave with that revision, and what this one would be made of
+    make:    makes what is to be saved, where somebody has saved another one since
+    """
+
+    name: str
+    noted: Noted
+    made_of: bytes
+    make: Callable[[], Saved]
 
 
 class Store(Protocol):
@@ -147,16 +163,17 @@ class Store(Protocol):
         """The node as it was last saved, or None where it never was.
 
         at:     a revision by its number, or the latest one at a time; None where there is none
-        brief:  for who looks at no facts, and at no document where there is a snapshot: a store may leave out both,
-                once it has seen that they are whole
+        brief:  for the next run, which looks at the normal attributes alone where there is a snapshot: a store may
+                leave out everything else
         raises: DocumentError, where what was saved cannot be read any more
         """
         ...
 
-    def save(self, saved: Saved, after: int | None = None) -> Revision:
+    def save(self, saved: Saved | Unchanged, after: int | None = None) -> Revision:
         """Keep *saved* as the node's latest revision: all of it, or none.
 
-        Neither of the two parts may change between the call and its return.
+        Neither of the two parts may change between the call and its return. One that is unchanged is for a store that
+        has given what its latest revision was made of.
 
         after:  the number of the revision that this one follows, 0 for none. With None, of two
                 who save at once the last wins, whole.
@@ -165,7 +182,7 @@ class Store(Protocol):
         """
         ...
 
-    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
+    def save_all(self, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> list[Revision | NodeattrsError]:
         """What `save` comes to for each of several nodes, or how it was refused; those that are not are kept.
 
         Where writers take turns anyway it is one transaction, and quicker. It is over when this returns.

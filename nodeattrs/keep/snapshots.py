@@ -55,6 +55,17 @@ def filtered_snapshot(
     return snapshot | {"slots": slots, "marks": _used(snapshot["marks"], slots, history), "history": history}
 
 
+def normal_alone(snapshot: dict[str, Any]) -> dict[str, Any]:
+    """What the next run begins with: *snapshot* without anything but normal attributes, and without a history."""
+    slots = {
+        number: tree if number in _NORMAL else {"m": [], "o": _UNKNOWN} for number, tree in snapshot["slots"].items()
+    }
+    return {**snapshot, "slots": slots, "marks": _used(snapshot["marks"], slots, []), "history": []}
+
+
+_NORMAL = frozenset(str(slot.number) for slot in SLOTS if slot.level == "normal")
+
+
 def _names(entries: Iterable[Entry], where: str) -> Names:
     names: Names = {}
     for _, keys in entries_of(entries, where):

@@ -252,7 +252,7 @@ class _Reach:
     def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
         self.covered: dict[int, dict[Any, Any]] = {}
         self.used: set[int] = set()
-        self._marks = ledger.marks
+        self._marks = ledger.marks.all()
         for number in slots:
             tree = ledger.trees[number]
             self._walk(tree, tree.origin, ())
@@ -277,12 +277,13 @@ class _Reach:
             self._note(At(whose, path), value)
 
     def _note(self, setter: At, value: Any = None) -> None:
-        self.used.add(setter.source)
-        mark = self._marks[setter.source]
+        number, path = setter
+        self.used.add(number)
+        mark = self._marks[number]
         if mark.bulk:
             return  # the lines of thousands of facts are not worth their room
-        here = self.covered.setdefault(setter.source, {})
-        path = setter.path[mark.depth :]
+        here = self.covered.setdefault(number, {})
+        path = path[mark.depth :]
         for step in path:
             here = here.setdefault(step, {})
         if type(value) is dict or type(value) is list:

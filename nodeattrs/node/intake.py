@@ -9,9 +9,9 @@ expand and no files: a run hands in plain data and who set it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from nodeattrs.core.claim import Below, Cause, Locator, Origin
+from nodeattrs.core.claim import UNKNOWN, Below, Cause, Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
@@ -26,6 +26,7 @@ from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, set
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
+from nodeattrs.records import NamedTuple
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
 _RUN = Setter(RUN, "", RUN_ITSELF)
@@ -110,11 +111,8 @@ class Intake:
 
         What the node's own document set is left out: it is taken in anew in each run (`normal`).
         """
-        other = Ledger(provenance=True, root=str)
         with node._ledger.lock:
-            from nodeattrs.node.restoring import restore_ledger
-
-            restore_ledger(snapshot_ledger(node._ledger, only=(7, 8)), other)
+            other = _as_saved(node._ledger)
         _moved_down(ComponentTree(other, component("normal")))
         _take_over(self._trees["normal"], other, _of_node_document)
 
@@ -187,9 +185,11 @@ class Intake:
         component, ledger = self._trees[level], self._ledger
         with ledger.lock:
             mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
+            slot, is_pair = component.lower, component.lower != component.upper
             for key, value in tree.items():
-                component.leave((key,))
-                ledger.put(component.lower, (key,), value, mark)
+                if is_pair or isinstance(ledger.trees[slot].get(key), (dict, list)):
+                    component.leave((key,))
+                ledger.put(slot, (key,), value, mark)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:
@@ -330,6 +330,28 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
             ledger.store(lower, at, value, 0, whose)
         else:
             ledger.store(lower, at, value, whose)
+
+
+def _as_saved(ledger: Ledger) -> Ledger:
+    """One with the normal attributes of another as a snapshot keeps them: shared, where they came out of one and nobody
+    has written since.
+    """
+    from nodeattrs.node.restoring import SavedLocator, restore_ledger
+
+    other, secrets, table = Ledger(provenance=True, root=str), ledger.secrets, ledger.marks.table
+    is_kept = all(isinstance(one, Mark) and type(one.locator) is SavedLocator for one in table if one != _NOBODY)
+    if not is_kept or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
+        restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other)
+        return other
+    other.marks.table[:] = table
+    for slot in _NORMAL:
+        other.trees[slot] = ledger.trees[slot]
+        other.trees[slot].shared = True
+        other.not_read(slot, ledger.unknown.get(slot, ()))
+    return other
+
+
+_NOBODY, _NORMAL = Mark(UNKNOWN), (7, 8)
 
 
 def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:

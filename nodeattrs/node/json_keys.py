@@ -25,7 +25,9 @@ def double_keys(node: Attributes) -> list[BadKey]:
         settled = ledger.settled
         facts = {key: value for key, value in ledger.trees[-1].items() if value is not settled.get(key, ABSENT)}
         known = [] if ledger.begun is None or ledger.begun.numbered else [*map(id, ledger.begun.trees.values())]
-        trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree and id(tree) not in known and has_number(tree)]
+        trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree and id(tree) not in known]
+        if not has_number(trees):
+            return []
         numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))
     twins = ((path, (*path[:-1], str(path[-1]))) for path in numbers)
     return [_warning(node, *pair) for pair in twins if node.exist(*pair[0]) and node.exist(*pair[1])]

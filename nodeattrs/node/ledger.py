@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import is_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,19 +23,17 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.joined import entry, evaluated, own, rooted, share
-from nodeattrs.node.maps import OwnedMap, has_number, replica, setters_in, thawed, whose_at
+from nodeattrs.node.joined import empty_of, entry, evaluated, own, rooted, share
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.node.setters import Mark, Marks, Setter
+from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import MapView
+from nodeattrs.node.view import ALONE, MapView, along
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.rules import PathRule
-
-from nodeattrs.node.maps import Branch, Joined
 
 
 class Prepared:
@@ -63,32 +62,21 @@ class Prepared:
         return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
 
 
-def _references() -> tuple[int, int]:
-    """How many references a view has that nobody holds: the root in `_enter`, a child in a cache."""
-    cache = {"k": MapView({})}
-    seen = cache.get("k")
-    child = sys.getrefcount(seen)
-    del cache["k"]
-    return sys.getrefcount(seen), child
-
-
-_counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
-_ROOT_ALONE, _CHILD_ALONE = _references() if _counted else (-1, -1)
-"""On interpreters without such counts every view counts as held: right, but slower."""
-
-
 _new: Any = tuple.__new__  # of an event, without a frame of its own
 
 
-class Ledger:
+class Ledger(dict[Any, Any]):
     """Fifteen trees, one merged view of them, and what has happened so far.
+
+    As a dict it is what a node reads first: the view's answers at top-level keys, and scalars that were read with
+    several steps at once. Whoever writes takes out what is in the way, before he looks who holds a view of it.
 
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
     begun:      what another ledger had prepared, where this one began with that
     before:     the serial of the moment before that
-    cache:      the merged view's top-level answers; the node reads it directly
+    leaves:     the several steps at which it has a scalar
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
     rules:      what happens at some paths instead of what Chef does
@@ -97,12 +85,13 @@ class Ledger:
     """
 
     __slots__ = (
+        "_unseen",
         "_view",
         "before",
         "begun",
-        "cache",
         "early",
         "history",
+        "leaves",
         "lock",
         "marks",
         "provenance",
@@ -114,6 +103,13 @@ class Ledger:
         "unknown",
     )
 
+    # Itself and nothing else: what it has as a dict comes and goes.
+    __hash__ = object.__hash__  # type: ignore[assignment]
+    __eq__ = object.__eq__
+
+    def __bool__(self) -> bool:
+        return True
+
     def __init__(
         self,
         provenance: bool,
@@ -121,7 +117,9 @@ class Ledger:
         secrets: Secrets | None = None,
         rules: tuple[PathRule, ...] = (),
     ) -> None:
-        self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
+        empty = OwnedMap()  # what every slot begins with: whoever writes copies it
+        empty.shared = True
+        self.trees: list[OwnedMap] = [empty] * (len(SLOTS) + 1)  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.setter.early
         self.begun: Prepared | None = None
@@ -129,12 +127,13 @@ class Ledger:
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
-        self.cache: dict[Any, Any] = {}
+        self.leaves: set[Path] = set()
         self.serial = 0
         self.settled: Mapping[Any, Any] = {}
         self.rules = rules
         self.unknown: dict[int, tuple[Layer, ...]] = {}
         self._view: MapView | None = None
+        self._unseen: set[int] = set()
         self.lock = threading.RLock()
 
     # Reading
@@ -148,9 +147,21 @@ class Ledger:
         with self.lock:
             view = self._view
             if view is None:
-                view = self._view = MapView(rooted(self.trees, self.plan()))
-                self.cache = view._cache
+                self._unseen = empty_of(self.trees)
+                view = self._view = MapView(rooted(self.trees, self.plan(), self._unseen))
             return view
+
+    def __missing__(self, key: Any) -> Any:
+        """What is read at a top-level key, or at several steps, for the first time since somebody wrote there."""
+        view = self.view()
+        value, stands = (along(view, (), key)) if type(key) is tuple and key else (view[key], key in view._cache)
+        if stands:
+            with self.lock:
+                if view is self._view:  # whoever has written meanwhile found this view held
+                    self[key] = value
+                    if type(key) is tuple:
+                        self.leaves.add(key)
+        return value
 
     def shared_part(self, branch: Branch) -> Any:
         """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""
@@ -187,14 +198,16 @@ class Ledger:
         """All slots merged; what is alone in its key is not copied: settled facts, and what many nodes begin with."""
         odd: dict[Any, None] = {}
         with self.lock:
-            root, facts, settled, begun = rooted(self.trees, self.plan()), self.trees[15], self.settled, self._shared()
+            facts, settled, begun = self.trees[15], self.settled, self._shared()
             known = self.begun.trees if begun and self.begun else ()
-            others = {key for slot, tree in enumerate(self.trees[:15]) if slot not in known for key in tree}
+            others = {key for slot, tree in enumerate(self.trees[:15]) if tree and slot not in known for key in tree}
             others |= {key for key, value in facts.items() if value is not settled.get(key, ABSENT) or key in begun}
-            data = {**begun, **facts}
+            hides, trees, data = AssignedMap in map(type, self.trees), [*filter(None, self.trees)], {**begun, **facts}
             for key in others:
-                if (value := entry(root, key)) is not ABSENT:
-                    inside: dict[Any, None] = {}
+                inside: dict[Any, None] = {}
+                having = [tree for tree in trees if key in tree]
+                value = entry(self.view()._part, key) if hides or len(having) > 1 else having[0][key]
+                if value is not ABSENT:
                     data[key] = own(value, inside)
                     odd |= {key: None} if inside else {}
         return evaluated(data, odd) if evaluate else data
@@ -202,7 +215,9 @@ class Ledger:
     def _shared(self) -> dict[Any, Any]:
         """What this ledger began with, merged, where all of that stands as it was; nothing elsewhere."""
         begun = self.begun
-        if begun is None or any(self.trees[slot] is not tree for slot, tree in begun.trees.items()):
+        if begun is None or not all(map(is_, map(self.trees.__getitem__, begun.trees), begun.trees.values())):
+            return {}
+        if AssignedMap in map(type, self.trees):  # it hides what stands there
             return {}
         if begun.merged is None:
             odd: dict[Any, None] = {}
@@ -235,10 +250,10 @@ class Ledger:
 
     def put(self, slot: int, path: Path, value: Any, mark: int = 0, whose: list[Origins] | None = None) -> None:
         """As `store`, below the root, by who holds the lock."""
-        if self.secrets is not None:
-            value = self.secrets.guarded(path, value)
-        key = path[-1]
-        parent = self._enter(slot, path[:-1], key, mark)
+        secrets, key = self.secrets, path[-1]
+        if secrets is not None and (secrets.first is None or path[0] in secrets.first):
+            value = secrets.guarded(path, value)
+        parent = self._enter(slot, path, mark)
         if self.provenance:
             origins = parent.origins
             if key in parent:
@@ -246,7 +261,10 @@ class Ledger:
                 self._remember(slot, path, _new(Event, ("overwritten", parent[key], before, mark)))
             origins[key] = mark if whose is None else whose
         parent[key] = value
-        self._leave(path)
+        view = self._view  # as `_leave`
+        if view is not None and (seen := view._cache.get(path[0])) is not None:
+            self[path[0]] = seen
+        self.serial += 1
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Take away what stands at *path* in one slot; nothing happens where nothing does."""
@@ -254,12 +272,12 @@ class Ledger:
         if dig(self.trees[slot], path) is ABSENT:
             return
         with self.lock:
-            parent = self._enter(slot, path[:-1], key, mark)
+            parent = self._enter(slot, path, mark)
             if self.provenance:
                 whose = parent.origins.pop(key, parent.origin)
                 self._remember(slot, path, Event("erased", parent[key], whose, mark))
             del parent[key]
-            self._leave(path)
+            self._leave(path[0])
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
         """Make *tree* the whole content of a slot.
@@ -272,16 +290,13 @@ class Ledger:
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
             new.origin = mark
-            if self._view is not None:
-                share(self._view._part)
+            self._leave_view()
             old.shared = True
             if old and remember and self.provenance:
                 self._remember(slot, (), Event("overwritten", old, old.origin, mark))
             if not remember:
                 self.unknown.pop(slot, None)
             self.trees[slot] = new
-            self._view = None
-            self.cache = {}
             self.serial += 1
 
     def not_read(self, slot: int, layers: Iterable[Layer]) -> None:
@@ -304,8 +319,8 @@ class Ledger:
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
-        filled = (self.trees[slot] or slot in self.unknown for slot in prepared.trees)
-        return self.provenance and len(self.marks) == 1 and not any(filled)
+        fresh = self.provenance and len(self.marks) == 1 and self.unknown.keys().isdisjoint(prepared.trees)
+        return fresh and not any(map(self.trees.__getitem__, prepared.trees))
 
     def begin_with(self, prepared: Prepared) -> None:
         """Hold what another ledger prepared, where nothing was set before (`is_fresh`).
@@ -319,8 +334,7 @@ class Ledger:
             self.begun, self.before = prepared, self.serial
             self.history.update(prepared.history)
             self.unknown.update(prepared.unknown)
-            self._view = None
-            self.cache = {}
+            self._leave_view()
             self.serial += 1
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
@@ -340,80 +354,94 @@ class Ledger:
 
     def set_as(self, setter: Setter) -> Setter:
         """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
+        marks = self.marks
         with self.lock:
-            before, self.marks.setter = self.marks.setter, self.marks.known_setter(setter)
-            self.early = setter.early
+            before, marks.setter = marks.setter, marks.known_setter(setter)
+            self.early = setter.kind in EARLY
             self.serial += 1
             return before
 
-    def _enter(self, slot: int, steps: Path, key: Any, mark: int) -> OwnedMap:
-        """The map at *steps* of a slot, ours to change; everything folded along the way to *key* is forgotten.
+    def _enter(self, slot: int, path: Path, mark: int) -> OwnedMap:
+        """The map that holds the last step of *path* in a slot, ours to change; what was folded along it is forgotten.
 
-        Readers find no view until `_leave`; those who already hold one keep it as it is.
+        Who comes to read there waits for the lock until `_leave`; those who already hold a view keep it as it is.
         """
-        here = self.trees[slot]
-        view = self._view
-        if view is not None:
-            self._view = None
-            cache, self.cache = self.cache, {}
-            if here.shared or sys.getrefcount(view) > _ROOT_ALONE or sys.getrefcount(cache) > 3:
-                share(view._part)
-                view = None
-            self._view = view
+        here, view = self.trees[slot], self._view
+        self.pop(path[0], None)
+        if self.leaves:
+            self.pop(path, None)
+        unseen = slot in self._unseen
+        if view is not None and ((here.shared and not unseen) or sys.getrefcount(view) > ALONE):
+            self._leave_view()
+            view = None
         if here.shared:
             here = self.trees[slot] = replica(here)
-        for depth, step in enumerate(steps):
+        if unseen and view is not None:
+            self._see(slot, view)
+        for step in path[:-1]:
             below: Any = here.get(step)
-            owned = isinstance(below, OwnedMap)
+            ready = (type(below) is OwnedMap or type(below) is AssignedMap) and not below.shared
             if view is not None:
                 seen = view._cache.get(step)
-                if type(seen) is not MapView:
-                    if not owned:
-                        self._drop(view, step)
-                    view = None
-                elif owned and not below.shared and sys.getrefcount(seen) <= _CHILD_ALONE:
+                if ready and type(seen) is MapView and sys.getrefcount(seen) <= ALONE:
                     view = seen
                 else:
-                    del seen
-                    self._drop(view, step)
+                    if not ready or type(seen) is MapView:
+                        del seen
+                        self._drop(view, step)
+                        ready = ready and not below.shared  # who holds the view that went holds the map
                     view = None
-            if not owned:
-                below = self._owned(here, step, below, depth + 1, mark)
-            elif below.shared:
-                below = here[step] = replica(below)
-            here = below
+            here = below if ready else self._owned(here, step, below, mark)
         if view is not None:
-            self._drop(view, key)
+            self._drop(view, path[-1])
         return here
 
-    def _drop(self, view: MapView, key: Any) -> None:
-        if type(_forget(view, key)) is MapView and self._view is not None:
-            self._view.forget_leaves()
+    def _see(self, slot: int, view: MapView) -> None:
+        """Let a view look at a slot that had nothing when it was made, and has nothing yet: no answer changes."""
+        self._unseen.discard(slot)
+        view._cache.part = view._part = rooted(self.trees, self.plan(), self._unseen)
 
-    def _owned(self, parent: OwnedMap, step: Any, below: Any, depth: int, mark: int) -> OwnedMap:
+    def _leave_view(self) -> None:
+        """Leave the merged view to those who hold it; the next read begins another one."""
+        if self._view is not None:
+            share(self._view._part)
+            self._view = None
+        self.clear()
+        self.leaves.clear()
+
+    def _drop(self, view: MapView, key: Any) -> None:
+        view._keys = None
+        gone = view._cache.pop(key, None)
+        if type(gone) is MapView:
+            share(gone._part)  # held or not: somebody may hold a view further down
+            for steps in self.leaves:
+                self.pop(steps, None)
+            self.leaves.clear()
+
+    def _owned(self, parent: OwnedMap, step: Any, below: Any, mark: int) -> OwnedMap:
         whose = parent.origins.get(step, parent.origin)
         if below is None and step not in parent:
             new = OwnedMap((), mark)
             if self.provenance:
                 parent.origins[step] = mark
+        elif isinstance(below, OwnedMap):
+            new = replica(below)
         elif type(below) is dict:
             new = thawed(below, whose if isinstance(whose, int) else 0)
         else:
-            raise InternalError(f"a write went through a {type(below).__name__}, {depth} deep")
+            raise InternalError(f"a write went through a {type(below).__name__}, at the step {step!r}")
         parent[step] = new
         return new
 
-    def _leave(self, path: Path) -> None:
+    def _leave(self, first: Any) -> None:
         view = self._view
-        if view is not None:
-            if view._leaves:
-                view._cache.pop(path, None)
-            self.cache = view._cache
+        if view is not None and (seen := view._cache.get(first)) is not None:
+            self[first] = seen
         self.serial += 1
 
     def _remember(self, slot: int, path: Path, event: Event) -> None:
-        if isinstance(event.value, OwnedMap):
-            event.value.shared = True  # cut off: whoever still looks at it sees it as it was
+        if isinstance(event[1], OwnedMap):
+            event[1].shared = True  # cut off: whoever still looks at it sees it as it was
         chronicles: Any = self.history.get(path)
         if type(chronicles) is not dict:
             chronicles = self.chronicles(path)
@@ -469,11 +497,3 @@ class Ledger:
             return whose == above
         mine, its = (self.origin(slot, one)[0] for one in (path, path[:-1]))
         return (mine.file, mine.line) == (its.file, its.line) or self.marks.is_part(above, whose)
-
-
-def _forget(view: MapView, key: Any) -> Any:
-    view._keys = None
-    gone = view._cache.pop(key, None)
-    if type(gone) is MapView:
-        share(gone._part)  # held or not: somebody may hold a view further down
-    return gone

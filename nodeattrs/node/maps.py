@@ -11,11 +11,13 @@ Never handed out: C code reads past the methods of a dict subclass.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
-from nodeattrs.core.tree import Path, dig
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.records import NamedTuple
 
 
 class Worked(list[Origins]):
@@ -42,7 +44,10 @@ Whose = int | list[Origins]
 
 def each(whose: Whose, path: Path, length: int) -> list[Origins]:
     """Who set each element of a list at *path*; not to be changed."""
-    return whose if isinstance(whose, list) else [At(whose, (*path, index)) for index in range(length)]
+    return whose if isinstance(whose, list) else [_new(At, (whose, (*path, index))) for index in range(length)]
+
+
+_new: Any = tuple.__new__  # of an `At`, without a frame of its own
 
 
 def begun(whose: Whose) -> tuple[int, ...]:
@@ -162,19 +167,21 @@ def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
     for step in path:
         if isinstance(here, OwnedMap):
             whose = here.origins.get(step, here.origin)
-        here = dig(here, (step,))
+            here = here.get(step, ABSENT)
+        else:
+            here = dig(here, (step,))
     return whose, here
 
 
 def has_number(tree: Any) -> bool:
-    """Whether a number is a key somewhere in a tree."""
-    waiting: list[Any] = [tree]
-    for here in waiting:  # which grows
-        if isinstance(here, dict):
-            if int in map(type, here):
-                return True
-            here = here.values()
-        waiting += [inner for inner in here if type(inner) in _CONTAINERS]
+    """Whether a number is a key somewhere in a tree, or in a list of them. cost: level by level, in C but for maps"""
+    level = [tree]
+    while level:
+        maps = [part for part in level if type(part) is not list]
+        if int in {*map(type, chain.from_iterable(maps))}:
+            return True
+        inside = [part if type(part) is list else part.values() for part in level]
+        level = [inner for inner in chain.from_iterable(inside) if type(inner) in _CONTAINERS]
     return False
 
 

@@ -66,7 +66,11 @@ def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] 
     last = len(ledger.marks) if mark is None else ledger.marks.until.get(mark, mark + 1)
     if ledger.rules or ledger.unknown or any(by >= last for by in _changed_by(ledger, path)):
         return None
+    if path and type(path[-1]) is int and path[:-1]:
+        return _element(ledger, last, path[:-1], path[-1])
     for tree in reversed(ledger.trees):
+        if path and path[0] not in tree:
+            continue
         value: Any = tree
         for step in path:
             if type(value) not in _MAPS:
@@ -79,6 +83,44 @@ def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] 
             is_plain = type(value) in _PLAIN or (type(value) in _MAPS and not ledger.marks[setter.source].bulk)
             return (setter, value) if setter.source < last and is_plain else None
     return None
+
+
+_UNITED = frozenset({1, 3, 4, 5})
+"""Slots whose lists unite, and that none of the others replaces."""
+
+
+def _element(ledger: Ledger, last: int, above: Path, index: int) -> tuple[At, Any] | None:
+    """The same of an element, where lists of different texts unite, and nothing has happened to them."""
+    if any(at[: len(above)] == above for at in ledger.history):
+        return None
+    lists: list[tuple[OwnedMap, list[Any]]] = []
+    for slot, tree in enumerate(ledger.trees):
+        value = _list_at(tree, above)
+        if value is None or (value and (slot not in _UNITED or not _is_all_older(tree, tree.origin, last, above))):
+            return None
+        lists += [(tree, value)] if value else []
+    texts = [text for _, value in lists for text in value]
+    if not {*map(type, texts)} <= {str} or len({*texts}) < len(texts) or not 0 <= index < len(texts):
+        return None
+    own = index
+    for tree, value in lists:
+        if own < len(value):
+            setter = setters_in(tree, tree.origin, (*above, own))[0]
+            return (setter, value[own]) if setter.source < last else None
+        own -= len(value)
+    return None
+
+
+def _list_at(tree: OwnedMap, path: Path) -> list[Any] | None:
+    """The list at a path; an empty one where nothing is, and None for anything else, or on the way."""
+    value: Any = tree
+    for step in path:
+        if type(value) is not OwnedMap and type(value) is not dict:
+            return None
+        if step not in value:
+            return []
+        value = value[step]
+    return value if type(value) is list and value else None
 
 
 def _changed_by(ledger: Ledger, path: Path) -> Iterator[int]:

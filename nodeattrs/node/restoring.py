@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
@@ -24,6 +24,7 @@ from nodeattrs.node.setters import Lines, Mark
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
+from nodeattrs.records import NamedTuple
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -112,8 +113,9 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
     try:
         ledger.marks.table[:] = [_unpacked_mark(packed) for packed in data["marks"]]
         for slot in SLOTS:
-            tree = _unpacked(data["slots"][str(slot.number)])
-            ledger.replace(slot.number, tree, tree.origin, remember=False)
+            if data["slots"][str(slot.number)] != _EMPTY:  # as each is
+                tree = _unpacked(data["slots"][str(slot.number)])
+                ledger.replace(slot.number, tree, tree.origin, remember=False)
         for path, slot, dropped, events in data["history"]:
             if type(slot) is not int or not 1 <= slot <= len(SLOTS):
                 raise ValueError(f"slot {slot!r}")
@@ -134,6 +136,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
 
 _TEXT, _NUMBER = {str, type(None)}, {int, type(None)}
 _BLANK = {"kind": UNKNOWN.kind}
+_EMPTY: dict[str, Any] = {"m": [], "o": 0}
 _NOBODY = Mark(UNKNOWN)
 """A mark that nothing refers to: most of them, in what a run begins with."""
 

@@ -87,14 +87,23 @@ class _Slot:
 
 def _in_view(ledger: Ledger) -> Iterator[str]:
     view = ledger._view
+    for key, known in ledger.items():
+        if type(key) is tuple:
+            yield from _stale(ledger, {key: known}, ())
+        elif view is None or view._cache.get(key) is not known:
+            yield f"the node reads another answer at {key!r} than the view has"
     if view is not None:
-        if ledger.cache is not view._cache:
-            yield "the node reads another cache than the view's"
-        yield from _stale(ledger, view, ())
+        yield from _stale_view(ledger, view, ())
 
 
-def _stale(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
-    for key, cached in view._cache.items():
+def _stale_view(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
+    yield from _stale(ledger, view._cache, path)
+    if view._keys is not None and view._keys != tuple(plain(ledger.standing(PLAN, path), False)):
+        yield f"stale keys at {path}"
+
+
+def _stale(ledger: Ledger, answers: dict[Any, Any], path: Path) -> Iterator[str]:
+    for key, cached in answers.items():
         at = (*path, *steps_in(key))
         fresh = ledger.standing(PLAN, at)
         if fresh is ABSENT:
@@ -107,9 +116,7 @@ def _stale(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
         if isinstance(cached, MapView):
             if not _same_maps(cached._part, fresh):
                 yield f"a cached view looks at other maps than the trees have at {at}"
-            yield from _stale(ledger, cached, at)
-    if view._keys is not None and view._keys != tuple(plain(ledger.standing(PLAN, path), False)):
-        yield f"stale keys at {path}"
+            yield from _stale_view(ledger, cached, at)
 
 
 def _same_maps(one: Any, two: Any) -> bool:

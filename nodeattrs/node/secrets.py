@@ -19,9 +19,10 @@ class Secrets:
     """The sensitive paths of a node.
 
     paths: text ("db.password") or steps; the step "*" stands for any. All that lies below is secret too.
+    first: the steps with which they begin; None where any step may lead to one
     """
 
-    __slots__ = ("_first", "paths")
+    __slots__ = ("first", "paths")
 
     def __init__(self, paths: Iterable[str | Path]) -> None:
         if type(paths) not in (tuple, list) and (isinstance(paths, str) or not isinstance(paths, Iterable)):
@@ -30,15 +31,15 @@ class Secrets:
             _parsed(path) if isinstance(path, str) else as_path(path) for path in paths
         )
         first = {path[0] if path else "*" for path in self.paths}
-        self._first = None if "*" in first else first  # None: any step may lead to one
+        self.first = None if "*" in first else first
 
     def concern(self, keys: Iterable[Any]) -> bool:
         """Whether a tree with these keys may hold one."""
-        return self._first is None or not self._first.isdisjoint(keys)
+        return self.first is None or not self.first.isdisjoint(keys)
 
     def guarded(self, path: Path, value: Any) -> Any:
         """*value*, which enters at *path*, with its secrets wrapped. It is ours: maps are changed in place."""
-        if path and self._first is not None and path[0] not in self._first:
+        if path and self.first is not None and path[0] not in self.first:
             return value
         for secret in self.paths:
             if _fits(secret[: len(path)], path[: len(secret)]):

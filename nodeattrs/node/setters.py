@@ -15,11 +15,12 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
+from nodeattrs.records import NamedTuple
 
 if TYPE_CHECKING:
     from array import array
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nodeattrs.texts.python import PythonText, Span
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
+EARLY = frozenset({ATTRIBUTE_FILE, RUN})
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -46,7 +48,7 @@ class Setter(NamedTuple):
 
         Early are attribute files, and the run itself: both set values before the first recipe.
         """
-        return self.kind in (ATTRIBUTE_FILE, RUN)
+        return self.kind in EARLY
 
 
 CALLER = Setter("caller")
@@ -151,13 +153,14 @@ class CodeLocator:
     Inside a literal it finds the line of each part.
     """
 
-    __slots__ = ("calls", "root", "setter", "spot")
+    __slots__ = ("_key", "calls", "root", "setter", "spot")
 
     def __init__(self, spot: Spot, setter: Setter, root: Callable[[], str], calls: Calls = ()) -> None:
         self.spot = spot
         self.setter = setter
         self.root = root
         self.calls = calls
+        self._key: tuple[Any, ...] = ()
 
     @property
     def lines(self) -> Lines | None:
@@ -176,8 +179,10 @@ class CodeLocator:
     @property
     def key(self) -> tuple[Any, ...]:
         """What is the same for one line that sets, reached by the same calls: while the spot is alive."""
-        calls = tuple((id(code), offset) for code, offset, _ in self.calls)
-        return id(self.spot), calls, self.root(), self.setter.kind, self.setter.name
+        if not self._key:
+            calls = tuple([(id(code), offset) for code, offset, _ in self.calls])
+            self._key = id(self.spot), calls, self.root(), self.setter.kind, self.setter.name
+        return self._key
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
         """A place in a source as an origin of the same setter; the file is named as in all origins."""
@@ -351,7 +356,7 @@ class Marks:
         cost:  one walk out of this package's frames; the same line, depth and verb keep their number. From inside a
                function one more, out of that: who calls it from elsewhere sets something else
         """
-        setter = self.setter
+        setter, entered = self.setter, self.entered
         if setter.locator is not None:
             return self.of(setter, setter.locator, depth, verb)
         frame: Any = sys._getframe(above)
@@ -362,7 +367,8 @@ class Marks:
         # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         offset = frame.f_lasti + on_the_way
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
-        entered = self.entered if code.co_flags & _IN_A_FUNCTION else None
+        if entered is not None and not code.co_flags & _IN_A_FUNCTION:
+            entered = None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
             while caller is not None and left and (its := caller.f_code) is not entered:

@@ -11,6 +11,7 @@ methods that fill them (docs/decisions/0004).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn, overload
 
@@ -22,10 +23,6 @@ from nodeattrs.node.maps import Joined
 from nodeattrs.node.values import HELD, Deferred, Withheld, refuse_spelled, steps_in, steps_of
 
 _READY = HELD - {Deferred, Withheld}
-
-
-_NONE: set[Any] = set()
-"""Of views below the root, which remember nothing for several steps; never added to."""
 
 
 def no_step(here: Any, path: Path, step: Any) -> TypeConflict:
@@ -90,20 +87,6 @@ class _View:
             return type(last) is int and -len(parent) <= last < len(parent)
         return isinstance(parent, Mapping) and last in parent
 
-    def _along(self, steps: tuple[Any, ...]) -> tuple[Any, bool]:
-        """What the same steps give one by one, and whether it stands there and nobody computes it anew.
-
-        raises: as each step; NullInTheWay, TypeConflict, where one leads through a scalar
-        """
-        here: Any = self
-        stands = True
-        for depth, step in enumerate(steps):
-            if not isinstance(here, (MapView, ListView)):
-                raise no_step(here, (*self._path, *steps[:depth]), step)
-            holder, here = here, here[step]
-            stands = stands and type(holder) is MapView and step in holder._cache
-        return here, stands
-
     def _at(self, path: Path) -> Any:
         here: Any = self
         for step in path:
@@ -150,6 +133,59 @@ class _View:
         return repr(self.to_plain(evaluate=False))
 
 
+class Answers(dict[Any, Any]):
+    """What was read of a map so far, by key; asked for a key that is not in it, it folds that one.
+
+    A view's subscript is this dict's own, so that a warm read runs no Python at all (docs/decisions/0004). Whoever
+    may write drops a key with `pop`; a view is not known here, since it would be held for good.
+
+    part, path: of the view
+    """
+
+    __slots__ = ("part", "path")
+
+    part: Any
+    path: Path
+
+    def __missing__(self, key: Any) -> Any:
+        if type(key) is tuple and key:
+            return along(self, self.path, key)[0]
+        value, path = entry(self.part, key), (*self.path, key)
+        kind = type(value)
+        if kind in _READY:
+            self[key] = value
+            return value
+        if kind is Joined or isinstance(value, dict):
+            return self.setdefault(key, MapView(value, path))
+        if kind is list:
+            return self.setdefault(key, ListView(value, path))
+        if value is ABSENT:
+            raise self._absent(key, path)
+        return _read(value, path)
+
+    def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
+        close = near(key, keys_of(self.part))
+        hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or .read(...) for None instead"
+        if isinstance(key, str) and "." in key:
+            hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
+        return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
+
+
+def along(here: Any, path: Path, steps: tuple[Any, ...]) -> tuple[Any, bool]:
+    """What some steps give one by one, and whether it stands there, a scalar that nobody computes anew.
+
+    here:   a view, or the answers of one, at *path*
+    raises: as each step; NullInTheWay, TypeConflict, where one leads through a scalar
+    """
+    stands = True
+    for depth, step in enumerate(steps):
+        if not isinstance(here, (MapView, ListView, Answers)):
+            raise no_step(here, (*path, *steps[:depth]), step)
+        holder, here = getattr(here, "_cache", here), here[step]
+        stands = stands and type(holder) is Answers and step in holder
+    return here, stands and type(here) in _READY
+
+
 class MapView(_View, Mapping[Any, Any]):
     """A merged map. It never changes; deferred values in it are computed when they are read.
 
@@ -160,54 +196,16 @@ class MapView(_View, Mapping[Any, Any]):
 
     # No __weakref__: a view must not be held weakly, since writers count its references.
     # No pointer to the parent view: it would count as a holder.
-    __slots__ = ("_cache", "_keys", "_leaves", "_part", "_path")
+    __slots__ = ("__getitem__", "_cache", "_keys", "_part", "_path")
+
+    __getitem__: Any
 
     def __init__(self, part: Any, path: Path = ()) -> None:
-        self._part = part
-        self._leaves: set[tuple[Any, ...]] = _NONE if path else set()
-        self._path = path
-        self._cache: dict[Any, Any] = {}
+        self._cache = cache = Answers()
+        self._part = cache.part = part
+        self._path = cache.path = path
         self._keys: tuple[Any, ...] | None = None
-
-    def __getitem__(self, key: Any) -> Any:
-        try:
-            return self._cache[key]
-        except KeyError:
-            return self._miss(key)
-
-    def _miss(self, key: Any) -> Any:
-        if type(key) is tuple and key:
-            value, stands = self._along(key)
-            if stands and type(value) in _READY and not self._path:
-                self._leaves.add(key)
-                self._cache[key] = value
-            return value
-        value = entry(self._part, key)
-        kind = type(value)
-        if kind in _READY:
-            self._cache[key] = value
-            return value
-        if kind is Joined or isinstance(value, dict):
-            return self._cache.setdefault(key, MapView(value, (*self._path, key)))
-        if kind is list:
-            return self._cache.setdefault(key, ListView(value, (*self._path, key)))
-        if value is ABSENT:
-            raise self._absent(key)
-        return _read(value, (*self._path, key))
-
-    def forget_leaves(self) -> None:
-        """Forget what was read with several steps at once: a map on the way to it is another one now."""
-        for steps in self._leaves:
-            self._cache.pop(steps, None)
-        self._leaves.clear()
-
-    def _absent(self, key: Any) -> NoSuchAttribute:
-        path = (*self._path, key)
-        close = near(key, keys_of(self._part))
-        hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or .read(...) for None instead"
-        if isinstance(key, str) and "." in key:
-            hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
-        return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
+        self.__getitem__ = cache.__getitem__
 
     def _ordered(self) -> tuple[Any, ...]:
         keys = self._keys
@@ -285,7 +283,7 @@ class ListView(_View, Sequence[Any]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
         if type(index) is tuple and index:
-            return self._along(index)[0]
+            return along(self, self._path, index)[0]
         path = (*self._path, index)
         if type(index) is not int:
             raise TypeConflict(f"a list has no key {spell((index,))}: {spell(self._path)} is a list", path=path)
@@ -341,3 +339,15 @@ def _read(value: Any, path: Path) -> Any:
         data = value.evaluate(path)
         return _read(data, path) if type(data) is dict or type(data) is list else data
     return value.read(path)
+
+
+def _references() -> int:
+    """How many references a view has that nobody holds but who keeps it, and who asks."""
+    cache = {"k": MapView({})}
+    seen = cache.get("k")
+    return sys.getrefcount(seen)
+
+
+_counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
+ALONE = _references() if _counted else -1
+"""So many references; on interpreters without such counts every view counts as held: right, but slower."""

@@ -17,7 +17,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
+from nodeattrs.node.component_tree import ComponentTree, Place, below, down, thing_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -87,21 +87,19 @@ class _Handle:
         file, recipe = found
         thing = file if recipe is ABSENT else recipe
         if isinstance(thing, dict):
-            return Writer(self._tree, path, found)
+            return writer_at(self._tree, path, found)
         return ListWriter(self._tree, path, found) if isinstance(thing, list) else thing
 
-    def _stepped(self, place: Place, steps: Iterable[Any]) -> tuple[Path, Place]:
+    def _stepped(self, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
         """Where several level steps lead, and what stands there."""
+        if _TEXT.issuperset(map(type, steps)):
+            found = file, recipe = down(place, steps)
+            if recipe is not ABSENT or file is not ABSENT:
+                return (*self._path, *steps), found
         path = self._path
-        for step in steps:
-            if type(step) is not str:
-                step = key_of(step, path)
-            file, recipe = place
-            if file is ABSENT and type(recipe) is OwnedMap:
-                recipe = recipe.get(step, ABSENT)
-                place = file, recipe
-            else:
-                place = file, recipe = below(place, step)
+        for step in steps:  # something is missing on the way: it is made, or an error
+            step = key_of(step, path)
+            place = file, recipe = below(place, step)
             if recipe is ABSENT and file is ABSENT:
                 place = self._tree.created(path, step, on_the_way=True)
             path = (*path, step)
@@ -116,7 +114,8 @@ class _Handle:
         return holder
 
     def __setitem__(self, step: Any, value: Any) -> None:
-        place, above = self._place(), self._path
+        place = self._known if self._born == self._tree.ledger.serial else self._place()
+        above = self._path
         if type(step) is tuple and step:
             above, place = self._stepped(place, step[:-1])
             step = step[-1]
@@ -146,7 +145,19 @@ class Writer(_Handle):
     __slots__ = ()
 
     def __getitem__(self, key: Any) -> Any:
-        return self._child(self._known if self._born == self._tree.ledger.serial else self._place(), key)
+        # Nearly every step goes from a map to a map that is there: no call for that one but the last.
+        file, recipe = place = self._known if self._born == self._tree.ledger.serial else self._place()
+        if type(key) is not str:
+            return self._child(place, key)
+        if file is ABSENT and isinstance(recipe, OwnedMap):
+            its, thing = found = file, recipe.get(key)
+        elif recipe is ABSENT and isinstance(file, OwnedMap):
+            thing, its = found = file.get(key), recipe
+        else:
+            its, thing = found = below(place, key)
+            if thing is ABSENT:
+                thing = its
+        return writer_at(self._tree, (*self._path, key), found) if isinstance(thing, dict) else self._child(place, key)
 
     def __delitem__(self, key: Any) -> None:
         if type(key) is tuple and key[1:]:
@@ -313,13 +324,15 @@ class Writer(_Handle):
         )
 
 
-class Level(Writer):
-    """The whole of a component, whatever takes its place: what the words of attribute files are."""
+_new = object.__new__
+_TEXT = {str}
 
-    __slots__ = ()
 
-    def _place(self) -> Place:
-        return self._tree.root()
+def writer_at(tree: ComponentTree, path: Path, place: Place) -> Writer:
+    """`Writer(tree, path, place)`, without the frames that Python takes to make one: each step does."""
+    made: Writer = _new(Writer)
+    made._tree, made._path, made._known, made._born = tree, path, place, tree.ledger.serial
+    return made
 
 
 class ListWriter(_Handle):

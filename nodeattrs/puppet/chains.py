@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
@@ -27,6 +27,7 @@ from nodeattrs.puppet.references import (
     made,
     ref_of,
 )
+from nodeattrs.records import NamedTuple
 
 _MARKS = regexp(
     r"""(?P<space>\s+|\#[^\n]*)

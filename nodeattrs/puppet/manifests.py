@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 _LONGEST = 5_000
 """Signs of a string or a remark: what is longer is not seen as one, and costs no more than that."""

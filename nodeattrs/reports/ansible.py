@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible import (
@@ -13,13 +13,16 @@ from nodeattrs.adapters.ansible import (
     as_json,
     level_of,
     mentions,
+    printed_variables,
     reasons,
 )
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
+from nodeattrs.adapters.ansible.values import as_attribute
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Outcome, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.records import dataclass
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
@@ -27,6 +30,9 @@ from nodeattrs.reports.values import origin_data
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Rendered
     from nodeattrs.reports.matrix import Matrix
+
+
+_data = partial(as_json, withheld=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +51,7 @@ class ExplainedVariable:
         """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
         explanation = self.explanation
         return {
-            **explanation.to_dict(),
+            **_data(explanation.to_dict()),
             "reasons": reasons(self.inventory, explanation.trace),
             "mentions": [
                 {"name": one.name, "is_set": one.value is not ABSENT, "set_by": list(map(origin_data, one.origins))}
@@ -90,6 +96,50 @@ def explained_variable(
 
         rendered = Rendering(answer).rendered(trace.value, path)
     return ExplainedVariable(inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint), rendered)
+
+
+@dataclass(frozen=True, slots=True)
+class SetVariables:
+    """The variables of a host, without Ansible's own, each with who set it."""
+
+    answer: Variables
+    explanations: Sequence[Explanation]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace of each variable."""
+        variables = [_data(one.to_dict()) for one in self.explanations]
+        return {"version": 1, "node": self.answer.host, "environment": self.answer.where, "variables": variables}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line a variable, with the places that set it."""
+        for one in self.explanations:
+            where = ", ".join(str(origin.place or origin.who) for origin in one.trace.origins)
+            yield printable(f"{spell(one.trace.path)} = {shown(one.trace.value)}  {where}")
+
+
+def set_variables(answer: Variables) -> SetVariables:
+    """Who set each variable of a host. cost: that of a trace for each"""
+    paths = [(name,) for name in printed_variables(answer)]
+    return SetVariables(answer, [Explanation(answer.trace(path), answer.host, answer.where) for path in paths])
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups of an inventory below one of them, with their hosts and the groups in them; as text their tree."""
+
+    inventory: Inventory
+    name: str
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each group once, in the order of the tree."""
+        below = self.inventory.groups[self.name].below().items()
+        groups = [{"name": name, "hosts": list(one.hosts), "children": list(one.children)} for name, one in below]
+        return {"version": 1, "groups": groups}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The tree as Ansible prints it."""
+        yield from self.text.splitlines()
 
 
 def _left(rendered: Rendered) -> Iterator[str]:
@@ -147,7 +197,7 @@ class Places:
             "places": [
                 {
                     **origin_data(one.origin),
-                    "value": as_json(one.value),
+                    "value": _data(one.value),
                     "level": one.level,
                     "wins": list(one.wins),
                     "loses": list(one.loses),
@@ -196,7 +246,7 @@ def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str
     for host in hosts:
         trace = inventory.host(host).trace(path)
         notes = tuple(f"may be overridden at {one.origin.place}: {one.why}" for one in trace.unknown)
-        value = as_json(trace.value) if trace.found else NoSuchAttribute(f"nobody sets {question}", path=path)
+        value = as_attribute(trace.value) if trace.found else NoSuchAttribute(f"nobody sets {question}", path=path)
         cells.append((host, Cell(value, trace.origins, notes)))
     return Matrix(question, cells)
 

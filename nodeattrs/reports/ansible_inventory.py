@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search import indexed
 from nodeattrs.lazily import regexp
 from nodeattrs.node.values import MARKER
+from nodeattrs.records import dataclass, field
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
 from nodeattrs.texts.documents import read

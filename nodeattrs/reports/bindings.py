@@ -6,7 +6,6 @@ The adapter finds all of it; here it becomes data and lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 from nodeattrs.adapters.bindings import Explanation, Graph, Injector
@@ -17,6 +16,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
+from nodeattrs.records import dataclass, replace
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.catalog.differing import CatalogDifference, ChangedParameter
@@ -11,6 +10,7 @@ from nodeattrs.catalog.resources import Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.records import dataclass
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import claimed, on_one_line
 

@@ -11,7 +11,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -20,6 +19,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field, replace
 from nodeattrs.reports.screen import Screen, printable
 
 Severity = Literal["error", "warning", "note"]

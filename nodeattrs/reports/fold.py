@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from nodeattrs.core.fold import Folded
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.records import dataclass
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.fold_text import data
 from nodeattrs.reports.screen import Screen, cut, printable

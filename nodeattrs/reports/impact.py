@@ -6,7 +6,6 @@ Equal changes stand together, in an order that depends on nothing but the answer
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -15,6 +14,7 @@ from nodeattrs.changes.hunks import Line
 from nodeattrs.changes.impact import Asked, Group, Impact, Silent
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.records import dataclass
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import on_one_line

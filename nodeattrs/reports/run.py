@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.node.slots import SLOTS
+from nodeattrs.records import dataclass, field
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line

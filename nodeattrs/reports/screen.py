@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+
+from nodeattrs.records import NamedTuple
 
 _STYLES = {
     "wins": "1;32",
@@ -39,19 +40,35 @@ class Screen(NamedTuple):
 
         most: how many lines there may be; the last one says that there is more. 0 is any number
         """
-        import textwrap  # most are short
-
-        lines = textwrap.wrap(
-            text,
-            max(self.width, len(indent) + 20),
-            initial_indent=first or indent,
-            subsequent_indent=indent,
-            break_on_hyphens=False,
-        ) or [first or indent]
+        width, start = max(self.width, len(indent) + 20), first or indent
+        words, room = text.split(" "), width - max(len(start), len(indent))
+        plain = not any(sign in text for sign in "\t\n\v\f\r")
+        if plain and all(len(word) <= room and word and not word.isspace() for word in words):
+            lines = _lines(words, width, start, indent)
+        else:
+            lines = _lines_of_anything(text, width, start, indent)
         if most and len(lines) > most:
             lines = lines[:most]
             lines[-1] = f"{lines[-1][: self.width - 2]} …"
         return lines
+
+
+def _lines(words: list[str], width: int, start: str, indent: str) -> list[str]:
+    """Words in lines, where each fits into one."""
+    lines = [start + words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(indent + word)
+    return lines
+
+
+def _lines_of_anything(text: str, width: int, start: str, indent: str) -> list[str]:
+    import textwrap  # half a bare interpreter's start
+
+    wrapped = textwrap.wrap(text, width, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False)
+    return wrapped or [start]
 
 
 def printable(text: str) -> str:

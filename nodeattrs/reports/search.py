@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
+from nodeattrs.records import NamedTuple
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.keep import Revision
+from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.reports import Long
 from nodeattrs.reports.history import revision_dict, went
 from nodeattrs.reports.screen import Screen, in_columns, printable

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.records import dataclass
 from nodeattrs.reports.screen import Screen, printable
 
 

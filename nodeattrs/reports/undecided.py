@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.records import NamedTuple
 
 if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
@@ -13,6 +12,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
+from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.remembered import remembered

@@ -14,7 +14,6 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
@@ -24,6 +23,7 @@ from nodeattrs.catalog.types import Site
 from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
 from nodeattrs.errors import DocumentError, StoreError
+from nodeattrs.records import dataclass
 
 VERSION = 1
 

@@ -14,14 +14,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
+from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.session import version
 

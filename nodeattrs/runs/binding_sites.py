@@ -11,8 +11,7 @@ import importlib.util
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from importlib.metadata import entry_points
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -78,7 +77,13 @@ class _Kept:
 
     def __init__(self) -> None:
         self.known = Known()
-        self.points = [*entry_points(group=CLASSES)]
+
+    @cached_property
+    def offered(self) -> Mapping[str, Callable[[], type]]:
+        """The classes of installed packages."""
+        from importlib.metadata import entry_points
+
+        return {point.name: partial(_of_package, point) for point in entry_points(group=CLASSES)}
 
 
 _kept: WeakKeyDictionary[Repository, _Kept] = WeakKeyDictionary()
@@ -96,8 +101,7 @@ def _kept_of(repository: Repository) -> _Kept:
 def classes_of(repository: Repository) -> Classes:
     """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most."""
     classes, modules = Classes(), dict[str, Any]()
-    for point in _kept_of(repository).points:
-        classes.offer(point.name, partial(_of_package, point))
+    classes.offer_from(lambda: _kept_of(repository).offered)
     for text in repository.config.binding_classes:
         name = text.rpartition(":")[2].rpartition(".")[2]
         classes.offer(name, partial(loaded, repository.root, text, modules))

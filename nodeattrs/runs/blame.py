@@ -9,12 +9,12 @@ import pathlib
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NotFound
+from nodeattrs.records import dataclass
 from nodeattrs.runs.repository import Repository
 
 _COMMAND = ("git", "-c", "core.fsmonitor=false", "blame", "--porcelain", "--no-textconv")

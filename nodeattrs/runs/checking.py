@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -18,6 +17,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import RunListItem, cookbook_of
+from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
 from nodeattrs.runs.checks.overrides import overrides, type_changes

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
 from nodeattrs.errors import BadArgument
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass
 from nodeattrs.runs.fields import Fields
 
 Facts = Mapping[Any, Any]

@@ -59,7 +59,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -69,6 +68,7 @@ from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field, replace
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
@@ -160,6 +160,7 @@ class Config:
     folds:       name -> a fold of plain files
     cloud_init:  name -> the files of a set of user-data, by what they are: "files", "vendor", "confd"
     ansible_groups: name -> the search that finds the hosts of a group of Ansible
+    inventories: name -> the sources of an inventory of Ansible
     source_url:  what makes a link of a file and line on pages, or None
     """
 
@@ -184,6 +185,7 @@ class Config:
     folds: Mapping[str, PlainFold] = field(default_factory=dict)
     cloud_init: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     ansible_groups: Mapping[str, str] = field(default_factory=dict)
+    inventories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source_url: str | None = None
 
 
@@ -202,7 +204,6 @@ def read_config(fields: Fields) -> Config:
     fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
     fields.only(("attributes",), "schema", above=_KNOWN)
-    fields.only(("groups",), "ansible", above=_KNOWN)
     fields.only(("source_url",), "web", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
@@ -224,6 +225,7 @@ def read_config(fields: Fields) -> Config:
         cloud_init={str(name): _set_of(fields, name) for name in fields.map("cloud-init")},
         folds={str(name): read_fold(fields, "fold", name) for name in fields.map("fold")},
         ansible_groups=dict(_ansible_groups(fields)),
+        inventories={str(name): _inventory(fields, name) for name in fields.map("ansible") if name != "groups"},
         source_url=fields.text("web", "source_url") or None,
     )
     fields.finish()
@@ -245,12 +247,21 @@ def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
     """The files of a set of user-data: one as a text, several in a list."""
     under = ("cloud-init", name)
     fields.only(("files", "vendor", "confd"), *under, above=_KNOWN)
-    found = {}
-    for word, given in fields.map(*under).items():
-        several = [given] if isinstance(given, str) else fields.items(*under, word)
-        found[str(word)] = tuple(one for one in several if isinstance(one, str))
-        if len(found[str(word)]) < len(several):
-            fields.wrong((*under, word), "files are named by texts", f'{word} = ["base.yaml"]')
+    return {str(word): _files(fields, "base.yaml", *under, word) for word in fields.map(*under)}
+
+
+def _inventory(fields: Fields, name: Any) -> tuple[str, ...]:
+    fields.only(("inventory",), "ansible", name, above=_KNOWN)
+    return _files(fields, "hosts.ini", "ansible", name, "inventory")
+
+
+def _files(fields: Fields, such: str, *under: Any) -> tuple[str, ...]:
+    """One as a text, several in a list."""
+    given = fields.map(*under[:-1]).get(under[-1], ())
+    several = [given] if isinstance(given, str) else fields.items(*under)
+    found = tuple(one for one in several if isinstance(one, str))
+    if len(found) < len(several):
+        fields.wrong(under, "files are named by texts", f'{under[-1]} = ["{such}"]')
     return found
 
 
@@ -302,7 +313,7 @@ def _limits(fields: Fields) -> dict[str, float]:
 
 
 def _chef(fields: Fields) -> ChefConfig:
-    fields.only(tuple(ChefConfig.__dataclass_fields__), "chef", above=_KNOWN)
+    fields.only(ChefConfig.__match_args__, "chef", above=_KNOWN)
     paths = [
         fields.text("chef", "cookbook_paths", index) for index in range(len(fields.items("chef", "cookbook_paths")))
     ]

@@ -13,10 +13,11 @@ import pathlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 from nodeattrs.runs.versions import Version
 from nodeattrs.texts import documents
 

@@ -9,7 +9,6 @@ files that are data and load first: once for each set of their conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import NAMED, taking
@@ -19,6 +18,7 @@ from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import normalised
+from nodeattrs.records import dataclass, field
 from nodeattrs.runs.attribute_data import AttributeData, is_early, set_data
 from nodeattrs.runs.conditions import Facts
 from nodeattrs.runs.roles import Environment, Role

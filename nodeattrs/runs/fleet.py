@@ -15,17 +15,17 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
+from nodeattrs.records import NamedTuple, dataclass, field, replace
 from nodeattrs.runs.batches import BATCH, through
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts

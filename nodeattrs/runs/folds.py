@@ -17,7 +17,6 @@ import glob
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
 from nodeattrs.lazily import regexp
+from nodeattrs.records import replace
 from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
 

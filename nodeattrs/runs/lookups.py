@@ -6,7 +6,6 @@ It brings a repository's Hiera tree and a node together; what a lookup answers i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
@@ -14,6 +13,7 @@ from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
+from nodeattrs.records import dataclass
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.repository import Repository
 

@@ -7,10 +7,10 @@ documents that runs leave behind, which are the store's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.records import dataclass, field
 from nodeattrs.runs.fields import Fields
 
 LEVELS = ("automatic", "default", "normal", "override")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import repeat
 from typing import Any
 
 from nodeattrs.errors import BadArgument
@@ -143,7 +144,7 @@ def platform_words(node: Node) -> dict[str, Any]:
         return read(attribute) in names
 
     return {
-        **{name: Question(ask, read) for name, ask in QUESTIONS.items()},
+        **dict(zip(QUESTIONS, map(Question, QUESTIONS.values(), repeat(read)), strict=False)),
         "platform": partial(is_one, "platform"),
         "platform_family": partial(is_one, "platform_family"),
         "value_for_platform": lambda values: _by_version(

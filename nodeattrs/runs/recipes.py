@@ -11,7 +11,6 @@ import contextlib
 import pathlib
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -25,11 +24,12 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
-from nodeattrs.node.attributes import noted_here, set_by, words_of
-from nodeattrs.node.node import WORDS, Node
+from nodeattrs.node.attributes import noted_here, set_by
+from nodeattrs.node.node import WORDS, Node, words_of
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
+from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import is_normal, set_data
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
@@ -43,12 +43,10 @@ ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 
 _ALONE = contextlib.nullcontext()
-_words: ContextVar[Mapping[str, Any] | None] = ContextVar("nodeattrs_words", default=None)
+_words: ContextVar[tuple[Mapping[str, Any], Mapping[str, Any]] | None] = ContextVar("nodeattrs_words", default=None)
 
-
-def words_now() -> Mapping[str, Any] | None:
-    """The words of the file that runs now; None outside of a run."""
-    return _words.get()
+words_now = _words.get
+"""The words of the file that runs now: its own, and those of all files of its sort; None outside of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +95,9 @@ _ELSEWHERE: dict[str, dict[str, Any]] = {
     ATTRIBUTE_FILE: {name: _Gone(name, f"{name} in a recipe; attribute files only set") for name in RECIPES_ONLY},
 }
 """The words of the other sort of file: using one says where it belongs."""
+
+_MODULE = {ATTRIBUTE_FILE: "attribute_file", RECIPE: "recipe"}
+"""What the module of a file is called, behind its cookbook."""
 
 _GONE = {
     "set": _Gone("set", "normal[...] = ... (a Python set can be spelled {1, 2})"),
@@ -148,7 +149,7 @@ class RecipeRunner:
 
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-        """The words of each sort of file, without and with those of the other one: made for the first that runs."""
+        """The words of each sort of file, and with those of the other one what it runs in: for the first that runs."""
         node, words = self.node, self._given()
         shared = {
             **platform_words(node),
@@ -161,7 +162,7 @@ class RecipeRunner:
             ATTRIBUTE_FILE: {**shared, **words_of(node), **_GONE},
             RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
         }
-        return {kind: (names, {**_ELSEWHERE[kind], **names}) for kind, names in known.items()}
+        return {kind: (names, _ELSEWHERE[kind] | names) for kind, names in known.items()}
 
     @property
     def attribute_files(self) -> list[str]:
@@ -244,16 +245,21 @@ class RecipeRunner:
         self.warnings += program.warnings
         if program.is_empty:
             return
-        own = {"include_attribute": self._include_attribute(cookbook.name)}
+        own: dict[str, Any] = {"include_attribute": self._include_attribute(cookbook.name)}
         if kind == RECIPE:
             own["include_recipe"] = self._include_recipe(cookbook.name)
-        words, namespace = (names.copy() for names in self._words[kind])
-        words |= own
-        namespace |= {**own, "__name__": f"{cookbook.name}.{kind.replace(' ', '_')}", "__file__": program.path}
-        token = _words.set(words)
+        words, shared = self._words[kind]
+        namespace = shared.copy()
+        namespace |= own
+        namespace["__name__"], namespace["__file__"] = f"{cookbook.name}.{_MODULE[kind]}", program.path
+        token = _words.set((own, words))
         try:
-            with set_by(self.node, Setter(kind, name)), self._ruby.beside() if self._ruby else _ALONE:
-                program.run(namespace)
+            with set_by(self.node, Setter(kind, name)):
+                if self._ruby is None:
+                    program.run(namespace)
+                else:
+                    with self._ruby.beside():
+                        program.run(namespace)
         except RecipeFailed:
             raise
         except (Exception, SystemExit) as error:

@@ -61,6 +61,8 @@ class Remembered:
         raises: DocumentError
         """
         saved = self.saved
+        if saved.made_of and self.whole is not None:
+            return self._restored(saved)  # a store that knows what it was made of gave nothing else
         if saved.snapshot is None:
             return self._restored(saved._replace(document={**saved.document, **dict.fromkeys(_OTHERS)}))
         try:

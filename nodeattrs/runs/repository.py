@@ -17,7 +17,6 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -37,6 +36,7 @@ from nodeattrs.errors import (
     PolicyNotFound,
     RoleNotFound,
 )
+from nodeattrs.records import replace
 from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
 from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata

@@ -7,7 +7,6 @@ store and prints nothing; what it gives back is data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn, cast
 
@@ -18,6 +17,7 @@ from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
+from nodeattrs.records import dataclass, field, replace
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order, data_first
 from nodeattrs.runs.expansion import Layers, asked_facts, layers_of, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts

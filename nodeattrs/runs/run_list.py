@@ -7,7 +7,6 @@ cookbook and no node. The rules: docs/merging.md, "run lists".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from nodeattrs.core.policy import INSIDE
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookVersionConflict, RoleNotFound
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
+from nodeattrs.records import dataclass, field
 from nodeattrs.runs.versions import Version
 
 if TYPE_CHECKING:

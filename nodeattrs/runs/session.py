@@ -7,24 +7,29 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
+import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
+from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.node.node import Node
+from nodeattrs.records import dataclass
+from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
+from nodeattrs.texts.fast_json import encoded
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
@@ -170,7 +175,6 @@ def perform(
                     failed = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
                     store.save(was._replace(noted=failed), after_revision)
         raise
-    document = saved_document(run.node, config.allowed, config.blocked, shared=True)
     snapshot = filtered_snapshot(run.node.snapshot(shared=True), config.allowed, config.blocked)
     revision = None
     if save:
@@ -180,12 +184,65 @@ def perform(
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        saved = Saved(name, document, snapshot, noted=noted, settled=facts.tree if facts.settled else {})
+        hashed = made_of(snapshot, facts, config) if brief else b""
+        whole = partial(_whole, run.node, snapshot, noted, facts, config, hashed)
+        is_same = last is not None and hashed and hashed == last.saved.made_of
+        saved = Unchanged(name, noted, hashed, whole) if is_same else whole()
         revision = store.save(saved, None if force else after_revision)
     if last is None:
         run.warnings.extend(_unknown_node(run.node, repository))
     note = last.note if last else ""
     return Session(run, last, snapshot, note, store.describe() if save else None, revision)
+
+
+def _whole(node: Node, snapshot: dict[str, Any], noted: Noted, facts: Facts, config: Config, hashed: bytes) -> Saved:
+    document = saved_document(node, config.allowed, config.blocked, shared=True)
+    settled = facts.tree if facts.settled else {}
+    return Saved(node.name, document, snapshot, noted=noted, settled=settled, made_of=hashed)
+
+
+_MADE_OF, _FACTS = 1, "15"
+"""The first number in what is hashed, another one where that changes; and the slot of facts."""
+
+
+def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
+    """A hash of what is saved of a node: where it is the same, the texts of both are.
+
+    Of a snapshot and the lists of the settings, since the document says nothing that these do not. For facts that stand
+    there just as their file has them that file's text is hashed. Empty where something is no JSON.
+    """
+    file, lists = b"", [dict(config.allowed), dict(config.blocked)]
+    if not any("automatic" in one for one in lists) and (read := _text_of(facts)):
+        slots, slot = snapshot["slots"], snapshot["slots"][_FACTS]
+        rest = [pair for pair in slot["m"] if not _is_settled(pair, facts.tree)]
+        many = sum(type(fact) is dict for fact in facts.tree.values())
+        is_untouched = all(str(at[1]) != _FACTS for at in snapshot["history"])
+        is_as_read = is_untouched and 0 < len(slot["m"]) - len(rest) == many
+        if is_as_read:  # else a part of the file may be kept nowhere, and a hash of it is not either
+            file, order = read.encode(), [pair[0] for pair in slot["m"]]
+            snapshot = {**snapshot, "slots": {**slots, _FACTS: {**slot, "m": rest, "order": order}}}
+    try:
+        marks, _ = encoded(snapshot["marks"], plain=True)  # made of places and paths alone
+        text, _ = encoded([_MADE_OF, version(), *lists, {**snapshot, "marks": len(marks)}])
+    except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
+        return b""
+    return sha256(b"".join((sha256(file).digest(), text, marks))).digest()
+
+
+def _text_of(facts: Facts) -> str:
+    """The text that settled facts were read from, where it has nothing but these; "" elsewhere."""
+    document = getattr(facts.locator, "document", None)
+    if not isinstance(document, Document) or not facts.settled or document.tree is not facts.tree:
+        return ""
+    if facts.warnings:  # of a key that stands there twice one value is kept nowhere
+        return ""
+    return document.text
+
+
+def _is_settled(pair: list[Any], facts: Mapping[Any, Any]) -> bool:
+    """Whether an entry of the slot of facts is a settled map, and set with all others."""
+    key, value, *whose = pair
+    return not whose and type(value) is dict and "j" in value and value["j"] is facts.get(key)
 
 
 def _unrun(
@@ -244,11 +301,8 @@ def _sort_of(error: NodeattrsError) -> str:
 
 def commit_of(root: pathlib.Path) -> str:
     """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
-    for folder in (root, *root.parents):
-        git = folder / ".git"
-        if git.is_dir():
-            break
-    else:
+    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
+    if git is None:
         return ""
     try:
         head = (git / "HEAD").read_text(encoding="utf-8").strip()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
@@ -15,6 +14,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.slot_names import ATTRIBUTE_FILE
+from nodeattrs.records import NamedTuple
 
 NOT_RUN = "is Ruby, which was not run"
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from nodeattrs.errors import BadArgument
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass
 
 _VERSION = regexp(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?")
 _CONSTRAINT = regexp(r"(<=|>=|~>|<|>|=)?\s*([0-9][0-9.]*)")

@@ -22,12 +22,13 @@ import pathlib
 import stat
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
 MAX_BYTES = Limits().bytes
@@ -61,6 +62,11 @@ class Document:
         self.levels = reading.levels
         self._text = text
         self._reading = reading
+
+    @property
+    def text(self) -> str:
+        """What it was read from."""
+        return self._text.text
 
     @cached_property
     def _marks(self) -> Mark:

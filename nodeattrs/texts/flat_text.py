@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 
 

@@ -9,9 +9,10 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.python import PythonText
 from nodeattrs.texts.scopes import (
     EACH,

@@ -8,7 +8,6 @@ from __future__ import annotations
 import pathlib
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.borders import A_PATH, taking
@@ -16,6 +15,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
+from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_of
 from nodeattrs.texts.encrypted import encrypted_whole, marked
 

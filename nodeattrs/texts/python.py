@@ -11,10 +11,10 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from nodeattrs.core.tree import Path
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 _WRAPPERS = {"Sensitive", "dict", "list", "tuple"}
 """Calls whose value has the paths of their argument."""

@@ -12,12 +12,13 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError, missing_extra
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Text
 

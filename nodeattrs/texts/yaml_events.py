@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 from yaml.constructor import SafeConstructor
@@ -29,6 +29,7 @@ from yaml.resolver import Resolver
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import yaml
@@ -47,17 +49,25 @@ _PER_VALUE = 25
 """How many steps it takes to write a value, as near as one can say."""
 
 
-def _draw(value: Any, aliases: bool) -> None:
-    """Draw what it takes to write a value, before PyYAML takes minutes for it. raises: TooMuch"""
+_ROWS = 50
+"""How many rows of a list are written at once, where nobody has all of them."""
+
+
+def _draw(value: Any) -> None:
+    """Draw what it takes to write again what was written: how much that is bounded by nothing that was read.
+
+    raises: TooMuch, before PyYAML takes minutes for it
+    """
     budget = Budget("what is written as YAML")
     been: set[int] = set()
     level = [value]
     while level:
         below: list[Any] = []
         for part in level:
-            if isinstance(part, (dict, list, tuple)) and not (aliases and id(part) in been):
+            if isinstance(part, (dict, list, tuple)):
+                if id(part) in been:
+                    budget.steps(1 + _PER_VALUE * len(part))
                 been.add(id(part))
-                budget.steps(1 + _PER_VALUE * len(part))
                 below += part.values() if isinstance(part, dict) else part
         level = below
 
@@ -68,12 +78,13 @@ def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout:
     aliases: what occurs twice is an alias the second time
     blocks:  texts of several lines are blocks; nothing is an alias
     layout:  what else PyYAML shall do
-    raises:  BadValue, where it is nested deeper than PyYAML can go; TooMuch, where it would take minutes
+    raises:  BadValue, where it is nested deeper than PyYAML can go; TooMuch, where what occurs often would take minutes
 
     >>> written({"b": 1, "a": "é"})
     'b: 1\\na: é\\n'
     """
-    _draw(value, aliases and not blocks)
+    if blocks or not aliases:
+        _draw(value)
     dumper = _QuickBlocks if blocks else yaml.SafeDumper if aliases else _Spread
     layout = {"sort_keys": False, "allow_unicode": True, **layout}
     try:
@@ -84,3 +95,20 @@ def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout:
     except RecursionError as error:
         raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error
     return text if layout.get("explicit_end") else text.removesuffix("...\n")
+
+
+def pieces(data: dict[str, Any]) -> Iterator[str]:
+    """A map as YAML, as `written` writes it, entry by entry; a list that is an iterator row by row.
+
+    >>> "".join(pieces({"a": 1, "b": iter([1, {"c": 2}]), "d": iter([])}))
+    'a: 1\nb:\n- 1\n- c: 2\nd: []\n'
+    """
+    for key, value in data.items():
+        rows = value if isinstance(value, Iterator) else iter(())
+        if rows is value and (some := list(islice(rows, _ROWS))):
+            yield written({key: []}).replace(" []", "")
+            while some:
+                yield written(some)
+                some = list(islice(rows, _ROWS))
+        else:
+            yield written({key: [] if rows is value else value})

@@ -8,9 +8,10 @@ are named by the settings alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from nodeattrs.errors import BadArgument, NotFound
+from nodeattrs.records import NamedTuple
 from nodeattrs.web.rendering import Source
 
 
@@ -41,6 +42,7 @@ class Site(NamedTuple):
     repository: its folder, or None
     hiera, facts: a Hiera tree, and the folder of facts of who asks it; None where there is none
     sets:       name -> the options of a set of user-data, and its files
+    inventories: name -> the options of an inventory of Ansible
     catalogs:   name of a node -> the file with its catalog, where it was compiled elsewhere
     runs_code:  whether pages may run code of the repository
     private:    a folder of our own, for what commands keep for later calls
@@ -53,6 +55,7 @@ class Site(NamedTuple):
     hiera: str | None = None
     facts: str | None = None
     sets: Mapping[str, tuple[Sequence[str], Sequence[str]]] = {}
+    inventories: Mapping[str, Sequence[str]] = {}
     catalogs: Mapping[str, str] = {}
     runs_code: bool = False
     private: str = ""
@@ -94,6 +97,10 @@ QUESTIONS: Mapping[str, Question] = {
     "catalog-why": Question("catalog why", "first then", "node", _RUN),
     "hiera-matrix": Question("hiera matrix", "key", "", _HIERA),
     "hiera-explain": Question("hiera explain", "key", "node", _HIERA),
+    "ansible-graph": Question("ansible graph", "inventory"),
+    "ansible-vars": Question("ansible vars --origins", "inventory host"),
+    "ansible-explain": Question("ansible explain", "inventory host path"),
+    "ansible-matrix": Question("ansible matrix", "inventory path"),
     "cloud-config-explain": Question("cloud-config explain", "set", "path"),
     "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
 }
@@ -142,6 +149,11 @@ def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[
             raise NotFound(f"there is no set of user-data {places[0]}", hint="[cloud-init.NAME] names one")
         options, places = site.sets[places[0]]
         found += options
+    if question.places.startswith("inventory"):
+        inventory, *places = places
+        if inventory not in site.inventories:
+            raise NotFound(f"there is no inventory {inventory}", hint="[ansible.NAME] names one")
+        found += site.inventories[inventory]
     return [*found, *(["--", *places] if places else [])]
 
 

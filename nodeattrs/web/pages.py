@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
+from nodeattrs.records import NamedTuple
 from nodeattrs.web.asking import Answer, Site, answer
 from nodeattrs.web.drawing import drawn
 from nodeattrs.web.rendering import url
@@ -215,6 +216,25 @@ def user_data(site: Site, given: Given) -> Page:
     return _made("cloud.html", given["name"], found, "cloud-config-explain", asked, traced=traced, name=given["name"])
 
 
+def inventories(site: Site, given: Given) -> Page:
+    """The inventories of Ansible that the settings name."""
+    return Page(
+        "things.html", {"found": {"names": sorted(site.inventories)}, "given": {}, "kind": "ansible"}, "Ansible"
+    )
+
+
+def inventory(site: Site, given: Given) -> Page:
+    """An inventory: its groups and hosts; the variables of a host, and why it has one; or a variable over all hosts."""
+    name, host, path = given["name"], given.get("host", "").strip(), given.get("path", "").strip()
+    asked = {"inventory": name, "host": host, "path": path}
+    of = {(True, True): "explain", (True, False): "vars", (False, True): "matrix"}.get(
+        (bool(host), bool(path)), "graph"
+    )
+    found = answer(site, f"ansible-{of}", **asked)
+    title = " on ".join(filter(None, (path, host))) or name
+    return _made("ansible.html", title, found, f"ansible-{of}", asked, name=name, host=host, path=path, of=of)
+
+
 def impact(site: Site, given: Given) -> Page:
     """What a range of commits changes."""
     change = given.get("range", "").strip()
@@ -247,6 +267,8 @@ PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
     "/hiera": hiera,
     "/cloud-init": sets,
     "/cloud-init/{name}": user_data,
+    "/ansible": inventories,
+    "/ansible/{name}": inventory,
     "/impact": impact,
 }
 

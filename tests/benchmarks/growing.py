@@ -7,7 +7,10 @@ parts of user-data; the rest stays small.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -96,32 +99,73 @@ def many_roles(folder: Path, count: int) -> None:
         put(folder, f"nodes/n{at}.json", json.dumps({"run_list": [f"role[r{at}]", "recipe[c]"]}))
 
 
-def _store(folder: Path, documents: Iterable[dict[str, Any]]) -> None:
+def _kept(known: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is saved of a node: its document and its snapshot."""
     from nodeattrs import Node
-    from nodeattrs.keep import Saved, open_store, saved_document
+    from nodeattrs.keep import saved_document
 
-    store = open_store(str(folder / "s.db"))
-    for one in documents:
-        node = Node(one["name"], one.get("environment", "_default"))
-        node.default = one["default"]
-        node.automatic = {**FACTS, "roles": ["r"], "recipes": []}
-        store.save(Saved(node.name, saved_document(node), node.snapshot()))
+    node = Node(known.get("name", _OTHER), known.get("environment", "_default"))
+    node.default = known["default"]
+    node.automatic = {**FACTS, "roles": ["r"], "recipes": []}
+    return saved_document(node), node.snapshot()
+
+
+_OTHER = "another"
+"""A name, and a value, in whose place others come: reading a text is quicker than making a node."""
+
+
+def _store(folder: Path, known: Sequence[dict[str, Any]], count: int) -> None:
+    """A store of so many nodes, in turns like these, many in one transaction."""
+    from nodeattrs.keep import Saved, open_store
+
+    texts, store = [json.dumps(_kept(one)) for one in known], open_store(str(folder / "s.db"))
+    for first in range(0, count, 500):
+        names = {f"n{at}": texts[at % len(texts)] for at in range(first, min(first + 500, count))}
+        saves = [Saved(name, *json.loads(text.replace(_OTHER, name))) for name, text in names.items()]
+        store.save_all([(one, None) for one in saves])
     store.close()
 
 
 def kept_nodes(folder: Path, count: int) -> None:
     """A store with many small nodes, and a repository that knows them."""
-    from nodeattrs.keep import Saved, open_store
-
     nodes(folder, 1)
-    values = min(count, 97)
-    _store(folder, ({"name": f"n{at}", "default": {"a": {"b": at}}} for at in range(values)))
-    store = open_store(str(folder / "s.db"))
-    texts = [json.dumps((one.document, one.snapshot)) for at in range(values) if (one := store.load(f"n{at}"))]
-    for at in range(values, count):
-        document, snapshot = json.loads(texts[at % values].replace(f'"n{at % values}"', f'"n{at}"'))
-        store.save(Saved(f"n{at}", document, snapshot))
-    store.close()
+    _store(folder, [{"default": {"a": {"b": at}}} for at in range(97)], count)
+
+
+def counted_nodes(folder: Path, count: int) -> None:
+    """A store of which names and numbers are read, and nothing else: all of its nodes are one.
+
+    No store is written so: the rows of the first node, laid down again as they are.
+    """
+    kept_nodes(folder, 1)
+    with sqlite3.connect(folder / "s.db") as database:
+        _multiplied(database, count, "node", "SELECT :at, 'n' || :at, 1")
+        its = "number, at, noted, document, snapshot FROM revision WHERE node = 1"
+        _multiplied(database, count, "revision", f"SELECT :at, {its}")
+        _multiplied(database, count, "node_part", "SELECT part, :at FROM node_part WHERE node = 1")
+    database.close()
+
+
+def named_nodes(folder: Path, count: int) -> None:
+    """The same, and search finds each by its name."""
+    counted_nodes(folder, count)
+    with sqlite3.connect(folder / "s.db") as database:
+        ((path,),) = database.execute("SELECT path FROM field WHERE name = 'name'")
+        _multiplied(database, count, "part", "SELECT :spread")
+        _multiplied(database, count, "node_part", "SELECT :spread, :at")
+        _multiplied(database, count, "entry", f"SELECT :spread, {path}, 's', 'n' || :at, NULL")
+        _multiplied(database, count, "part_entry", "SELECT :spread, :spread, 3")
+    database.close()
+
+
+def _multiplied(database: sqlite3.Connection, count: int, table: str, rows: str) -> None:
+    """at: the number of the node; spread: one that lies anywhere, as those of parts and entries do."""
+    numbers: Iterable[dict[str, int]] = (
+        {"at": at, "spread": at * 0x9E3779B97F4A7C15 % 2**63} for at in range(2, count + 1)
+    )
+    if ":spread" in rows:  # where the row goes: what is written in the order of a table is written quickly
+        numbers = sorted(numbers, key=itemgetter("spread"))
+    database.executemany(f"INSERT INTO {table} {rows}", numbers)
 
 
 def kept_role(folder: Path, count: int) -> None:
@@ -129,20 +173,28 @@ def kept_role(folder: Path, count: int) -> None:
     nodes(folder, 1)
     put(folder, "roles/r.json", '{"default_attributes": {"a": {"b": 5}}}')
     put(folder, "environments/e.json", '{"default_attributes": {"a": {"b": 7}}}')
-    known = ({"name": f"n{at}", "environment": "e", "default": {"a": {"b": at % 9}}} for at in range(count))
-    _store(folder, known)
+    _store(folder, [{"environment": "e", "default": {"a": {"b": at}}} for at in range(9)], count)
 
 
 def kept_wide(folder: Path, count: int) -> None:
     """A store with two revisions of one large node."""
-    repository(folder)
-    _store(folder, ({"name": "n1", "default": wide(count, value)} for value in (1, 2)))
+    _history(folder, (_kept({"name": "n1", "default": wide(count, value)}) for value in (1, 2)))
 
 
 def revisions(folder: Path, count: int) -> None:
     """A store with many revisions of one node."""
+    text = json.dumps(_kept({"name": "n1", "default": {"a": _OTHER}}))
+    _history(folder, (json.loads(text.replace(_OTHER, str(at))) for at in range(count)))
+
+
+def _history(folder: Path, kept: Iterable[Sequence[Any]]) -> None:
+    from nodeattrs.keep import Revision, Saved, open_store
+
     repository(folder)
-    _store(folder, ({"name": "n1", "default": {"a": at}} for at in range(count)))
+    store, when = open_store(str(folder / "s.db")), datetime(2030, 1, 1, tzinfo=UTC)
+    revisions = ((one, Revision(at, when + timedelta(seconds=at))) for at, one in enumerate(kept, 1))
+    store.add_history("n1", [Saved("n1", document, snapshot, revision=its) for (document, snapshot), its in revisions])
+    store.close()
 
 
 def exported(folder: Path, count: int) -> None:
@@ -283,5 +335,5 @@ def nothing(folder: Path, count: int) -> None:
     """What an operation makes by itself."""
 
 
-SHARED = (kept_nodes, revisions)
+SHARED = (counted_nodes, kept_nodes, kept_wide, revisions)
 """What takes long to make, and is asked for by several."""

@@ -22,8 +22,8 @@ import nodeattrs
 from nodeattrs import Node
 
 ROOT = str(Path(nodeattrs.__file__).parent)
-LAZILY = str(Path(nodeattrs.__file__).parent / "lazily.py")
-"""What data classes compare and print themselves with: a file that no way leads through."""
+ASIDE = {f"{ROOT}/lazily.py", f"{ROOT}/records.py"}
+"""What data classes compare and print themselves with, and what is made at its first use: no way leads through it."""
 _INLINE = ("<listcomp>", "<genexpr>", "<lambda>", "<dictcomp>", "<setcomp>", ".__init__")
 
 
@@ -66,7 +66,7 @@ def walked(name: str, question: Callable[[], Any]) -> Way:
 
     def hear(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        ours = code.co_filename.startswith(ROOT) and code.co_filename != LAZILY
+        ours = code.co_filename.startswith(ROOT) and code.co_filename not in ASIDE
         if event == "call" and ours and not code.co_qualname.endswith(_INLINE):
             way.calls.append((code.co_filename[len(ROOT) + 1 :], code.co_qualname))
 

@@ -6,7 +6,6 @@ It reads traces, and knows which groups there are; it decides nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.inventory import Inventory
@@ -16,6 +15,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 _LEVEL = regexp(r"\((\d+) of 22\)")
 _GROUP = regexp(r"\[(.+):vars\]|vars of (.+)")

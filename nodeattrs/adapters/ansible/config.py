@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
+from nodeattrs.records import dataclass, fields, replace
 
 _IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
 _IGNORED = _IGNORED_TEXT.split()
@@ -145,5 +145,5 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
     return {(name, key): value or "" for name in parser.sections() for key, value in parser.items(name)}
 
 
-NAMES = tuple(name for name in tuple(one.name for one in fields(Config)) if name != "file")
+NAMES = tuple(one.name for one in fields(Config) if one.name != "file")
 """The keys that are read."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +17,7 @@ from nodeattrs.adapters.ansible.levels import title as titled
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field
 
 PRIORITY = "ansible_group_priority"
 _ODD = regexp(r"^[\d\W]|[^\w]", re.ASCII)

@@ -7,7 +7,6 @@ a task without conditions, is read. It knows no order of tasks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.records import dataclass, field
 
 _NAMES = {
     "package_facts": frozenset(("packages",)),

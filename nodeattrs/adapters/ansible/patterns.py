@@ -6,11 +6,12 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 
 class Known(NamedTuple):

@@ -6,7 +6,6 @@ It knows no tasks; what stands under `tasks` is handed on with its place.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from nodeattrs.adapters.ansible.words import PLAY
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.records import dataclass
 from nodeattrs.texts.documents import Document
 
 LookUp = Callable[[str], Any]

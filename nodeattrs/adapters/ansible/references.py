@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from nodeattrs.adapters.ansible.words import PLAY, ROLE, TASK
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))

@@ -6,7 +6,6 @@ It knows no tasks and no levels but the two at which a role's files stand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from nodeattrs.adapters.ansible.words import ROLE, never_runs
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.records import dataclass, field, replace
 from nodeattrs.texts.documents import Document
 
 _SUFFIXES = (".yml", ".yaml", ".json", "")

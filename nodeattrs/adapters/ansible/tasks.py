@@ -7,7 +7,6 @@ weighed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from nodeattrs.adapters.ansible.words import is_true, module_of, never_runs
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.records import replace
 from nodeattrs.texts.documents import Document
 
 MOST_INCLUDES = 50

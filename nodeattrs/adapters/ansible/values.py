@@ -6,15 +6,15 @@ A value that is encrypted stays closed here; `vault` opens it.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.records import dataclass
 from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Mark, Reading, Text
@@ -161,21 +161,33 @@ def _marked(text: Text) -> Mark:
     return builder.mark
 
 
-def as_json(value: Any, *, marked: bool = False) -> Any:
+def as_attribute(value: Any) -> Any:
+    """A value that a node can hold: keys are texts, and what is encrypted is a secret."""
+    if isinstance(value, dict):
+        return {str(key): as_attribute(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [as_attribute(entry) for entry in value]
+    if isinstance(value, Vault):
+        return Encrypted(value.text, "Ansible Vault was not decrypted")
+    return value if isinstance(value, Sensitive) else as_json(value)
+
+
+def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
     """A value as data for JSON: keys are texts, dates ISO texts, sets and tuples lists.
 
     marked: whether a text that is no template is marked as `ansible-inventory --list` does
+    withheld: whether what is encrypted is withheld, as a secret is, instead of given as it stands in the file
 
     >>> as_json({None: Vault("x"), 1: (2,)})
     {'null': {'__ansible_vault': 'x'}, '1': [2]}
     """
     if isinstance(value, dict):
-        return {_json_key(key): as_json(entry, marked=marked) for key, entry in value.items()}
+        return {_json_key(key): as_json(entry, marked=marked, withheld=withheld) for key, entry in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [as_json(entry, marked=marked) for entry in value]
-    if isinstance(value, (Vault, Decrypted)):
+        return [as_json(entry, marked=marked, withheld=withheld) for entry in value]
+    if isinstance(value, (Vault, Decrypted)) and not withheld:
         return {"__ansible_vault": value.text}
-    if isinstance(value, Sensitive):
+    if isinstance(value, (Sensitive, Vault)):
         return {"$sensitive": "withheld"}
     if isinstance(value, Unsafe):
         return {"__ansible_unsafe": str(value)} if marked else str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from nodeattrs.adapters.ansible.roles import Role
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.records import dataclass, replace
 from nodeattrs.texts.documents import Document
 
 

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import os
 import pathlib
-import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
@@ -37,6 +35,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.records import NamedTuple, dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
 
 _CLASSIFIER_SECONDS = 60
@@ -70,7 +69,7 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     if where.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_sets
 
-        return parse_sets(text_of(where, name), name)
+        return parse_sets(text_of(where, name), name, remembered=True)
     return sets_from_document(read(where, name))
 
 
@@ -198,13 +197,11 @@ class Composition:
         for directory in self.environment.modulepath:
             for name in directories(self._inside(directory)):
                 modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
-        offered = self._known.offered
-        schemes = ["enc", *self._providers, *offered]
         bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
-        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), [*schemes, *bound])
+        inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), bound)
         reading = _Reading(
             {"confdir": confdir, "module": {name: file for files in modules.values() for name, file in files.items()}},
-            classified, request, offered,
+            classified, request,
         )  # fmt: skip
         listed = layer_references(layers, inventory)
         parts = [
@@ -215,7 +212,7 @@ class Composition:
         read = [self._of_scheme(reading, scheme, several) for _, scheme, several in parts]
         self.layers = _layers(listed, parts, read)
         if None in read:
-            providers = self._bound_providers(reading, schemes)
+            providers = self._bound_providers(reading)
             late = [
                 providers(scheme, several) if sets is None else sets
                 for (_, scheme, several), sets in zip(parts, read, strict=True)
@@ -228,14 +225,14 @@ class Composition:
             return list(self._named_sets(several, reading.found[scheme]))
         if scheme == "enc":
             return reading.classified.sets(several, self.state.value("node"))
-        if scheme not in {**reading.offered, **self._providers}:
+        if scheme not in self._providers and scheme not in self._known.offered:
             return None
         if scheme not in self._providers and not may_run():
             return [BindingSet.unknown(scheme, Origin("provider", scheme), f"its provider {NOT_RUN}")]
-        provider = self._providers.get(scheme) or reading.offered[scheme].load()
+        provider = self._providers.get(scheme) or self._known.offered[scheme].load()
         return self._provided(scheme, provider, several, reading.request)
 
-    def _bound_providers(self, reading: _Reading, schemes: list[str]) -> Callable[[str, list[str]], list[BindingSet]]:
+    def _bound_providers(self, reading: _Reading) -> Callable[[str, list[str]], list[BindingSet]]:
         """Who is bound as a fragment of `bindings_providers`, in what was read so far."""
         injector = Injector(self.layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
         try:
@@ -248,7 +245,7 @@ class Composition:
             if callable(bound.get(scheme)):
                 return self._provided(scheme, bound[scheme], references, reading.request)
             try:
-                parse_reference(references[0], [*schemes, *bound])
+                parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *bound])
                 raise BindingError("provider-failed", f"what is bound as the provider of {scheme}: is no function")
             except BindingError as error:
                 self._note(error)
@@ -373,21 +370,19 @@ def _layers(
 class _Reading(NamedTuple):
     """What the references of a site are read from.
 
-    found:   scheme -> set -> its file
-    offered: scheme -> the entry point of who provides it
+    found: scheme -> set -> its file
     """
 
     found: Mapping[str, Mapping[str, pathlib.Path]]
     classified: _Classified
     request: Request
-    offered: Mapping[str, Any]
 
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in TEXTS:
         from nodeattrs.adapters.bindings.forms.language import parse_site
 
-        return parse_site(text_of(path, name), name)
+        return parse_site(text_of(path, name), name, remembered=True)
     return site_from_document(read(path, name))
 
 
@@ -399,6 +394,8 @@ def _of_document(error: DocumentError) -> BindingError:
 def _asked_command(command: list[str], node: str) -> Document:
     if not command or node.startswith("-"):
         raise BindingError("classifier-failed", "the classifier is no command, or the node's name is no word")
+    import subprocess
+
     name = os.path.basename(command[0])
     try:
         done = subprocess.run([*command, node], capture_output=True, timeout=_CLASSIFIER_SECONDS, check=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +27,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
+from nodeattrs.records import dataclass
 
 if TYPE_CHECKING:
     from nodeattrs.texts.documents import Document

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -24,6 +24,7 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.parts import marked
 from nodeattrs.core.claim import Locator, Origin
@@ -18,6 +18,7 @@ from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import DocumentError
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Text
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
@@ -19,6 +18,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, spell, strict_key
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.records import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import UnknownLevel

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, bad_data
 from nodeattrs.core.tree import NO_ENTRIES, Path, meant
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.documents import Document
 
 NOT_INSTALLED = "module"

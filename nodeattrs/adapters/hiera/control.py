@@ -10,13 +10,12 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Text
 

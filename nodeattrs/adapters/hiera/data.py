@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
@@ -16,6 +16,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.documents import Document, content_of, decoded
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
 

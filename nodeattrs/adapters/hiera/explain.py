@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
@@ -29,6 +28,7 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
+from nodeattrs.records import NamedTuple, dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.hiera.config import FILE_FUNCTIONS, Config, Entry
 from nodeattrs.adapters.hiera.data import DataFile
@@ -25,6 +25,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
 from nodeattrs.puppet.regex import translated
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.patterns import fits
 
 _OPTIONS = "lookup_options"

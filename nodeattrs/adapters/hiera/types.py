@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +20,7 @@ from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
 from nodeattrs.lazily import regexp
 from nodeattrs.puppet.regex import translated
+from nodeattrs.records import dataclass
 from nodeattrs.texts.patterns import BadPattern, Expression
 
 

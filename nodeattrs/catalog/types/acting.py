@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -15,6 +14,7 @@ from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadName
+from nodeattrs.records import dataclass, field
 
 if TYPE_CHECKING:
     from nodeattrs.catalog.transaction import Change

@@ -13,7 +13,6 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,6 +25,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import BadArgument
+from nodeattrs.records import dataclass, field
 
 _MOST_DIFF_BYTES = 200_000
 

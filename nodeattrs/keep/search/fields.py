@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from nodeattrs.core.folding import Folding
@@ -22,6 +22,7 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.node.slot_names import CHEF_RULES
+from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import decoded, encoded
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ SEARCHED = Policy(
 _LEVELS = ("default", "normal", "override", "automatic")
 _BIG = 1_000
 """Bytes from which on a map is a part of its own."""
-_TINY, _SORTS = 60, 16
+_TINY, _SORTS = 60, 64
 """What is left at the root is several parts: scalars and what is as small as they, which differ most from node to node,
 and others by their names, so that one of them that differs does not make all of them new."""
 _LONGEST = 65_536

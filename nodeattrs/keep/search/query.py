@@ -19,13 +19,14 @@ import operator
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 LONGEST_QUERY = 10_000
 """Characters of a query."""

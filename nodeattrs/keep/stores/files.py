@@ -29,20 +29,20 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, NodeattrsError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken, tried
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Unchanged, now, stale, taken, tried
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
 from nodeattrs.keep.stores.pieces import ZLIB, form_of, hashed, json_text, written
 from nodeattrs.keep.stores.turns import Turns, folder_turn
+from nodeattrs.records import dataclass, replace
 from nodeattrs.texts import documents
 
 _VERSION = 1
@@ -173,8 +173,9 @@ class FileStore:
         # The lock of who writes is on the directory itself.
         return self._turns.taken(lambda: folder_turn(self._folder.path(_HISTORY)))
 
-    def save(self, saved: Saved, after: int | None = None) -> Revision:
+    def save(self, saved: Saved | Unchanged, after: int | None = None) -> Revision:
         name = checked_name(saved.name, "node")
+        saved = saved.make() if isinstance(saved, Unchanged) else saved
         form = _form(saved)
         json_text(saved.noted.to_dict(), f"what is noted of the node {name!r}")
         # Most of the work is done before anybody is kept waiting; it is looked at again below.
@@ -195,7 +196,7 @@ class FileStore:
         return revision
 
     @taking(saves=Listed)
-    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
+    def save_all(self, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> list[Revision | NodeattrsError]:
         return [tried(self.save, *one) for one in saves]
 
     @taking(revisions=Listed)

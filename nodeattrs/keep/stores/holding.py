@@ -59,7 +59,8 @@ def forget_node(talk: Talk, node: int) -> None:
     """Remove what a node has, and nobody else. cost: that of what it has"""
     forget_revisions(talk, node)
     parts = talk.all("SELECT part FROM node_part WHERE node = ?", node)
-    talk.all("DELETE FROM node_part WHERE node = ?", node)
+    for table in ("node_part", "begun"):
+        talk.all(f"DELETE FROM {table} WHERE node = ?", node)
     forget_parts(talk, {part for (part,) in parts} | _former(talk, "WHERE node = ?", node))
 
 

@@ -335,6 +335,13 @@ def noted_text(name: str, noted: Noted) -> str:
     return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
 
 
+def begins_with(snapshot: JsonMap) -> bytes:
+    """What of a snapshot the next run begins with, as JSON: the normal attributes, and who set them."""
+    from nodeattrs.keep.snapshots import normal_alone  # it knows nodes, and readers of stores need none
+
+    return encoded(normal_alone(snapshot))[0]
+
+
 def texts_question(texts: Iterable[Text]) -> Question:
     hashes = [text.hash for text in texts] or [b""]
     return f"SELECT hash, form, pieces FROM text WHERE hash IN ({', '.join('?' * len(hashes))})", *hashes

@@ -14,7 +14,7 @@ import os
 import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
@@ -23,6 +23,7 @@ from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, only
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474

@@ -21,7 +21,18 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, BadValue, DocumentError, NodeattrsError, StoreError
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, now, stale, taken, tried
+from nodeattrs.keep.revisions import (
+    JsonMap,
+    Noted,
+    OnNode,
+    Revision,
+    Saved,
+    Unchanged,
+    now,
+    stale,
+    taken,
+    tried,
+)
 from nodeattrs.keep.stores import holding
 from nodeattrs.keep.stores.indexing import Parts, index_questions, is_worded, put_index, unknown_parts
 from nodeattrs.keep.stores.pieces import (
@@ -30,7 +41,9 @@ from nodeattrs.keep.stores.pieces import (
     Stored,
     Text,
     as_bytes,
+    begins_with,
     fault_of,
+    hashed,
     known_texts,
     noted_text,
     packed,
@@ -126,18 +139,23 @@ class SqlStore(ABC):
         self, talk: Talk, name: str, at: int | datetime | None, brief: bool = False, last: bool = False
     ) -> Saved | None:
         condition, values = _when(at)
+        is_begun = brief and talk.version == VERSION
+        begun, its = (_BEGUN, " LEFT JOIN begun b ON b.node = r.node") if is_begun else ("NULL, NULL, NULL", "")
         rows = talk.all(
-            "SELECT r.number, r.at, r.noted, r.document, r.snapshot, d.pieces, s.pieces "
+            f"SELECT r.number, r.at, r.noted, r.document, r.snapshot, d.pieces, s.pieces, {begun} "
             f"FROM (SELECT * FROM {_ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r "
-            "LEFT JOIN text d ON d.hash = r.document LEFT JOIN text s ON s.hash = r.snapshot",
+            f"LEFT JOIN text d ON d.hash = r.document LEFT JOIN text s ON s.hash = r.snapshot{its}",
             name,
             *values,
         )
         if not rows:
             return None
-        *fields, document, snapshot, of_document, of_snapshot = rows[0]
+        *fields, document, snapshot, of_document, of_snapshot = rows[0][:7]
         revision = _revision(name, fields)
         document, snapshot = as_bytes(document), None if snapshot is None else as_bytes(snapshot)
+        made_of, begins = _begun(rows[0][7:], [document, snapshot or b""])
+        if made_of:
+            return Saved(name, {"name": name}, decoded(begins), "", revision.noted, revision, made_of=made_of)
         texts = Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
         brief = brief and snapshot is not None
         tree = self._read(texts, document, name, "document", (lambda _: {"name": name}) if brief else decoded)
@@ -160,7 +178,7 @@ class SqlStore(ABC):
         assert isinstance(tree, dict)
         return tree
 
-    def save(self, saved: Saved, after: int | None = None) -> Revision:
+    def save(self, saved: Saved | Unchanged, after: int | None = None) -> Revision:
         task = f"save the node {saved.name!r}"
         (one,) = self._prepared(task, [(saved, after)])
         if isinstance(one, NodeattrsError):
@@ -169,7 +187,7 @@ class SqlStore(ABC):
             return one.write(talk, self.describe())
 
     @taking(saves=Listed)
-    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
+    def save_all(self, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> list[Revision | NodeattrsError]:
         if not self.writes_together:
             return [tried(self.save, *one) for one in saves]
         task, where = f"save {len(saves)} nodes", self.describe()
@@ -185,9 +203,14 @@ class SqlStore(ABC):
                     talk.all("ROLLBACK TO before")
         return came
 
-    def _prepared(self, task: str, saves: Sequence[tuple[Saved, int | None]]) -> list[_Save | NodeattrsError]:
+    def _prepared(
+        self, task: str, saves: Sequence[tuple[Saved | Unchanged, int | None]]
+    ) -> list[_Save | _Same | NodeattrsError]:
         # Most of the work is done before anybody is kept waiting; it is looked at again later.
-        made, ahead = [tried(_Save, *save) for save in saves], _Ahead()
+        made = [tried(_made, *save) for save in saves]
+        if all(isinstance(one, _Same) for one in made):
+            return made
+        ahead = _Ahead()
         with self._reading(task, loosely=True) as talk:
             current = talk if talk is None or talk.version == VERSION else None
             return [one if isinstance(one, NodeattrsError) else tried(one.prepare, current, ahead) for one in made]
@@ -213,6 +236,7 @@ class SqlStore(ABC):
                     raise taken(name, revision.number, self.describe())
                 _put_texts(talk, node, each)
                 _put(talk, node, revision, noted_text(name, revision.noted), [text.hash for text in each])
+                _put_begun(talk, node, b"", b"", ())
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
             put_index(talk, node, name, parts)
@@ -349,6 +373,8 @@ class SqlStore(ABC):
         latest = _document_of(talk, name)
         if latest is None or sound.get(latest) or talk.version < VERSION:
             return
+        if not any(sound.values()) and not _is_begun(talk, name):
+            yield f"what the next run of {name} begins with is not what its latest revision has; that run will see"
         wanted = Parts(decoded(text_of(talk, latest))).numbered(talk.secret).keys()
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
@@ -472,6 +498,39 @@ def _put(talk: Talk, node: int, revision: Revision, noted: str, hashes: Sequence
     )
 
 
+_BEGUN = "b.made_of, b.seal, b.begins"
+_BEGUN_OF = f"SELECT {_BEGUN} FROM begun b JOIN node n ON n.id = b.node WHERE n.name = ?"
+
+
+def _put_begun(talk: Talk, node: int, made_of: bytes, begins: bytes, hashes: Sequence[bytes]) -> None:
+    """Write what the latest revision of a node was made of, and what the next run begins with, if that is known."""
+    if not made_of:
+        talk.each("DELETE FROM begun WHERE node = ?", [(node,)])
+        return
+    talk.all(
+        "INSERT INTO begun (node, made_of, seal, begins) VALUES (?, ?, ?, ?) ON CONFLICT (node) "
+        "DO UPDATE SET made_of = excluded.made_of, seal = excluded.seal, begins = excluded.begins",
+        *(node, made_of, hashed(b"".join((made_of, *hashes, begins))), begins),
+    )
+
+
+def _begun(row: Sequence[Any], hashes: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """What a revision with these texts was made of, and what the next run begins with; nothing if it is not known."""
+    made_of, seal, begins = map(as_bytes, row)
+    is_its = bool(made_of) and seal == hashed(b"".join((made_of, *hashes, begins)))
+    return (made_of, zlib.decompress(begins)) if is_its else (b"", b"")
+
+
+def _is_begun(talk: Talk, name: str) -> bool:
+    """Whether what the next run of a node begins with is what its latest revision has, or not noted."""
+    rows, (latest,) = talk.answers((_BEGUN_OF, name), (_LATEST, name))
+    if not rows:
+        return True
+    hashes = _texts_in([latest])
+    made_of, begins = _begun(rows[0], hashes)
+    return bool(made_of) and begins == begins_with(decoded(text_of(talk, hashes[-1])))
+
+
 def _put_texts(
     talk: Talk,
     node: int,
@@ -505,6 +564,35 @@ class _Ahead:
         self.parts: set[int] = set()
 
 
+def _require_latest(name: str, after: int | None, before: list[tuple[Any, ...]], where: str) -> None:
+    """raises: NewerRevision. before: the latest revision, as `_LATEST` has it"""
+    if after is not None and after != (before[0][0] if before else 0):
+        raise stale(name, after, _revision(name, before[0][:3]) if before else None, where)
+
+
+class _Same:
+    """A save of what is as it was. A revision is all that is written, unless it is no longer so."""
+
+    def __init__(self, one: Unchanged, after: int | None) -> None:
+        self._one, self._after = one, after
+        self._noted_text = noted_text(checked_name(one.name, "node"), one.noted)
+
+    def prepare(self, _talk: Talk | None, _ahead: _Ahead) -> _Same:
+        return self
+
+    def write(self, talk: Talk, where: str) -> Revision:
+        """Write it. raises: NewerRevision, and nothing is written then but a number"""
+        name = self._one.name
+        ((node, number),), before, begun = talk.raised(name, (_LATEST, name), (_BEGUN_OF, name))
+        _require_latest(name, self._after, before, where)
+        was = _texts_in(before)
+        if not begun or _begun(begun[0], was)[0] != self._one.made_of:
+            return _Save(self._one.make(), None).prepare(talk, _Ahead()).put(talk, node, number, was)
+        revision = Revision(number, now(), self._one.noted)
+        _put(talk, node, revision, self._noted_text, was)
+        return revision
+
+
 class _Save:
     """A save: most of it is made before anybody is kept waiting.
 
@@ -515,6 +603,9 @@ class _Save:
         self._name, self._noted, self._after = checked_name(saved.name, "node"), saved.noted, after
         self._texts, self._parts = texts_of(self._name, saved), Parts(saved.document)
         self._noted_text = noted_text(self._name, saved.noted)
+        self._begun = b"", b""
+        if saved.made_of and saved.snapshot is not None:
+            self._begun = saved.made_of, zlib.compress(begins_with(saved.snapshot), 1)
         self._packed = Packed()
         self._is_same = self._is_same_document = False
 
@@ -565,15 +656,21 @@ class _Save:
 
     def write(self, talk: Talk, where: str) -> Revision:
         """Write it. raises: NewerRevision, and nothing is written then but a number"""
-        name, after = self._name, self._after
+        name = self._name
         ((node, number),), before, *answers = talk.raised(name, (_LATEST, name), *self._questions(talk))
-        if after is not None and after != (before[0][0] if before else 0):
-            raise stale(name, after, _revision(name, before[0][:3]) if before else None, where)
+        _require_latest(name, self._after, before, where)
+        return self.put(talk, node, number, _texts_in(before), answers)
+
+    def put(
+        self, talk: Talk, node: int, number: int, was: list[bytes], answers: list[list[tuple[Any, ...]]] | None = None
+    ) -> Revision:
+        """The same. was: the texts of the latest revision. answers: those to `_questions`"""
         revision = Revision(number, now(), self._noted)
-        was, hashes = _texts_in(before), [text.hash for text in self._texts]
+        hashes = [text.hash for text in self._texts]
         if not self._is_same or was != hashes:
-            self._write_texts(talk, node, was, answers)
+            self._write_texts(talk, node, was, talk.answers(*self._questions(talk)) if answers is None else answers)
         _put(talk, node, revision, self._noted_text, hashes)
+        _put_begun(talk, node, *self._begun, hashes)
         return revision
 
     def _write_texts(self, talk: Talk, node: int, was: list[bytes], answers: list[list[tuple[Any, ...]]]) -> None:
@@ -587,3 +684,7 @@ class _Save:
             _put_texts(talk, node, self._texts, was)
         if not was or was[0] != self._texts[0].hash:
             put_index(talk, node, self._name, self._parts, index)
+
+
+def _made(saved: Saved | Unchanged, after: int | None) -> _Save | _Same:
+    return _Same(saved, after) if isinstance(saved, Unchanged) else _Save(saved, after)

@@ -12,6 +12,8 @@ path, field, entry, word, part, part_entry, node_part
           the same there. Their numbers, as those in `held`, are hashes under a key of the store's
           own, so that nobody can make two of them meet.
 former    which parts a node has had since it was pruned
+begun     of a node's latest revision, where a run left it: what it was made of, and what the next run begins with;
+          a hash beside them says which texts that is about
 """
 
 from __future__ import annotations
@@ -61,6 +63,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE held (what BIGINT NOT NULL, holder BIGINT NOT NULL, PRIMARY KEY (what, holder)) BYKEY",
         "ALTER TABLE secret ADD COLUMN packing TEXT NOT NULL DEFAULT 'zlib'",
     ),
+    ("CREATE TABLE begun (node NUMBER PRIMARY KEY, made_of BLOB NOT NULL, seal BLOB NOT NULL, begins BLOB NOT NULL)",),
 )
 """What each version added to the one before; the number of a version is how many of them it has.
 BIGKEY, NUMBER, BYKEY (the rows lie in the order of the key, whose columns come first: else SQLite's check finds
@@ -69,5 +72,6 @@ One without statements: other things can be found."""
 
 VERSION = len(MIGRATIONS)
 
-READ = 3
-"""The first version that is read as it is; searching takes longer there. What is written asks for ours."""
+READ, WORDED = 3, 4
+"""The first version that is read as it is, and the first one whose values are found by their words. What is written
+asks for ours."""

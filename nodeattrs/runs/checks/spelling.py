@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from nodeattrs.core.tree import Path, is_near, shape_of, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 from nodeattrs.runs.checks.overrides import located, shape
 from nodeattrs.runs.checks.stacks import Layer, texts_of
 from nodeattrs.runs.repository import Repository

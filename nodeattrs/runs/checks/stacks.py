@@ -9,7 +9,6 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -18,6 +17,7 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import cookbook_of
+from nodeattrs.records import dataclass, field
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.repository import Repository

@@ -18,7 +18,6 @@ from __future__ import annotations
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
@@ -31,6 +30,7 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
+from nodeattrs.records import dataclass
 from nodeattrs.texts import documents
 
 ENTRY_POINTS = "nodeattrs.facts"

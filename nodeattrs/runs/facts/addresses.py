@@ -10,8 +10,9 @@ import ipaddress
 import re
 import sys
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from nodeattrs.records import dataclass
 
 _SCOPES = ("global", "site", "link", "host", "node")
 _ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200

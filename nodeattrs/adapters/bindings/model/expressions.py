@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -18,6 +17,7 @@ from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import dataclass, field, fields
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
@@ -329,7 +329,7 @@ def injected_by(node: Node) -> Iterator[str]:
 def _every(value: Any) -> Iterator[Node]:
     if isinstance(value, Node):
         yield value
-        value = tuple(getattr(value, name) for name in tuple(one.name for one in fields(value)))
+        value = tuple(getattr(value, one.name) for one in fields(value))
     for entry in value if isinstance(value, tuple) else ():
         yield from _every(entry)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import types as python_types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 
@@ -21,6 +20,7 @@ from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import Reference, unquoted
+from nodeattrs.records import dataclass
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
@@ -198,6 +198,7 @@ class Classes:
     def __init__(self, known: Mapping[str, type] | None = None) -> None:
         self._known: dict[str, type] = {}
         self._offered: dict[str, Callable[[], type]] = {}
+        self._sources: list[Callable[[], Mapping[str, Callable[[], type]]]] = []
         for name, one in (known or {}).items():
             self.add(one, name)
 
@@ -219,18 +220,27 @@ class Classes:
     def find(self, name: str) -> type | None:
         """The class of a name, or None."""
         plain = name.removeprefix("::").partition("[")[0]
-        if plain in self._offered and plain not in self._known and may_run():
-            self.add(self._offered[plain](), plain)
+        if plain not in self._known and may_run() and (load := self._offer(plain)):
+            self.add(load(), plain)
         return self._known.get(plain)
 
     def offer(self, name: str, load: Callable[[], type]) -> None:
         """Make a class known that is not loaded yet."""
         self._offered[name] = load
 
+    def offer_from(self, source: Callable[[], Mapping[str, Callable[[], type]]]) -> None:
+        """Who is asked for more of them, once, when a name is asked for that is not known."""
+        self._sources.append(source)
+
+    def _offer(self, name: str | None) -> Callable[[], type] | None:
+        while name not in self._offered and self._sources:
+            self._offered = {**self._sources.pop()(), **self._offered}
+        return self._offered.get(name or "")
+
     def require(self, name: str) -> type | None:
         """The same as `find`; a class that may not be loaded now raises. raises: UnknownLayer"""
         plain = name.removeprefix("::").partition("[")[0]
-        if plain in self._offered and plain not in self._known:
+        if plain not in self._known and self._offer(plain):
             require_may_run(f"the class {plain}")
         return self.find(name)
 
@@ -238,6 +248,7 @@ class Classes:
         """Both registers in one. raises: BindingError"""
         both = Classes(self._known)
         both._offered = {**self._offered, **other._offered}
+        both._sources = [*self._sources, *other._sources]
         for name, one in other._known.items():
             both.add(one, name)
         return both
@@ -248,6 +259,7 @@ class Classes:
 
     def names(self) -> list[str]:
         """All names."""
+        self._offer(None)
         return sorted({*self._known, *self._offered})
 
     def is_subclass(self, name: str, of: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -18,6 +17,7 @@ from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_o
 from nodeattrs.adapters.bindings.model.values import shown_file
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
+from nodeattrs.records import dataclass
 
 EMPTY: Any = inspect.Parameter.empty
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

@@ -7,7 +7,6 @@ explanation names the place of every element. It produces no fragment itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -36,6 +35,7 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
+from nodeattrs.records import dataclass
 
 
 def _alone(_: Part, upper: Part) -> Part:

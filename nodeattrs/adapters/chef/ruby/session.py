@@ -10,8 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.adapters.chef.ruby.helper import Helper, Message
 from nodeattrs.adapters.chef.ruby.places import RubyPlace, Statement, statements
@@ -25,6 +24,7 @@ from nodeattrs.node.setters import ATTRIBUTE_FILE
 from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.writers import ListWriter, Writer
+from nodeattrs.records import NamedTuple, dataclass, field
 
 __all__ = ["Asked", "RubySession"]
 

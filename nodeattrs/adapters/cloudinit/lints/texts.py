@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
@@ -17,6 +16,7 @@ from nodeattrs.adapters.cloudinit.templates import MISSING
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
+from nodeattrs.records import NamedTuple
 
 PART_HANDLER = "text/part-handler"
 

@@ -1,31 +1,21 @@
 """One text of the language while it is read: its tree, its places, and errors that show the line.
 
-The grammar is `grammar.lark` beside this module; lark is an extra and loaded when the first
-text is read. What the branches of the tree mean is for the modules beside this one.
+What the branches of the tree mean is for the modules beside this one.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import importlib.resources
-import io
-import os
 import re
-import sys
-import zlib
 from collections.abc import Callable
-from importlib.util import cache_from_source
 from typing import Any, TypeVar
 
+from nodeattrs.adapters.bindings.forms.language.trees import Unexpected, tree_of
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
-from nodeattrs.disk import write_whole
-from nodeattrs.errors import missing_extra
 from nodeattrs.texts.patterns import BadPattern, expression
 
 _KEYWORDS = (
@@ -116,38 +106,11 @@ def _word(name: str) -> str:
 
 _Found = TypeVar("_Found")
 Tree = Any
-"""A tree of lark, or one of its tokens."""
+"""A branch of a tree, or one of its words."""
 
 
 _PER_SIGN = 50
 """How many steps it takes to read a sign, as near as one can say."""
-
-
-@functools.cache
-def parser() -> Any:
-    """Lark's parser of the language.
-
-    cost: 0.2 s the first time; its tables are kept beside the bytecode, where that may be written, and as trusted
-    """
-    try:
-        import lark
-    except ImportError:
-        raise missing_extra("lark", "bindings", "reading the text language of bindings") from None
-    grammar = importlib.resources.files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-    of = f"{lark.__version__}-{zlib.crc32(grammar.encode()):08x}"
-    kept = f"{os.path.splitext(cache_from_source(__file__))[0]}-{of}.tables"
-    with contextlib.suppress(Exception), open(kept, "rb") as file:  # what cannot be read is made again
-        return lark.Lark.load(file)
-    made = lark.Lark(
-        grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False,
-        start=["bindings_file", "site_file", "items", "inject_call", "expression"],
-    )  # fmt: skip
-    if not sys.dont_write_bytecode:
-        tables = io.BytesIO()
-        made.save(tables)
-        with contextlib.suppress(OSError):
-            write_whole(kept, tables.getvalue())
-    return made
 
 
 class Text:
@@ -159,16 +122,16 @@ class Text:
         self.file = file
         self.name = name
 
-    def parsed(self, start: str) -> Tree:
-        """The tree of the whole text. raises: BindingError ("syntax"), MissingExtra"""
-        known = parser()
-        Budget(self.file or "the text").steps(_PER_SIGN * len(self.text))
-        import lark
+    def parsed(self, start: str, remembered: bool = False) -> Tree:
+        """The tree of the whole text. raises: BindingError ("syntax"), MissingExtra
 
+        remembered: as `tree_of` has it
+        """
+        Budget(self.file or "the text").steps(_PER_SIGN * len(self.text))
         try:
-            return known.parse(self.text, start=start)
-        except lark.exceptions.UnexpectedInput as error:
-            raise syntax_error(error, self.text, self.file) from None
+            return tree_of(self.text, start, remembered)
+        except Unexpected as error:
+            raise syntax_error(error.args[0], self.text, self.file) from None
 
     def guarded(self, read: Callable[[], _Found]) -> _Found:
         """What *read* gives. raises: BindingError, also for what is nested too deep"""
