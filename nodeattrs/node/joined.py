@@ -18,7 +18,7 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed
 
-_READY = HELD - {Deferred, Withheld}
+READY = HELD - {Deferred, Withheld}
 
 
 def entry(part: Any, key: Any) -> Any:
@@ -144,7 +144,7 @@ def own(part: Any, odd: dict[Any, None]) -> Any:
             return _copy(part, odd, None)
         result = part.copy()
         for key, inner in part.items():
-            if type(inner) not in _READY:
+            if type(inner) not in READY:
                 result[key] = _copy(inner, odd, key)
         return result
     result = own(part.members[0], odd)
@@ -179,7 +179,7 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
 
 @cache
 def _scalars_that_win(policy: Policy) -> frozenset[type]:
-    return policy.always & _READY if policy.by_key is None else frozenset()
+    return policy.always & READY if policy.by_key is None else frozenset()
 
 
 def _watched() -> Callable[[Any], bool]:
@@ -196,19 +196,19 @@ cannot be asked, a copy is right but slower."""
 
 def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
     kind = type(value)
-    if kind in _READY:
+    if kind in READY:
         return value
     if kind is list:
         items = value.copy()
         for index, inner in enumerate(value):
-            if type(inner) not in _READY:
+            if type(inner) not in READY:
                 items[index] = _copy(inner, odd, at)
         return items
     if isinstance(value, dict):
         out = value.copy()
         if _may_hold(value):
             for key, inner in value.items():
-                if type(inner) not in _READY:
+                if type(inner) not in READY:
                     out[key] = _copy(inner, odd, at)
         return out
     odd[at] = None

@@ -152,8 +152,14 @@ class Ledger(dict[Any, Any]):
 
     def __missing__(self, key: Any) -> Any:
         """What is read at a top-level key, or at several steps, for the first time since somebody wrote there."""
-        view = self.view()
-        value, stands = (along(view, (), key)) if type(key) is tuple and key else (view[key], key in view._cache)
+        if type(key) is not tuple or not key:
+            view = self.view()
+            value, stands = view[key], key in view._cache
+        elif (value := self._first(key)) is ABSENT:
+            view = self.view()
+            value, stands = along(view, (), key)
+        else:
+            return value
         if stands:
             with self.lock:
                 if view is self._view:  # whoever has written meanwhile found this view held
@@ -161,6 +167,16 @@ class Ledger(dict[Any, Any]):
                     if type(key) is tuple:
                         self.leaves.add(key)
         return value
+
+    def _first(self, steps: Path) -> Any:
+        """What only the last step has not read since it was written; ABSENT elsewhere. The next look keeps it."""
+        here: Any = self
+        for step in steps[:-1]:
+            view = here.get(step)
+            if type(view) is not MapView:
+                return ABSENT
+            here = view._cache
+        return ABSENT if steps[-1] in here else here[steps[-1]]
 
     def shared_part(self, branch: Branch) -> Any:
         """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""

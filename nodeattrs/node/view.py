@@ -18,11 +18,9 @@ from typing import Any, NoReturn, overload
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
-from nodeattrs.node.joined import entry, has, keys_of, plain
+from nodeattrs.node.joined import READY, entry, has, keys_of, plain
 from nodeattrs.node.maps import Joined
-from nodeattrs.node.values import HELD, Deferred, Withheld, refuse_spelled, steps_in, steps_of
-
-_READY = HELD - {Deferred, Withheld}
+from nodeattrs.node.values import Deferred, refuse_spelled, steps_in, steps_of
 
 
 def no_step(here: Any, path: Path, step: Any) -> TypeConflict:
@@ -152,7 +150,7 @@ class Answers(dict[Any, Any]):
             return along(self, self.path, key)[0]
         value, path = entry(self.part, key), (*self.path, key)
         kind = type(value)
-        if kind in _READY:
+        if kind in READY:
             self[key] = value
             return value
         if kind is Joined or isinstance(value, dict):
@@ -183,7 +181,7 @@ def along(here: Any, path: Path, steps: tuple[Any, ...]) -> tuple[Any, bool]:
             raise no_step(here, (*path, *steps[:depth]), step)
         holder, here = getattr(here, "_cache", here), here[step]
         stands = stands and type(holder) is Answers and step in holder
-    return here, stands and type(here) in _READY
+    return here, stands and type(here) in READY
 
 
 class MapView(_View, Mapping[Any, Any]):
@@ -329,7 +327,7 @@ def _as_list(value: Any) -> list[Any]:
 
 def _read(value: Any, path: Path) -> Any:
     kind = type(value)
-    if kind in _READY:
+    if kind in READY:
         return value
     if kind is list:
         return ListView(value, path)
