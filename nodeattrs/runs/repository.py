@@ -180,6 +180,10 @@ class Repository:
         """The names of all nodes that nodes/ describes."""
         return self._names("nodes", _DATA)
 
+    def describes(self, name: str) -> bool:
+        """Whether the node is one of these. cost: the same, however many there are"""
+        return bool(self._files("nodes", name, _DATA))
+
     def data_bag(self, bag: str) -> list[str]:
         """The names of a data bag's items.
 

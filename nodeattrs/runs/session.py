@@ -146,7 +146,7 @@ def perform(
     last = remembered(store, name, config.sensitive, brief=brief)
     if fleet and last is not None and last.saved.noted.fleet == fleet and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
-    if save and not new and last is None and name not in repository.nodes() and name not in _names_in(facts):
+    if save and not new and last is None and not repository.describes(name) and name not in _names_in(facts):
         raise _nobody_knows(name, repository, store)
     after_revision = _number_of(last)
     begun = last.normal if last else None
@@ -264,7 +264,7 @@ def _unrun(
     items = [run_list, given.get("run_list"), given.get("recipes"), list(described.run_list) if described else None]
     with contextlib.suppress(NodeattrsError):
         node.run_list = next((one for one in items if isinstance(one, list) and one), [])
-    if not node.run_list and name not in repository.nodes():
+    if not node.run_list and not repository.describes(name):
         return None
     # The next run begins in this environment: one that is not there is a slip, and must not stay.
     environments = [environment, given.get("chef_environment"), described.environment if described else None]

@@ -101,7 +101,7 @@ def pieces(data: dict[str, Any]) -> Iterator[str]:
     """A map as YAML, as `written` writes it, entry by entry; a list that is an iterator row by row.
 
     >>> "".join(pieces({"a": 1, "b": iter([1, {"c": 2}]), "d": iter([])}))
-    'a: 1\nb:\n- 1\n- c: 2\nd: []\n'
+    'a: 1\\nb:\\n- 1\\n- c: 2\\nd: []\\n'
     """
     for key, value in data.items():
         rows = value if isinstance(value, Iterator) else iter(())
