@@ -35,7 +35,7 @@ class Playbooks:
         if not self.tree.run and self.use("implicit localhost", 0.05):
             plays.append({**self._play(3), "hosts": "localhost"})
             self.tree.asked.append("localhost")
-        if not self.tree.used["handler of a role"] and self.use("import_playbook", 0.15):
+        if not self.tree.used["handler of a role"] and self.use("import_playbook", 0.25):
             is_found = "roles_path" in self.tree.settings
             folder = "sub/" if is_found and self.use("playbook of another folder", 0.9) else ""
             self.folder = folder
@@ -96,7 +96,7 @@ class Playbooks:
             entry["tags"] = ["blue"]
         if self.use("condition of a role", 0.06):
             entry["when"] = "true"
-        if self.tree.run and self.use("role that never runs", 0.06):
+        if self.tree.run and self.use("role that never runs", 0.12):
             entry["when"] = False
         return entry
 
@@ -158,7 +158,7 @@ class Playbooks:
             yield {"set_fact": {**self.some(0.1, rich=False), "vj": self.values.leaf(rich=False)}}  # a loop would fail
         if self.use("register", 0.2):
             yield {**_DEBUG, "register": "vi", "name": f"{name}r"}
-        if self.use("include_vars", 0.3):
+        if self.use("include_vars", 0.45):
             yield from self._include_vars(name)
         if self.use("a condition that is false", 0.15):
             yield {"set_fact": {"va": self.values.leaf()}, "when": False}
@@ -181,7 +181,7 @@ class Playbooks:
         given: dict[str, Any] = {"file": file}
         if self.use("include_vars with a name", 0.4):
             given["name"] = "vb"
-        if self.use("include_vars that merges", 0.35):
+        if self.use("include_vars that merges", 0.5):
             given["hash_behaviour"] = "merge"
         yield {"include_vars": given if len(given) > 1 else file}
 
@@ -216,7 +216,7 @@ class Playbooks:
             play["vars_files"] = [self._vars_file(number, entry) for entry in range(self.chance.randrange(1, 3))]
         if self.use("roles", 0.8):
             play["roles"] = [self._entry(role) for role in self.chance.sample(ROLES, self.chance.randrange(1, 4))]
-        if self.tree.run and self.use("vars_prompt", 0.2):
+        if self.tree.run and self.use("vars_prompt", 0.35):
             play["vars_prompt"] = [{"name": "vg", "default": "s9993"}]
         if not self.tree.run and self.use("a magic name among play vars", 0.04):
             play["vars"] = {**play.get("vars", {}), "inventory_hostname": "s9994"}
