@@ -113,9 +113,12 @@ _ALL = [
 
 def __getattr__(name: str) -> Any:
     words = words_now()
-    for known in words or ():
+    if words is not None:
+        own, known = words
         if name in known:
             return known[name]
+        if name in own:
+            return own[name]
     if name == "__all__":  # of `import *`: what the file that runs has
         return _ALL if words is None else [one for known in words for one in known]
     if name.startswith("__"):

@@ -80,6 +80,15 @@ SILENT = {
     },
     "a role is not there": {"group_vars__web_yml": "other: 1\n", "site_yml": "- {hosts: all, roles: [a.b.other]}\n"},
     "its name is made": {"group_vars__web_yml": "other_a: 1\n", "x_yml": "[\"{{ lookup('vars', 'other_' ~ x) }}\"]\n"},
+    "a program makes its name": {"group_vars__web_yml": "other_a: 1\n", "x.py": "f'other_{role}'\n"},
+    "its value is taken by an alias": {"group_vars__web_yml": "other: &a {x: 1}\nhttp_port: {<<: *a}\n"},
+    "a hidden template mentions it": {
+        "group_vars__web_yml": "other: 1\n",
+        "roles__web__templates__.env_j2": "{{ other }}",
+    },
+    "a comment names it in passing": {
+        "roles__web__tasks__main_yml": "# `other` is in the inventory\n- debug: {var: other}\n",
+    },
     "its value is the same": {
         "hosts": "[web]\nweb1\n[web:vars]\nother=1\n",
         "group_vars__all_yml": "other: 1\n",
@@ -99,6 +108,7 @@ SILENT = {
         "roles__web__tasks__main_yml": "- debug: {var: other}\n",
     },
     "its file is no template": {"roles__web__files__a_yml": "x: '{{ other }}'\n"},
+    "its file is another program's": {"k8s__a.json": '{"x": "{{ other }}"}'},
     "its file is a test": {"tests__a_yml": "x: '{{ other }}'\n"},
     "a comment uses it": {"group_vars__web_yml": "other: 1\n", "x_yml": "a: 1\n# b: '{{ other }}'\n"},
     "a module sets it": {"roles__web__tasks__main_yml": "- debug: {msg: '{{ getent_other }}'}\n"},
@@ -189,4 +199,7 @@ def test_other_repositories_are_left_alone(tmp_path: Path):
     (tmp_path / "playbooks/roles").mkdir(parents=True)
     assert not is_repository(tmp_path)
     (tmp_path / "playbooks/group_vars").mkdir()
+    (tmp_path / "playbooks/site.yml").write_text("- {hosts: all, tasks: [{debug: {msg: '{{ nosuch }}'}}]}\n")
+    (tmp_path / "chart.yml").write_text("x: '{{ nosuch_label }}'\n")
     assert is_repository(tmp_path)
+    assert [one.file for one in Static(tmp_path).warnings()] == ["playbooks/site.yml"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.core.policy import MAP
-from nodeattrs.node import component_tree, ledger
+from nodeattrs.node import component_tree, ledger, view
 from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.slots import PAIR
@@ -205,7 +205,7 @@ MUTANTS = {
     "a dropped view marks nothing": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_unmarked),
     "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_keys_only),
     "a copy does not mark its children": lambda patch: patch.setattr(ledger, "replica", copy_with_open_children),
-    "one holder is not counted": lambda patch: patch.setattr(ledger, "_ALONE", ledger._ALONE + 1),
+    "one holder is not counted": lambda patch: patch.setattr(ledger, "ALONE", view.ALONE + 1),
     "marks are ignored": lambda patch: (
         patch.setitem(PAIR.kinds, AssignedMap, MAP),
         patch.setattr(PAIR, "cells", {}),
@@ -232,7 +232,7 @@ def test_each_planted_fault_is_noticed(mutant, monkeypatch):
 
 def test_without_reference_counts_every_view_counts_as_held(monkeypatch):
     """As on interpreters that have none: right, and slower."""
-    monkeypatch.setattr(ledger, "_ALONE", -1)
+    monkeypatch.setattr(ledger, "ALONE", -1)
 
     assert [scenario() for scenario in SCENARIOS] == [[]] * len(SCENARIOS)
 
@@ -240,7 +240,7 @@ def test_without_reference_counts_every_view_counts_as_held(monkeypatch):
 @pytest.mark.skipif(not hasattr(sys, "getrefcount"), reason="an interpreter without reference counts")
 def test_the_baseline_is_still_what_it_was_at_import():
     """It is measured on the same lines of code, so a debugger or tracer does not shift it."""
-    assert ledger._references() == ledger._ALONE
+    assert view._references() == view.ALONE
 
 
 class TestHistory:

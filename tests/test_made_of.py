@@ -97,16 +97,29 @@ class TestOneChange:
         assert not {there[0]} & {left(tmp_path / "b", json.dumps(FACTS | facts))[0]}
 
     @pytest.mark.parametrize(
-        "files", [{"nodeattrs.toml": '[blocked]\nautomatic = ["cpu"]\n'}, app("recipes", 'del node.automatic["cpu"]\n')]
+        "settings",
+        [
+            '[blocked]\nautomatic = ["cpu"]\n',
+            'sensitive = ["cpu"]\n',
+            'sensitive = ["cpu.total"]\n',
+            'sensitive = ["*.total"]\n',
+        ],
     )
-    def test_it_is_of_nothing_that_is_not_kept(self, tmp_path, files):
+    @pytest.mark.parametrize("others", [FACTS, {"platform": "x"}])
+    def test_it_is_of_nothing_that_is_not_kept(self, tmp_path, settings, others):
         """
-        Who has the store could try what a fact was that a list has cut.
+        Who has the store could try what a fact was that is withheld, or that a list has cut.
         """
         one, two = (
-            left(tmp_path / f"{number}", json.dumps(FACTS | {"cpu": {"total": number}}), **files) for number in (3, 4)
+            left(tmp_path / f"{number}", json.dumps(others | {"cpu": cpu}), **{"nodeattrs.toml": settings})
+            for number, cpu in enumerate(({"total": 3}, {"total": 4}) if "total" in settings else (3, 4))
         )
-        assert (one == two) == ("nodeattrs.toml" in files)  # what was erased is kept in the history
+        assert one == two
+
+    def test_nor_of_what_stood_under_a_key_that_is_there_twice(self, tmp_path):
+        texts = [f'{{"cpu": {{"total": {number}}}, {json.dumps(FACTS)[1:]}' for number in (3, 4)]
+        one, two = (left(tmp_path / str(number), text) for number, text in enumerate(texts))
+        assert one == two
 
 
 values = st.sampled_from([0, 1, True, 1.0, -0.0, 0.0, None, "", "1", {}, [], {"a": 1}, {1: 1}, {"1": 1}, [1], [True]])

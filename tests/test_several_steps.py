@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.errors import AttributeIsReadOnly, BadKey, NoSuchAttribute, NullInTheWay, TypeConflict
-from nodeattrs.node.attributes import words_of
+from nodeattrs.node.node import words_of
 from nodeattrs.node.values import Deferred
 from nodeattrs.testing import paths, values
 from nodeattrs.texts.writes import writes_of

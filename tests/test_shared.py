@@ -136,13 +136,16 @@ class TestLayers:
             "node.automatic['os']['name'] = 'glaze'",
             "node.default['os']['more'] = lazy(lambda: node['app'])",
             "node.normal['app']['hosts'] = ['n']",
+            "node.default = {'over': 1}",
+            "node.default = {}",
         ],
     )
     def test_a_tree_to_look_at_is_that_of_a_copy(self, tmp_path, text):
         """
-        Twice, since what many nodes begin with is merged once for all of them.
+        Twice, since what many nodes begin with is merged once for all of them. A recipe may hide some of that.
         """
-        known = repository(tmp_path, {**FILES, RECIPE: text})
+        data = {"cookbooks/kiln/attributes/data.json": {"default": {"under": 1, "app": {"data": 1}}}}
+        known = repository(tmp_path, {**FILES, **data, RECIPE: text})
         for name in ("n1", "n2"):
             node = run(known, name, settled=True).node
             for evaluate in (True, False):

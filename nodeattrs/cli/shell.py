@@ -35,7 +35,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Open it; it lasts until its input ends."""
-    from nodeattrs.node.attributes import words_of
+    from nodeattrs.node.node import words_of
 
     node, _, run = named_node(options, terminal)
 

@@ -57,7 +57,9 @@ def filtered_snapshot(
 
 def normal_alone(snapshot: dict[str, Any]) -> dict[str, Any]:
     """What the next run begins with: *snapshot* without anything but normal attributes, and without a history."""
-    slots = {number: tree if number in _NORMAL else {**tree, "m": []} for number, tree in snapshot["slots"].items()}
+    slots = {
+        number: tree if number in _NORMAL else {"m": [], "o": _UNKNOWN} for number, tree in snapshot["slots"].items()
+    }
     return {**snapshot, "slots": slots, "marks": _used(snapshot["marks"], slots, []), "history": []}
 
 

@@ -37,7 +37,7 @@ from nodeattrs.node.slots import (
 )
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView, no_step
-from nodeattrs.node.writers import Level, ListWriter, Writer, writer_at
+from nodeattrs.node.writers import ListWriter, Writer, writer_at
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
@@ -58,21 +58,22 @@ _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
 class set_by:
     """A block in which a setter sets values; see `setting_as`. Not a generator: every file of a run is one."""
 
-    __slots__ = ("_before", "_entered", "_node", "_setter")
+    __slots__ = ("_before", "_entered", "_ledger", "_node", "_setter")
 
     def __init__(self, node: Attributes, setter: Setter) -> None:
+        ledger = self._ledger = node._ledger
         self._node, self._setter = node, setter
-        self._before, self._entered = setter, node._ledger.marks.entered
+        self._before, self._entered = setter, ledger.marks.entered
 
     def __enter__(self) -> Any:
-        marks = self._node._ledger.marks
+        marks = self._ledger.marks
         self._entered, marks.entered = marks.entered, sys._getframe(1).f_code
-        self._before = self._node._ledger.set_as(self._setter)
+        self._before = self._ledger.set_as(self._setter)
         return self._node
 
     def __exit__(self, *_: object) -> None:
-        self._node._ledger.set_as(self._before)
-        self._node._ledger.marks.entered = self._entered
+        self._ledger.set_as(self._before)
+        self._ledger.marks.entered = self._entered
 
 
 def _writer(name: str) -> property:
@@ -128,14 +129,11 @@ class Attributes(Mapping[Any, Any]):
     # What a subscript calls stands in a slot: found past `__getattr__`, for which each look at an attribute pays.
     __slots__ = ("__dict__", "__getitem__", "__weakref__")
 
+    __getitem__: Any
     name: str
     environment: str
     _ledger: Ledger
     _trees: dict[str, ComponentTree]
-
-    if TYPE_CHECKING:
-
-        def __getitem__(self, key: Any) -> Any: ...
 
     def __init__(
         self,
@@ -392,7 +390,7 @@ class Attributes(Mapping[Any, Any]):
     def _removable(self, path: tuple[Any, ...]) -> Path:
         if not path:
             raise BadArgument("the empty path cannot be removed", hint="name the attribute: rm('apache', 'port')")
-        refuse_spelled(path, self._ledger.view()._there)
+        refuse_spelled(path, lambda steps: self._ledger.view()._there(steps))
         return steps_of(path)
 
     def _clear_all(self, path: Path) -> None:
@@ -471,11 +469,8 @@ class Attributes(Mapping[Any, Any]):
     def debug_value(self, *path: Any) -> list[tuple[str, Any]]:
         """Pairs of component and value, "not_present" where it has none, weakest first; as Chef has it."""
         steps = steps_of(path)
-        pairs = []
-        for name, tree in self._trees.items():
-            value = tree.plain(steps, evaluate=True)
-            pairs.append((name, "not_present" if value is ABSENT else value))
-        return pairs
+        found = ((name, tree.plain(steps, evaluate=True)) for name, tree in self._trees.items())
+        return [(name, "not_present" if value is ABSENT else value) for name, value in found]
 
     def _check(self) -> list[str]:
         """Every contradiction inside; tests ask after each step. Empty is sane."""
@@ -495,14 +490,6 @@ class Attributes(Mapping[Any, Any]):
 
 _PLAIN = (Attributes, MapView, ListView, Writer, ListWriter)
 """What is plain data to whoever writes it out."""
-
-
-def words_of(node: Attributes) -> dict[str, Any]:
-    """WORDS with what they mean for a node: `default`, `default_unless`, `default_full`, ...
-
-    Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
-    """
-    return {name: Level(node._trees[name]) if name in node._trees else getattr(node, name) for name in WORDS}
 
 
 def noted_here(node: Attributes) -> Callable[[], Origin]:

@@ -289,7 +289,7 @@ class ComponentTree:
                 mark = ledger.marks.here(depth, verb, 3, on_the_way)  # its frame, this one, and that of a caller
             if assigned:
                 value = AssignedMap(value, mark)
-            elif type(value) is OwnedMap:
+            elif isinstance(value, OwnedMap):
                 value.origin = mark
             ledger.put(slot, path, value, mark)
         finally:
@@ -390,6 +390,13 @@ class ComponentTree:
         """
         if not path:
             raise BadArgument("nothing can be written at the empty path", hint="assign the level: node.default = {...}")
+        parent = down(self.root(), path[:-1])
+        if not isinstance(thing_of(parent), dict):
+            parent = self._made_way(path, full, strict)
+        self.store(path, value, full, parent)
+
+    def _made_way(self, path: Path, full: bool, strict: bool) -> Place:
+        """The place above a path: what cannot take the next step is an empty map from now on."""
         parent = self.root()
         for depth in range(1, len(path)):
             at = path[:depth]
@@ -410,7 +417,7 @@ class ComponentTree:
             with self.ledger.lock:
                 self.store(at, AssignedMap() if ours else OwnedMap(), full, self.place(at[:-1]))
             parent = self.place(at)
-        self.store(path, value, full, parent)
+        return parent
 
     def unlink(self, path: Path) -> Any:
         """Delete, or nothing where the parent is no map and no list; the value or None."""

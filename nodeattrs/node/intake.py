@@ -185,9 +185,11 @@ class Intake:
         component, ledger = self._trees[level], self._ledger
         with ledger.lock:
             mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
+            slot, is_pair = component.lower, component.lower != component.upper
             for key, value in tree.items():
-                component.leave((key,))
-                ledger.put(component.lower, (key,), value, mark)
+                if is_pair or isinstance(ledger.trees[slot].get(key), (dict, list)):
+                    component.leave((key,))
+                ledger.put(slot, (key,), value, mark)
 
 
 def facts_of(node: Attributes) -> dict[Any, Any]:

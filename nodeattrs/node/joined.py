@@ -15,7 +15,7 @@ from typing import Any
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.node.maps import Branch, Joined, OwnedMap
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed
 
 _READY = HELD - {Deferred, Withheld}
@@ -62,10 +62,27 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
     return result
 
 
-def rooted(trees: Sequence[Any], branch: Branch) -> Any:
-    """The roots of some trees, joined as a plan says and not merged yet."""
-    parts = [trees[child] if isinstance(child, int) else rooted(trees, child) for child in branch.children]
-    return joined(branch.policy, parts)
+def rooted(trees: Sequence[Any], branch: Branch, empty: set[int] | None = None) -> Any:
+    """The roots of some trees, joined as a plan says and not merged yet.
+
+    empty: those in which nothing is, which are left out
+    """
+    part = _rooted(trees, branch, empty_of(trees) if empty is None else empty)
+    return {} if part is ABSENT else part
+
+
+def empty_of(trees: Sequence[Any]) -> set[int]:
+    """The numbers of the trees in which nothing is; an empty map that a recipe assigned hides what others say."""
+    return {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
+
+
+def _rooted(trees: Sequence[Any], branch: Branch, empty: set[int]) -> Any:
+    policy, result = branch.policy, ABSENT
+    for child in branch.children:
+        part = _rooted(trees, child, empty) if isinstance(child, Branch) else ABSENT if child in empty else trees[child]
+        if part is not ABSENT:
+            result = part if result is ABSENT else _met(policy, result, part)
+    return result
 
 
 def keys_of(part: Any) -> dict[Any, None]:

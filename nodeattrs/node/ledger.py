@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import is_
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -22,19 +23,17 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.joined import entry, evaluated, own, rooted, share
-from nodeattrs.node.maps import AssignedMap, OwnedMap, has_number, replica, setters_in, thawed, whose_at
+from nodeattrs.node.joined import empty_of, entry, evaluated, own, rooted, share
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed, whose_at
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.node.setters import Mark, Marks, Setter
+from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import MapView, along
+from nodeattrs.node.view import ALONE, MapView, along
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.rules import PathRule
-
-from nodeattrs.node.maps import Branch, Joined
 
 
 class Prepared:
@@ -63,18 +62,6 @@ class Prepared:
         return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
 
 
-def _references() -> int:
-    """How many references a view has that nobody holds but who keeps it, and who asks."""
-    cache = {"k": MapView({})}
-    seen = cache.get("k")
-    return sys.getrefcount(seen)
-
-
-_counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
-_ALONE = _references() if _counted else -1
-"""On interpreters without such counts every view counts as held: right, but slower."""
-
-
 _new: Any = tuple.__new__  # of an event, without a frame of its own
 
 
@@ -98,6 +85,7 @@ class Ledger(dict[Any, Any]):
     """
 
     __slots__ = (
+        "_unseen",
         "_view",
         "before",
         "begun",
@@ -129,7 +117,9 @@ class Ledger(dict[Any, Any]):
         secrets: Secrets | None = None,
         rules: tuple[PathRule, ...] = (),
     ) -> None:
-        self.trees: list[OwnedMap] = [OwnedMap() for _ in range(len(SLOTS) + 1)]  # [0] is never used
+        empty = OwnedMap()  # what every slot begins with: whoever writes copies it
+        empty.shared = True
+        self.trees: list[OwnedMap] = [empty] * (len(SLOTS) + 1)  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.setter.early
         self.begun: Prepared | None = None
@@ -143,6 +133,7 @@ class Ledger(dict[Any, Any]):
         self.rules = rules
         self.unknown: dict[int, tuple[Layer, ...]] = {}
         self._view: MapView | None = None
+        self._unseen: set[int] = set()
         self.lock = threading.RLock()
 
     # Reading
@@ -156,7 +147,8 @@ class Ledger(dict[Any, Any]):
         with self.lock:
             view = self._view
             if view is None:
-                view = self._view = MapView(rooted(self.trees, self.plan()))
+                self._unseen = empty_of(self.trees)
+                view = self._view = MapView(rooted(self.trees, self.plan(), self._unseen))
             return view
 
     def __missing__(self, key: Any) -> Any:
@@ -206,14 +198,16 @@ class Ledger(dict[Any, Any]):
         """All slots merged; what is alone in its key is not copied: settled facts, and what many nodes begin with."""
         odd: dict[Any, None] = {}
         with self.lock:
-            root, facts, settled, begun = rooted(self.trees, self.plan()), self.trees[15], self.settled, self._shared()
+            facts, settled, begun = self.trees[15], self.settled, self._shared()
             known = self.begun.trees if begun and self.begun else ()
-            others = {key for slot, tree in enumerate(self.trees[:15]) if slot not in known for key in tree}
+            others = {key for slot, tree in enumerate(self.trees[:15]) if tree and slot not in known for key in tree}
             others |= {key for key, value in facts.items() if value is not settled.get(key, ABSENT) or key in begun}
-            data = {**begun, **facts}
+            hides, trees, data = AssignedMap in map(type, self.trees), [*filter(None, self.trees)], {**begun, **facts}
             for key in others:
-                if (value := entry(root, key)) is not ABSENT:
-                    inside: dict[Any, None] = {}
+                inside: dict[Any, None] = {}
+                having = [tree for tree in trees if key in tree]
+                value = entry(self.view()._part, key) if hides or len(having) > 1 else having[0][key]
+                if value is not ABSENT:
                     data[key] = own(value, inside)
                     odd |= {key: None} if inside else {}
         return evaluated(data, odd) if evaluate else data
@@ -221,7 +215,9 @@ class Ledger(dict[Any, Any]):
     def _shared(self) -> dict[Any, Any]:
         """What this ledger began with, merged, where all of that stands as it was; nothing elsewhere."""
         begun = self.begun
-        if begun is None or any(self.trees[slot] is not tree for slot, tree in begun.trees.items()):
+        if begun is None or not all(map(is_, map(self.trees.__getitem__, begun.trees), begun.trees.values())):
+            return {}
+        if AssignedMap in map(type, self.trees):  # it hides what stands there
             return {}
         if begun.merged is None:
             odd: dict[Any, None] = {}
@@ -265,7 +261,10 @@ class Ledger(dict[Any, Any]):
                 self._remember(slot, path, _new(Event, ("overwritten", parent[key], before, mark)))
             origins[key] = mark if whose is None else whose
         parent[key] = value
-        self._leave(path[0])
+        view = self._view  # as `_leave`
+        if view is not None and (seen := view._cache.get(path[0])) is not None:
+            self[path[0]] = seen
+        self.serial += 1
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Take away what stands at *path* in one slot; nothing happens where nothing does."""
@@ -320,8 +319,8 @@ class Ledger(dict[Any, Any]):
 
     def is_fresh(self, prepared: Prepared) -> bool:
         """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
-        filled = (self.trees[slot] or slot in self.unknown for slot in prepared.trees)
-        return self.provenance and len(self.marks) == 1 and not any(filled)
+        fresh = self.provenance and len(self.marks) == 1 and self.unknown.keys().isdisjoint(prepared.trees)
+        return fresh and not any(map(self.trees.__getitem__, prepared.trees))
 
     def begin_with(self, prepared: Prepared) -> None:
         """Hold what another ledger prepared, where nothing was set before (`is_fresh`).
@@ -355,9 +354,10 @@ class Ledger(dict[Any, Any]):
 
     def set_as(self, setter: Setter) -> Setter:
         """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
+        marks = self.marks
         with self.lock:
-            before, self.marks.setter = self.marks.setter, self.marks.known_setter(setter)
-            self.early = setter.early
+            before, marks.setter = marks.setter, marks.known_setter(setter)
+            self.early = setter.kind in EARLY
             self.serial += 1
             return before
 
@@ -370,17 +370,20 @@ class Ledger(dict[Any, Any]):
         self.pop(path[0], None)
         if self.leaves:
             self.pop(path, None)
-        if view is not None and (here.shared or sys.getrefcount(view) > _ALONE):
+        unseen = slot in self._unseen
+        if view is not None and ((here.shared and not unseen) or sys.getrefcount(view) > ALONE):
             self._leave_view()
             view = None
         if here.shared:
             here = self.trees[slot] = replica(here)
+        if unseen and view is not None:
+            self._see(slot, view)
         for step in path[:-1]:
             below: Any = here.get(step)
             ready = (type(below) is OwnedMap or type(below) is AssignedMap) and not below.shared
             if view is not None:
                 seen = view._cache.get(step)
-                if ready and type(seen) is MapView and sys.getrefcount(seen) <= _ALONE:
+                if ready and type(seen) is MapView and sys.getrefcount(seen) <= ALONE:
                     view = seen
                 else:
                     if not ready or type(seen) is MapView:
@@ -392,6 +395,11 @@ class Ledger(dict[Any, Any]):
         if view is not None:
             self._drop(view, path[-1])
         return here
+
+    def _see(self, slot: int, view: MapView) -> None:
+        """Let a view look at a slot that had nothing when it was made, and has nothing yet: no answer changes."""
+        self._unseen.discard(slot)
+        view._cache.part = view._part = rooted(self.trees, self.plan(), self._unseen)
 
     def _leave_view(self) -> None:
         """Leave the merged view to those who hold it; the next read begins another one."""

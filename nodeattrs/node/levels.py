@@ -1,4 +1,4 @@
-"""One level as a whole: its merge, the merge of one subtree of it, and what it takes to remove a path from it."""
+"""One level as a whole: its writer, its merge or that of one subtree, and what it takes to remove a path from it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Any
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
 from nodeattrs.node.component_tree import Place, below, of_pair, part_of, thing_of
-from nodeattrs.node.joined import joined
+from nodeattrs.node.joined import entry, joined
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Branch, Joined
-from nodeattrs.node.values import steps_of
+from nodeattrs.node.values import Deferred, steps_of
 from nodeattrs.node.view import MapView
+from nodeattrs.node.writers import Writer
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
@@ -55,9 +56,12 @@ def removed(ledger: Ledger, branch: Branch, path: Path, remove: Callable[[Path],
     raises: whatever a deferred value at the path, or in its way, raises; nothing is removed then
     """
     with ledger.lock:
-        if not isinstance(ledger.standing(branch, path[:-1], compute=True), (dict, Joined)):
+        holder = ledger.standing(branch, path[:-1], compute=True)
+        if not isinstance(holder, (dict, Joined)):
             return None
-        value = ledger.standing(branch, path, compute=True)
+        value = entry(holder, path[-1])
+        if type(value) is Deferred:
+            value = value.evaluate(path)
         as_it_was = None if value is ABSENT else ledger.folded(value, False, path)
         remove(path)
         return as_it_was
@@ -89,3 +93,12 @@ def _stepped(place: Place, path: Path) -> Place:
             )
         place = below(place, step)
     return place
+
+
+class Level(Writer):
+    """The whole of a component, whatever takes its place: what the words of attribute files are."""
+
+    __slots__ = ()
+
+    def _place(self) -> Place:
+        return self._tree.root()

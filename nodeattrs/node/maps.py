@@ -16,7 +16,7 @@ from typing import Any
 
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
-from nodeattrs.core.tree import Path, dig
+from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.records import NamedTuple
 
 
@@ -167,7 +167,9 @@ def whose_at(tree: OwnedMap, path: Path) -> tuple[Whose, Any]:
     for step in path:
         if isinstance(here, OwnedMap):
             whose = here.origins.get(step, here.origin)
-        here = dig(here, (step,))
+            here = here.get(step, ABSENT)
+        else:
+            here = dig(here, (step,))
     return whose, here
 
 

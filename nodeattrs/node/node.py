@@ -16,6 +16,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document, snapshot_document
 from nodeattrs.node.intake import load, make_tags
+from nodeattrs.node.levels import Level
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
     from nodeattrs.node.restoring import Named
 
-__all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node"]
+__all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node", "words_of"]
 
 _SAVED = Origin("saved", "origin unknown")
 
@@ -160,3 +161,11 @@ class Node(Attributes):
         node = cls(named.name, named.environment, **options)
         node.run_list = named.run_list
         return node
+
+
+def words_of(node: Attributes) -> dict[str, Any]:
+    """WORDS with what they mean for a node: `default`, `default_unless`, `default_full`, ...
+
+    Unlike `node.default`, which is of its moment, the word `default` always means what stands there now.
+    """
+    return {name: Level(node._trees[name]) if name in node._trees else getattr(node, name) for name in WORDS}

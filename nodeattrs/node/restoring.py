@@ -113,8 +113,9 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
     try:
         ledger.marks.table[:] = [_unpacked_mark(packed) for packed in data["marks"]]
         for slot in SLOTS:
-            tree = _unpacked(data["slots"][str(slot.number)])
-            ledger.replace(slot.number, tree, tree.origin, remember=False)
+            if data["slots"][str(slot.number)] != _EMPTY:  # as each is
+                tree = _unpacked(data["slots"][str(slot.number)])
+                ledger.replace(slot.number, tree, tree.origin, remember=False)
         for path, slot, dropped, events in data["history"]:
             if type(slot) is not int or not 1 <= slot <= len(SLOTS):
                 raise ValueError(f"slot {slot!r}")
@@ -135,6 +136,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
 
 _TEXT, _NUMBER = {str, type(None)}, {int, type(None)}
 _BLANK = {"kind": UNKNOWN.kind}
+_EMPTY: dict[str, Any] = {"m": [], "o": 0}
 _NOBODY = Mark(UNKNOWN)
 """A mark that nothing refers to: most of them, in what a run begins with."""
 

@@ -73,11 +73,13 @@ def normalised(run_list: Iterable[object]) -> list[RunListItem]:
     return list(dict.fromkeys(RunListItem.parse(text) for text in run_list))
 
 
+@lru_cache(maxsize=4096)
 def qualified(recipe: str) -> str:
     """The name of a recipe with its part: `apache2` is `apache2::default`."""
     return recipe if "::" in recipe else f"{recipe}::default"
 
 
+@lru_cache(maxsize=4096)
 def cookbook_of(recipe: str) -> str:
     """The cookbook that a recipe, or an attribute file, belongs to."""
     return qualified(recipe).rpartition("::")[0]

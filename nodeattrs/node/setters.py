@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nodeattrs.texts.python import PythonText, Span
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
+EARLY = frozenset({ATTRIBUTE_FILE, RUN})
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -47,7 +48,7 @@ class Setter(NamedTuple):
 
         Early are attribute files, and the run itself: both set values before the first recipe.
         """
-        return self.kind in (ATTRIBUTE_FILE, RUN)
+        return self.kind in EARLY
 
 
 CALLER = Setter("caller")

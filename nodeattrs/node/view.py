@@ -11,8 +11,9 @@ methods that fill them (docs/decisions/0004).
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, overload
+from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
@@ -197,16 +198,14 @@ class MapView(_View, Mapping[Any, Any]):
     # No pointer to the parent view: it would count as a holder.
     __slots__ = ("__getitem__", "_cache", "_keys", "_part", "_path")
 
-    if TYPE_CHECKING:
-
-        def __getitem__(self, key: Any) -> Any: ...
+    __getitem__: Any
 
     def __init__(self, part: Any, path: Path = ()) -> None:
         self._cache = cache = Answers()
         self._part = cache.part = part
         self._path = cache.path = path
         self._keys: tuple[Any, ...] | None = None
-        self.__getitem__ = cache.__getitem__  # type: ignore[method-assign]
+        self.__getitem__ = cache.__getitem__
 
     def _ordered(self) -> tuple[Any, ...]:
         keys = self._keys
@@ -340,3 +339,15 @@ def _read(value: Any, path: Path) -> Any:
         data = value.evaluate(path)
         return _read(data, path) if type(data) is dict or type(data) is list else data
     return value.read(path)
+
+
+def _references() -> int:
+    """How many references a view has that nobody holds but who keeps it, and who asks."""
+    cache = {"k": MapView({})}
+    seen = cache.get("k")
+    return sys.getrefcount(seen)
+
+
+_counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
+ALONE = _references() if _counted else -1
+"""So many references; on interpreters without such counts every view counts as held: right, but slower."""

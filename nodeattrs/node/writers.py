@@ -150,13 +150,13 @@ class Writer(_Handle):
         if type(key) is not str:
             return self._child(place, key)
         if file is ABSENT and isinstance(recipe, OwnedMap):
-            thing = recipe.get(key)
-            found = file, thing
+            its, thing = found = file, recipe.get(key)
         elif recipe is ABSENT and isinstance(file, OwnedMap):
-            thing = file.get(key)
-            found = thing, recipe
+            thing, its = found = file.get(key), recipe
         else:
-            return self._child(place, key)
+            its, thing = found = below(place, key)
+            if thing is ABSENT:
+                thing = its
         return writer_at(self._tree, (*self._path, key), found) if isinstance(thing, dict) else self._child(place, key)
 
     def __delitem__(self, key: Any) -> None:
@@ -333,15 +333,6 @@ def writer_at(tree: ComponentTree, path: Path, place: Place) -> Writer:
     made: Writer = _new(Writer)
     made._tree, made._path, made._known, made._born = tree, path, place, tree.ledger.serial
     return made
-
-
-class Level(Writer):
-    """The whole of a component, whatever takes its place: what the words of attribute files are."""
-
-    __slots__ = ()
-
-    def _place(self) -> Place:
-        return self._tree.root()
 
 
 class ListWriter(_Handle):

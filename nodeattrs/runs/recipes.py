@@ -24,8 +24,8 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
-from nodeattrs.node.attributes import noted_here, set_by, words_of
-from nodeattrs.node.node import WORDS, Node
+from nodeattrs.node.attributes import noted_here, set_by
+from nodeattrs.node.node import WORDS, Node, words_of
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy

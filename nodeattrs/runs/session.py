@@ -7,6 +7,7 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
+import os
 import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -215,7 +216,8 @@ def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
         slots, slot = snapshot["slots"], snapshot["slots"][_FACTS]
         rest = [pair for pair in slot["m"] if not _is_settled(pair, facts.tree)]
         many = sum(type(fact) is dict for fact in facts.tree.values())
-        is_as_read = all(str(at[1]) != _FACTS for at in snapshot["history"]) and len(slot["m"]) - len(rest) == many
+        is_untouched = all(str(at[1]) != _FACTS for at in snapshot["history"])
+        is_as_read = is_untouched and 0 < len(slot["m"]) - len(rest) == many
         if is_as_read:  # else a part of the file may be kept nowhere, and a hash of it is not either
             file, order = read.encode(), [pair[0] for pair in slot["m"]]
             snapshot = {**snapshot, "slots": {**slots, _FACTS: {**slot, "m": rest, "order": order}}}
@@ -228,9 +230,11 @@ def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
 
 
 def _text_of(facts: Facts) -> str:
-    """The text that settled facts were read from, all of it; "" where they were not."""
+    """The text that settled facts were read from, where it has nothing but these; "" elsewhere."""
     document = getattr(facts.locator, "document", None)
     if not isinstance(document, Document) or not facts.settled or document.tree is not facts.tree:
+        return ""
+    if facts.warnings:  # of a key that stands there twice one value is kept nowhere
         return ""
     return document.text
 
@@ -297,11 +301,8 @@ def _sort_of(error: NodeattrsError) -> str:
 
 def commit_of(root: pathlib.Path) -> str:
     """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
-    for folder in (root, *root.parents):
-        git = folder / ".git"
-        if git.is_dir():
-            break
-    else:
+    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
+    if git is None:
         return ""
     try:
         head = (git / "HEAD").read_text(encoding="utf-8").strip()

@@ -28,8 +28,7 @@ _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 _DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(".") for byte in range(128)) + b"." * 128
 _LONG = b"0" * 19
 """A whole number with fewer digits has fewer than 64 bits."""
-_SMALL = regexp(rb"0\.0000\d+(?=[],}]|\Z)"), regexp(rb"e-\d(?=[],}]|\Z)")
-"""How orjson may write a number between 1e-10 and 1e-4, where Python writes an exponent of two digits."""
+_SMALL = regexp(rb"0\.0000\d+(?=[],}]|\Z)")
 _SPELLED = 1e16, 1.5e300, 1e-10, 5e-324, 1.2345678901234568e17, -0.0, 0.1, 0.0001, 1e22
 
 
@@ -74,13 +73,28 @@ def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     if library:
         try:
             text: bytes = library.dumps(value, None, _Choice.strict)
-            if not any(small.search(text) for small in _SMALL) if plain else _is_plain(value):
+            if not _has_small(text) if plain else _is_plain(value):
                 return text, True
         except (TypeError, ValueError):  # its errors are some of these
             pass
     text = _encoded(value).encode("utf-8")
     _library(len(text))
     return text, False
+
+
+def _has_small(text: bytes) -> bool:
+    """Whether a number between 1e-10 and 1e-4 may be in it: of these Python writes an exponent of two digits.
+
+    cost: two looks for a few letters, since packages and addresses have them, too
+    """
+    if b"0.0000" in text and _SMALL.search(text):
+        return True
+    at = text.find(b"e-")
+    while at >= 0:
+        if text[at + 2 : at + 3].isdigit() and text[at + 3 : at + 4] in b"],}":  # nothing is in it, too: the end
+            return True
+        at = text.find(b"e-", at + 2)
+    return False
 
 
 def quoted(text: Any) -> bytes:

@@ -160,7 +160,7 @@ class Playbooks:
             yield {**_DEBUG, "register": "vi", "name": f"{name}r"}
         if self.use("include_vars", 0.3):
             yield from self._include_vars(name)
-        if self.use("a condition that is false", 0.1):
+        if self.use("a condition that is false", 0.15):
             yield {"set_fact": {"va": self.values.leaf()}, "when": False}
         if self.use("add_host", 0.1):
             yield {"add_host": {"name": "h77", "groups": self.groups[0]}}
@@ -170,7 +170,7 @@ class Playbooks:
 
     def _include_vars(self, name: str) -> Iterator[dict[str, Any]]:
         number = next(self.numbers)
-        if self.use("include_vars of a folder", 0.25):
+        if self.use("include_vars of a folder", 0.35):
             for one in ("a", "b"):
                 self.put(f"{self.folder}ivd{number}/{one}.yml", self.some(0.2))
             if any(file.startswith(f"{self.folder}ivd{number}/") for file in self.tree.files):
@@ -179,9 +179,9 @@ class Playbooks:
         file = f"iv{number}.yml"
         self.put(self.folder + file, {**self.some(0.2), "va": self.values.leaf()})
         given: dict[str, Any] = {"file": file}
-        if self.use("include_vars with a name", 0.25):
+        if self.use("include_vars with a name", 0.4):
             given["name"] = "vb"
-        if self.use("include_vars that merges", 0.3):
+        if self.use("include_vars that merges", 0.35):
             given["hash_behaviour"] = "merge"
         yield {"include_vars": given if len(given) > 1 else file}
 

@@ -72,10 +72,10 @@ def tree(seed: str, hosts: int = 50, ask: int = 8, run: float = 0.1) -> Tree:
 
 
 def _print(chance: random.Random, made: Tree) -> None:
-    words = chance.choice(_PRINTED)
-    made.used["printed " + " ".join(words)] += 1
-    more = {"--host": made.asked[:1], "--limit": ["all:!" + made.asked[0]]}.get(words[-1], [])
-    made.printed = [[*words, *more]]
+    for words in chance.sample(_PRINTED, 2):
+        made.used["printed " + " ".join(words)] += 1
+        more = {"--host": made.asked[:1], "--limit": ["all:!" + made.asked[0]]}.get(words[-1], [])
+        made.printed.append([*words, *more])
 
 
 def _write_facts(values: Values, made: Tree) -> None:

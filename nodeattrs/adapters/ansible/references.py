@@ -31,6 +31,7 @@ PLAYED = frozenset(("tests", "molecule", "example", "examples"))
 """Folders whose YAML Ansible reads, and those where it is a test's or an example."""
 _OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
+_SHORTEST = 4
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
 _WORD = regexp(r"[A-Za-z_]\w*")
 _ASSIGNED = regexp(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
@@ -45,9 +46,10 @@ _GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
 _GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
 _SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENT = regexp(r"#(.*)$", re.MULTILINE)
-_SETTING = regexp(r"\b([A-Za-z_]\w*)[\"'`]?\s*[:=]")
+_SETTING = regexp(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
+_ANCHORED = regexp(r"^(\w+):\s*&(\w+)", re.MULTILINE)
 _FOREIGN = regexp(r"^(?:apiVersion|kind):", re.MULTILINE)
-_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars/?(?:\*+/?)*$|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
 """What is no playbook; and names of files that hold variables, in .gitignore."""
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
@@ -153,6 +155,7 @@ class References:
                 self._text(path)
             else:
                 self._given(_readable(path), role_of(relative))
+        self.parts.update(word for word in self.used if word.endswith("_") and len(word) >= _SHORTEST)
         for key in self.naming:
             self.settable.update(self.texts.get(key, ()))
         return self
@@ -169,7 +172,11 @@ class References:
         if document is None:
             self.encrypted = True
             return
+        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, dashboards say
+            self._text(path)
+            return
         written = _readable(path)
+        self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what somebody may give
         self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
@@ -312,7 +319,8 @@ def _paths(root: Path) -> Iterator[Path]:
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED and not name.startswith("."))
-        for name in sorted(name for name in names if not name.startswith(".")):
+        is_template = "templates" in Path(folder).parts
+        for name in sorted(name for name in names if is_template or not name.startswith(".")):
             path = Path(folder, name)
             left -= 1
             if left >= 0 and path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:

@@ -32,10 +32,19 @@ _PLACEHOLDER = regexp(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(c
 
 def is_repository(root: Path) -> bool:
     """Whether somebody keeps playbooks or an inventory there, or in the folder for them."""
-    names = ("ansible.cfg", "group_vars", "host_vars")
-    folders = [root / name for name in ("", "ansible", "playbooks")]
-    is_one = any((folder / name).exists() for folder in folders for name in names)
-    return is_one or any(True for folder in folders for _ in folder.glob("roles/*/tasks/main.y*ml"))
+    return bool(_folders(root))
+
+
+def _folders(root: Path) -> list[str]:
+    """Where playbooks and inventories lie: as the beginnings of names of files."""
+    if _is_played(root):
+        return [""]
+    return [f"{name}/" for name in ("ansible", "playbooks") if _is_played(root / name)]
+
+
+def _is_played(folder: Path) -> bool:
+    is_one = any((folder / name).exists() for name in ("ansible.cfg", "group_vars", "host_vars"))
+    return is_one or any(folder.glob("roles/*/tasks/main.y*ml"))
 
 
 class Static:
@@ -89,10 +98,13 @@ class Static:
         found = self._references
         if found.encrypted or "" in found.absent:  # anything may be set there
             return
+        folders = tuple(_folders(self.root))  # elsewhere other programs have such templates
         asked = {"", *(one.rpartition("/")[2] for one in found.asked)} - found.absent
         for name, origin in found.mentions.items():
             is_fact = name.startswith("getent_")  # the module of that name sets them
             if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
+                continue
+            if not origin.file.startswith(folders):
                 continue
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue

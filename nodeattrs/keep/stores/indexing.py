@@ -37,6 +37,15 @@ def path_of(secret: bytes, steps: Steps) -> tuple[int, str]:
 
 def entry_of(secret: bytes, spelled: str, kind: str, text: str) -> int:
     """What a store calls a value at a path."""
+    return (_entry_of if len(text) < _SHORT else _entry_of.__wrapped__)(secret, spelled, kind, text)
+
+
+_SHORT = 256
+"""Letters of a text that is remembered: most values are those of the node before."""
+
+
+@lru_cache(maxsize=8_192)
+def _entry_of(secret: bytes, spelled: str, kind: str, text: str) -> int:
     return number_of(secret, b"entry", f"{spelled}\n{kind}\n{text}".encode())
 
 
