@@ -62,11 +62,12 @@ class LateExpressions:
         """As those that find modules have it: where the library is, with a loader that compiles nothing."""
         if name != self._library:
             return None
+        from importlib.machinery import SourceFileLoader
         from importlib.util import find_spec
 
         sys.meta_path.remove(self)
         spec = find_spec(name)
-        if spec is not None and spec.loader is not None:
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):  # one of this module's own
             spec.loader.exec_module = _compiling_nothing(spec.loader.exec_module)  # type: ignore[method-assign]
         return spec
 
