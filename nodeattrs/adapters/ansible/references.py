@@ -111,7 +111,6 @@ class References:
     texts: dict[str, set[str]] = field(default_factory=dict)
     paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
-    looked: int = 0
     encrypted: bool = False
 
     @cached_property
@@ -142,7 +141,6 @@ class References:
         kept_back = (line.strip() for line in _readable(self.root / ".gitignore").splitlines() if line[:1] not in "!#")
         self.sought.update(("", line) for line in kept_back if _KEPT_BACK.search(line))
         for path in _paths(self.root):
-            self.looked += 1
             relative = path.relative_to(self.root)
             self.paths.setdefault(path.name, []).append(relative.as_posix())
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()

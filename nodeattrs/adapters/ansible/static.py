@@ -48,7 +48,7 @@ def _is_played(folder: Path) -> bool:
 
 
 class Static:
-    """A look at a repository. looked: how many files were looked at"""
+    """A look at a repository. looked: how many files there are where its playbooks and inventories lie"""
 
     NOTES = frozenset(("unused-variable",))
     """Kinds that are only worth knowing."""
@@ -57,7 +57,8 @@ class Static:
         self.root = root
         self._warnings: list[AnsibleError] = []
         self._references = References(root, Files(root, self._warn)).read()
-        self.looked = self._references.looked
+        folders = tuple(_folders(root))
+        self.looked = sum(path.startswith(folders) for its in self._references.paths.values() for path in its)
 
     def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
         if kind == "duplicate-key" and MERGED not in message:  # that one is meant
