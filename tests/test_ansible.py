@@ -294,6 +294,8 @@ class TestTheCommand:
             "hosts:10  80",
             "    level 3; wins on 0 hosts, loses on 2 hosts: it counts nowhere",
         ]
+        assert run("who-has", "prt")[:2] == (1, "prt: nobody sets it\n")
+        assert run("who-has", "")[1].count("wins on 3 hosts") == 2
 
     def test_hosts_are_compared(self, run):
         """All in a matrix, two in a difference."""
@@ -308,3 +310,12 @@ def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert Inventory("web1,").matching("~[[w]eb") == ["web1"]
+
+
+@pytest.mark.parametrize(
+    ("index", "expected"), [("9", []), ("-9", []), ("0:9", ["a", "b"]), ("9:1", []), ("-9:9", ["a", "b"])]
+)
+@pytest.mark.parametrize("digits", [1, 5000])
+def test_a_place_beyond_the_list_may_have_any_number_of_digits(index: str, expected: list[str], digits: int):
+    """Also more than Python reads."""
+    assert Inventory("a,b,").matching(f"all[{index.replace('9', '9' * digits)}]") == expected

@@ -208,8 +208,10 @@ class Places:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """Two lines a place: where and what, then on how many hosts it counts."""
+        if not self.found:
+            yield printable(f"{self.name}: nobody sets it")
         for one in self.found:
-            yield printable(f"{one.origin.place or one.origin.who}  {shown(as_json(one.value))}")
+            yield printable(f"{one.origin.place or one.origin.who}  {shown(_data(one.value))}")
             never = "" if one.wins else ": it counts nowhere"
             yield f"    level {one.level}; wins on {_hosts(one.wins)}, loses on {_hosts(one.loses)}{never}"
 
@@ -235,7 +237,7 @@ def places(inventory: Inventory, path: Path) -> Places:
         Place(origin, value, level, tuple(wins), tuple(loses))
         for (origin, _), (value, level, wins, loses) in found.items()
     ]
-    return Places(str(path[0]), sorted(rows, key=lambda one: (-len(one.wins), -len(one.loses))))
+    return Places(spell(path), sorted(rows, key=lambda one: (-len(one.wins), -len(one.loses))))
 
 
 def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> Matrix:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
@@ -10,6 +11,7 @@ from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
+from nodeattrs.core.budget import MAX_DIGITS
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 
@@ -63,11 +65,16 @@ def _one(part: str, known: Known) -> list[str]:
         return names
     index = found[2]
     if re.fullmatch(r"-?\d+", index):
-        at = int(index)
+        at = _place(index)
         return [names[at]] if -len(names) <= at < len(names) else []
     first, last = re.fullmatch(r"(-?\d*)[:-](-?\d*)", index).groups()  # type: ignore[union-attr]
-    begin, end = int(first or 0), int(last) if last else len(names) - 1
+    begin, end = _place(first or "0"), _place(last) if last else len(names) - 1
     return names[begin : end + 1 or None]
+
+
+def _place(digits: str) -> int:
+    """A place in a list; a number that is too long to be read is beyond the end of each."""
+    return int(digits) if len(digits) <= MAX_DIGITS else sys.maxsize - 1 if digits[0] != "-" else -sys.maxsize
 
 
 def _named(part: str, known: Known) -> list[str]:
