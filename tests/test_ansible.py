@@ -312,10 +312,14 @@ def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
         assert Inventory("web1,").matching("~[[w]eb") == ["web1"]
 
 
-@pytest.mark.parametrize(
-    ("index", "expected"), [("9", []), ("-9", []), ("0:9", ["a", "b"]), ("9:1", []), ("-9:9", ["a", "b"])]
-)
-@pytest.mark.parametrize("digits", [1, 5000])
-def test_a_place_beyond_the_list_may_have_any_number_of_digits(index: str, expected: list[str], digits: int):
-    """Also more than Python reads."""
-    assert Inventory("a,b,").matching(f"all[{index.replace('9', '9' * digits)}]") == expected
+PLACES = """
+    -1 e | -5 a | -6 | 4 e | 5 | 0: a b c d e | 1:2 b c | 1-2 b c | 01:02 b c | 2:1 | 0:9 a b c d e | 9:9
+    0:0 a | 1:0 b | 4:0 e | : | :1 | 0:-1 | -1: | - | -: | -- | 9{} | -9{} | 3:9{} d e | 9{}:1 | 9{}:0 | 9{}:
+"""
+
+
+@pytest.mark.parametrize("case", [one.strip() for line in PLACES.strip().splitlines() for one in line.split("|")])
+def test_hosts_of_a_pattern_at_places_of_it(case: str):
+    """What is no place belongs to the name, which no host has. Here {} is 5,000 digits more, more than Python reads."""
+    place, *expected = case.replace("{}", "9" * 5000).split()
+    assert Inventory("a,b,c,d,e,").matching(f"all[{place}]") == expected

@@ -26,7 +26,7 @@ class Known(NamedTuple):
 
 _PARTS = regexp(r"(?:\[[^\]]*\]|[^,:\[])+")
 _ADDRESS = regexp(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
-_INDEX = regexp(r"(.+)\[(-?\d+|-?\d*[:-]-?\d*)\]")
+_INDEX = regexp(r"(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]")
 
 
 def matching(pattern: Iterable[str], known: Known) -> list[str]:
@@ -63,13 +63,11 @@ def _one(part: str, known: Known) -> list[str]:
     names = _named(found[1] if found else part, known)
     if not found:
         return names
-    index = found[2]
-    if re.fullmatch(r"-?\d+", index):
-        at = _place(index)
-        return [names[at]] if -len(names) <= at < len(names) else []
-    first, last = re.fullmatch(r"(-?\d*)[:-](-?\d*)", index).groups()  # type: ignore[union-attr]
-    begin, end = _place(first or "0"), _place(last) if last else len(names) - 1
-    return names[begin : end + 1 or None]
+    _, place, first, last = found.groups()
+    begin = _place(place or first)
+    if place or (last and _place(last) == 0):  # an end of 0 is none, there
+        return names[begin : begin + 1 or None] if -len(names) <= begin else []
+    return names[begin : _place(last) + 1 if last else None]
 
 
 def _place(digits: str) -> int:
