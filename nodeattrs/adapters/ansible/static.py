@@ -57,8 +57,8 @@ class Static:
         self.root = root
         self._warnings: list[AnsibleError] = []
         self._references = References(root, Files(root, self._warn)).read()
-        folders = tuple(_folders(root))
-        self.looked = sum(path.startswith(folders) for its in self._references.paths.values() for path in its)
+        self._folders = tuple(_folders(root))
+        self.looked = sum(path.startswith(self._folders) for its in self._references.paths.values() for path in its)
 
     def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
         if kind == "duplicate-key" and MERGED not in message:  # that one is meant
@@ -99,13 +99,12 @@ class Static:
         found = self._references
         if found.encrypted or "" in found.absent:  # anything may be set there
             return
-        folders = tuple(_folders(self.root))  # elsewhere other programs have such templates
         asked = {"", *(one.rpartition("/")[2] for one in found.asked)} - found.absent
         for name, origin in found.mentions.items():
             is_fact = name.startswith("getent_")  # the module of that name sets them
             if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
                 continue
-            if not origin.file.startswith(folders):
+            if not origin.file.startswith(self._folders):  # elsewhere other programs have such templates
                 continue
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
