@@ -53,7 +53,8 @@ Imports nothing of ours but the table of codes, so that everyone may raise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+
+from nodeattrs.typed import Any
 
 Path = tuple[Any, ...]
 

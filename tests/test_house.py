@@ -20,6 +20,7 @@ FACE = ""
 
 RANKS = {
     "records": -2,
+    "typed": -2,
     "codes": -1,
     "lazily": -1,
     "errors": 0,

@@ -95,6 +95,7 @@ def test_a_command_loads_what_it_needs(command: str, place: Path):
     assert 0 == code, done.stderr
     assert [] == [name for name in own for room in without.split() if f"{name}.".startswith(f"{room}.")]
     assert "dataclasses" not in loaded or "lark" in loaded or sys.version_info >= (3, 14)  # its argparse has some
+    assert "typing" not in loaded or "tomllib" in loaded or "asyncio" in loaded
     if command != "run" or not sys.dont_write_bytecode:  # else bindings are read with lark each time
         may = f"{MAY.get(command)} {'textwrap' if '--help' in line else ''}".split()
         assert {"lark", "email", "inspect", "subprocess", "textwrap"} & {*loaded} <= {*may}

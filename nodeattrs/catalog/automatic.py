@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 Parameters = Mapping[str, Any]
 Candidate = str | FirstOf

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import Resource
@@ -16,6 +15,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.puppet.references import Ref
 from nodeattrs.records import NamedTuple, dataclass
+from nodeattrs.typed import Any
 
 
 class ChangedParameter(NamedTuple):

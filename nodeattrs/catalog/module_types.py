@@ -10,7 +10,6 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.catalog.errors import MoreRelations
 from nodeattrs.errors import DocumentError
@@ -19,6 +18,7 @@ from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.ruby_text import Call, Literal, Ruby
+from nodeattrs.typed import Any
 
 _RELATIONS = {f"auto{relation}": relation for relation in ("require", "subscribe", "before", "notify")}
 _FIELDS = ("newparam", "newproperty")

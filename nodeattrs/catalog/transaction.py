@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
@@ -17,6 +16,7 @@ from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.core.borders import taking
 from nodeattrs.puppet.references import Ref
 from nodeattrs.records import NamedTuple, dataclass, field
+from nodeattrs.typed import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf
 from nodeattrs.changes.dialects import DIALECTS, Dialect
@@ -29,6 +28,7 @@ from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.records import NamedTuple, dataclass, field
+from nodeattrs.typed import Any
 
 SECRET = "$secret"
 NO_ANSWER = "no answer"

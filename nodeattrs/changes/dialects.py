@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
 
 from nodeattrs.catalog.resources import RELATIONS
 from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf, lines_of
@@ -29,6 +28,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
+from nodeattrs.typed import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Composition

@@ -16,7 +16,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.changes.asking import AS_IT_IS, Ask, WhatIf
 from nodeattrs.changes.because import Because
@@ -42,6 +41,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
 from nodeattrs.records import dataclass, field
 from nodeattrs.runs.batches import each
 from nodeattrs.texts.documents import read
+from nodeattrs.typed import Any
 
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""

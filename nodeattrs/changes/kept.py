@@ -11,12 +11,12 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.changes.sides import Side
 from nodeattrs.disk import Entry
 from nodeattrs.errors import DocumentError
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 _VERSION = 1
 

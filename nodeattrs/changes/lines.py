@@ -10,7 +10,6 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.changes.asking import Ask, Part
 from nodeattrs.changes.comparing import NO_ANSWER, answered
@@ -24,6 +23,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.records import NamedTuple, dataclass, field
+from nodeattrs.typed import Any
 
 MOST = 200
 """Subjects of a dialect that are asked where nobody says otherwise."""

@@ -12,9 +12,9 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from nodeattrs.changes.sides import Side
+from nodeattrs.typed import Any
 
 EVERYTHING = "*"
 """The key of who may have looked at anything."""

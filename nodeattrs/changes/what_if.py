@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.changes.asking import Ask, WhatIf
 from nodeattrs.changes.hunks import text_of
@@ -17,6 +16,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _ITEM = regexp(r"(role|recipe)\[[^\]\n]+\]")
 _LINE = regexp(r"(.+):(\d{1,9})")

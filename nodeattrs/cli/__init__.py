@@ -27,12 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         from nodeattrs.cli.interrupts import at_once
 
         at_once()
-        import argparse
         import gc
 
-        # Beside ours argparse's own words stay English: to look for a translation of each takes a twentieth of a start.
-        argparse._ = str  # type: ignore[attr-defined]
-        sys.meta_path.insert(0, LateExpressions("yaml"))
+        sys.meta_path.insert(0, Sparing())
         # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
         gc.set_threshold(100_000)
         code = _run(argv)
@@ -48,41 +45,67 @@ def _run(argv: Sequence[str] | None) -> int:
     return run(argv)
 
 
-class LateExpressions:
-    """Loads one library so that each of its regular expressions is compiled when it is first used.
+class Sparing:
+    """Loads three libraries, each while something stands in for what it would load or make and few commands use.
 
-    PyYAML's C loader needs none of the pure one's: they take half of what a bare interpreter does. For a process that
-    is ours alone: `re.compile` is another one meanwhile.
+    Together that is a sixth of a start. For a process that is ours alone: what stands in is there for all meanwhile.
     """
 
-    def __init__(self, library: str) -> None:
-        self._library = library
-
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
-        """As those that find modules have it: where the library is, with a loader that compiles nothing."""
-        if name != self._library:
+        """As those that find modules have it: where a library is, with a loader that spares something."""
+        if name not in _SPARED:
             return None
-        from importlib.machinery import SourceFileLoader
-        from importlib.util import find_spec
-
-        sys.meta_path.remove(self)
-        spec = find_spec(name)
-        if spec is not None and isinstance(spec.loader, SourceFileLoader):  # one of this module's own
-            spec.loader.exec_module = _compiling_nothing(spec.loader.exec_module)  # type: ignore[method-assign]
+        found = (one.find_spec(name, path, target) for one in sys.meta_path if one is not self)
+        spec = next((spec for spec in found if spec is not None), None)
+        ours: Any = __spec__.loader
+        loader: Any = spec and spec.loader
+        if type(loader) is type(ours):  # which is the module's alone
+            loader.exec_module = _sparing(loader.exec_module, *_SPARED[name]())
         return spec
 
 
-def _compiling_nothing(load: Any) -> Any:
+def _sparing(load: Any, among: dict[str, Any], name: str, stand_in: Any) -> Any:
     def loaded(module: ModuleType) -> None:
-        import re
-
-        from nodeattrs.lazily import regexp
-
-        before = re.compile
-        re.compile = regexp
+        before = among.get(name)
+        among[name] = stand_in
         try:
             load(module)
         finally:
-            re.compile = before
+            if before is None:
+                del among[name]
+            else:
+                among[name] = before
 
     return loaded
+
+
+def _expressions() -> tuple[dict[str, Any], str, Any]:
+    """PyYAML's C loader needs no regular expression of the pure one's: each is compiled when it is first used."""
+    import re
+
+    from nodeattrs.lazily import regexp
+
+    return vars(re), "compile", regexp
+
+
+def _translations() -> tuple[dict[str, Any], str, Any]:
+    """Beside ours argparse's own words stay English."""
+    stand_in: Any = type(sys)("gettext")
+    stand_in.gettext, stand_in.ngettext = str, lambda one, more, count: one if count == 1 else more
+    return sys.modules, "gettext", stand_in
+
+
+def _addresses() -> tuple[dict[str, Any], str, Any]:
+    """A path is rarely made a URL; what makes one knows addresses of networks, too."""
+
+    def quote_from_bytes(text: bytes) -> str:
+        from urllib.parse import quote_from_bytes
+
+        return quote_from_bytes(text)
+
+    stand_in: Any = type(sys)("urllib.parse")
+    stand_in.quote_from_bytes = quote_from_bytes
+    return sys.modules, "urllib.parse", stand_in
+
+
+_SPARED = {"yaml": _expressions, "argparse": _translations, "pathlib": _addresses}

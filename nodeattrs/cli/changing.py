@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Container, Iterable
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path

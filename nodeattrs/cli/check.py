@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.dialects import others
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.errors import NodeattrsError

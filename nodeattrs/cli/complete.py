@@ -10,7 +10,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+
+from nodeattrs.typed import Any
 
 ASKED = ("NODE", "OTHER", "PATH", "KEY")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""

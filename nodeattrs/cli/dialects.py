@@ -10,10 +10,10 @@ import os
 import pathlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from nodeattrs.lazily import regexp
 from nodeattrs.records import replace
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
@@ -18,6 +17,7 @@ from nodeattrs.cli.options import (
     repository_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path

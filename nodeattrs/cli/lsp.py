@@ -12,12 +12,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodeattrs.cli.changing import add_asking, ask_of
 from nodeattrs.cli.options import add_ruby
 from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from lsprotocol import types

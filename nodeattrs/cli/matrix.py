@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
 from nodeattrs.cli.options import (
@@ -23,6 +22,7 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path

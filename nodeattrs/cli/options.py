@@ -11,12 +11,12 @@ import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
 from nodeattrs.cli.interrupts import while_working
@@ -14,6 +13,7 @@ from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, li
 from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
+from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from nodeattrs.cli.catalog import add_applying, applied, exit_code
 from nodeattrs.cli.exits import INTERRUPTED
@@ -35,6 +34,7 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report

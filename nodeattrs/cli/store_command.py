@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO
+
+from nodeattrs.typed import BinaryIO
 
 
 @contextmanager

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Protocol
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any, Protocol
 
 
 class Verb(Enum):

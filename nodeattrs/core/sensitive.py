@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
 
 from nodeattrs.errors import BadValue, TooDeep
+from nodeattrs.typed import Any, NoReturn
 
 
 def _own(value: Any) -> Any:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Any
 
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
@@ -19,6 +18,7 @@ from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 
 class Outcome(Enum):

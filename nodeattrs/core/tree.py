@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from nodeattrs.errors import BadArgument, BadKey, BadName, BadValue, Path, TooDeep, wrong_argument
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 __all__ = [
     "ABSENT",

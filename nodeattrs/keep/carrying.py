@@ -15,7 +15,6 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import groupby, islice
-from typing import Any
 
 from nodeattrs.core.tree import Path, checked_name
 from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
@@ -24,6 +23,7 @@ from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, taken
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
+from nodeattrs.typed import Any
 
 _MOST = 2**31
 

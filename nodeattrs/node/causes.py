@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
 from types import CodeType
-from typing import Any
 
 from nodeattrs.core.claim import CALLED, READ, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
@@ -29,6 +28,7 @@ from nodeattrs.texts import documents
 from nodeattrs.texts.file_names import file_of
 from nodeattrs.texts.flow import Code, Flow, Found, Frame
 from nodeattrs.texts.scopes import EACH, SOME
+from nodeattrs.typed import Any
 
 _MOST = 12
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Origin
 from nodeattrs.core.origins import At, Patched
@@ -23,6 +22,7 @@ from nodeattrs.node.setters import CodeLocator, Mark
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
+from nodeattrs.typed import Any
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from typing import Any
 
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
 from nodeattrs.node.values import HELD, Deferred, Withheld, computed
+from nodeattrs.typed import Any
 
 READY = HELD - {Deferred, Withheld}
 

@@ -6,7 +6,6 @@ A mark's causes stand beside its lines: `[[path, [cause, ...]], ...]`, the path 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.origins import At, Origins, Patched
@@ -16,6 +15,7 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters
 from nodeattrs.node.node_trace import causes_of
 from nodeattrs.node.setters import CodeLocator
+from nodeattrs.typed import Any
 
 _PLACE = ("kind", "name", "file", "line", "column")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
@@ -19,6 +18,7 @@ from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.levels import Level
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
+from nodeattrs.typed import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

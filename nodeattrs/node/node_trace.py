@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
@@ -34,6 +33,7 @@ from nodeattrs.node.setters import CodeLocator, Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.worked_lists import READY, Continued, Work, shown, work_at
+from nodeattrs.typed import Any
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW, _DEEPEST = 10, 6

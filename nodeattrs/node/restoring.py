@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
@@ -25,6 +24,7 @@ from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
@@ -21,6 +20,7 @@ from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement
 from nodeattrs.node.joined import READY, entry, has, keys_of, plain
 from nodeattrs.node.maps import Joined
 from nodeattrs.node.values import Deferred, refuse_spelled, steps_in, steps_of
+from nodeattrs.typed import Any, NoReturn, overload
 
 
 def no_step(here: Any, path: Path, step: Any) -> TypeConflict:

@@ -11,7 +11,6 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
@@ -21,6 +20,7 @@ from nodeattrs.node.component_tree import ComponentTree, Place, below, down, thi
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
+from nodeattrs.typed import Any
 
 
 class _Handle:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
@@ -28,6 +27,7 @@ from nodeattrs.puppet.references import (
     ref_of,
 )
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any, NoReturn
 
 _MARKS = regexp(
     r"""(?P<space>\s+|\#[^\n]*)

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument
 from nodeattrs.records import dataclass, field
+from nodeattrs.typed import Any
 
 Arrow = str
 """One of "->", "~>", "<-", "<~", as Puppet spells them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible import (
     Inventory,
@@ -26,6 +25,7 @@ from nodeattrs.records import dataclass
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Rendered

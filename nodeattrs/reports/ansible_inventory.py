@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.tree import ABSENT, spell
@@ -22,6 +21,7 @@ from nodeattrs.records import dataclass, field
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
 from nodeattrs.texts.documents import read
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node

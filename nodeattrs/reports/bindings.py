@@ -6,7 +6,6 @@ The adapter finds all of it; here it becomes data and lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from nodeattrs.adapters.bindings import Explanation, Graph, Injector
 from nodeattrs.adapters.bindings.combinations import wrongs_of
@@ -22,6 +21,7 @@ from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
+from nodeattrs.typed import Any
 
 
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import Any
 
 from nodeattrs.catalog import Outcome, Plan, Ref, Report
 from nodeattrs.catalog.errors import MoreRelations
@@ -19,6 +18,7 @@ from nodeattrs.reports.run import RunReports
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.applying import counted, outcome_data
 from nodeattrs.runs.lookups import Reading
+from nodeattrs.typed import Any
 
 _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}
 

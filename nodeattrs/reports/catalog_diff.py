@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from nodeattrs.catalog.differing import CatalogDifference, ChangedParameter
 from nodeattrs.catalog.resources import Resource
@@ -13,6 +12,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.records import dataclass
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import claimed, on_one_line
+from nodeattrs.typed import Any
 
 _WIDEST = 60
 

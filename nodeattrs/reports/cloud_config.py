@@ -6,7 +6,6 @@ What the merge found is the adapter's; here it becomes data and lines.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.steps import Change
 from nodeattrs.codes import code_named
@@ -17,6 +16,7 @@ from nodeattrs.records import dataclass, replace
 from nodeattrs.reports.config_text import json_tree
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import CloudConfigError, Instance, Merged, PartReport, Schema, Warned

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import date
-from typing import Any
+
+from nodeattrs.typed import Any
 
 
 def json_tree(value: Any) -> Any:

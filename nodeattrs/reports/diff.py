@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
@@ -19,6 +18,7 @@ from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import data_of, on_one_line
+from nodeattrs.typed import Any
 
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 _ELEMENT_SIGNS = {"added": "+", "removed": "-"}

@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, get_args
 
 from nodeattrs.codes import codes
 from nodeattrs.core.borders import Listed, taking
@@ -21,6 +20,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass, field, replace
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.typed import Any, Literal, get_args
 
 Severity = Literal["error", "warning", "note"]
 """How bad it is: what cannot be right; what is probably not meant; what is only worth knowing."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
@@ -18,6 +17,7 @@ from nodeattrs.reports.fold_text import data
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.show import tree_lines, written_lines
 from nodeattrs.reports.values import on_one_line
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.plain import NamedPolicy

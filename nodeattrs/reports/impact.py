@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
 
 from nodeattrs.changes.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.changes.hunks import Line
@@ -18,6 +17,7 @@ from nodeattrs.records import dataclass
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import on_one_line
+from nodeattrs.typed import Any
 
 _NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _SHOWN, _LISTED = 6, 40

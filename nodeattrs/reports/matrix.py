@@ -6,7 +6,6 @@ Any system's answers fit: a value or an error for each node, and the origins of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import shown
@@ -16,6 +15,7 @@ from nodeattrs.records import dataclass
 from nodeattrs.reports.lookup import plain
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

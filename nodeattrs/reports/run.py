@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.tree import ABSENT, spell
@@ -14,6 +13,7 @@ from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import data_of, is_leaf, on_one_line
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
+from nodeattrs.typed import Any
 
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"

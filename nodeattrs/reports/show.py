@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
@@ -15,6 +14,7 @@ from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node

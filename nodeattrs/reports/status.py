@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import Any
 
 from nodeattrs.keep import Revision
 from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.reports import Long
 from nodeattrs.reports.history import revision_dict, went
 from nodeattrs.reports.screen import Screen, in_columns, printable
+from nodeattrs.typed import Any
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 

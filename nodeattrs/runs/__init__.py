@@ -7,9 +7,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nodeattrs.lazily import imported
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -20,6 +19,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.unread import NOT_RUN, writes_in
 from nodeattrs.texts.writes import writes_of
+from nodeattrs.typed import Any
 
 _MOST_NODES, _MOST = 200, 6
 

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TextIO
 
 from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
@@ -24,6 +23,7 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
 from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any, TextIO
 
 VERSION = 1
 

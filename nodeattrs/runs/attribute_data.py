@@ -9,7 +9,6 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from typing import Any
 
 from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.tree import Path, meant, spell
@@ -21,6 +20,7 @@ from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.runs.conditions import Facts, When, read_when
 from nodeattrs.runs.fields import Fields
 from nodeattrs.texts import documents
+from nodeattrs.typed import Any
 
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 

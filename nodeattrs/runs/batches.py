@@ -17,13 +17,13 @@ from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.session import version
+from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from nodeattrs.runs.shipping import Packed

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
@@ -28,6 +27,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.runs.defaults import FILE
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.runs.repository import Repository

@@ -10,12 +10,12 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NotFound
 from nodeattrs.records import dataclass
 from nodeattrs.runs.repository import Repository
+from nodeattrs.typed import Any
 
 _COMMAND = ("git", "-c", "core.fsmonitor=false", "blame", "--porcelain", "--no-textconv")
 """Nothing that a repository has configured is started."""

@@ -9,7 +9,6 @@ import itertools
 import pathlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
@@ -33,6 +32,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
 from nodeattrs.runs.unread import NOT_RUN
 from nodeattrs.texts.documents import text_of
+from nodeattrs.typed import Any, TypeVar
 
 _Thing = TypeVar("_Thing")
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
 from nodeattrs.errors import BadArgument
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass
 from nodeattrs.runs.fields import Fields
+from nodeattrs.typed import Any
 
 Facts = Mapping[Any, Any]
 Test = Callable[[Any], bool]

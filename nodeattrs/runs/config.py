@@ -60,7 +60,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
 
 from nodeattrs.codes import codes
 from nodeattrs.core.budget import NAMES, Limits
@@ -74,6 +73,7 @@ from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.texts.documents import SYNTAXES, Document
+from nodeattrs.typed import Any
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""

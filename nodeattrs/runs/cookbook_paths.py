@@ -13,13 +13,13 @@ import pathlib
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NoReturn
 
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.runs.versions import Version
 from nodeattrs.texts import documents
+from nodeattrs.typed import NoReturn
 
 FOLDERS = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""

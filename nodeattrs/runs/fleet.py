@@ -18,7 +18,6 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
@@ -36,6 +35,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
 from nodeattrs.runs.together import Together
 from nodeattrs.texts.documents import Document, read
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -18,7 +18,6 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 from nodeattrs.adapters.plain import POLICIES, NamedPolicy
 from nodeattrs.core.fold import Folded, Layer, fold
@@ -30,6 +29,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.records import replace
 from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.runs.config import PlainFold

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import repeat
-from typing import Any
 
 from nodeattrs.errors import BadArgument
 from nodeattrs.lazily import regexp
 from nodeattrs.node.node import Node
 from nodeattrs.runs.versions import Constraint, Version
+from nodeattrs.typed import Any
 
 PLATFORM_WORDS = ("platform", "platform_family", "value_for_platform", "value_for_platform_family")
 

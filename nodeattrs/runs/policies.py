@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -20,6 +19,7 @@ from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.cookbook_paths import Lock
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.roles import Role
+from nodeattrs.typed import Any
 
 _LEVELS = ("default_attributes", "override_attributes")
 _FIELDS = (

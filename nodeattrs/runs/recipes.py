@@ -12,7 +12,6 @@ import pathlib
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from functools import cached_property
-from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import (
@@ -38,6 +37,7 @@ from nodeattrs.runs.resources import RESOURCE_WORDS
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
 from nodeattrs.texts.documents import content_of
+from nodeattrs.typed import Any, NoReturn
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 

@@ -18,7 +18,6 @@ import os
 import pathlib
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
@@ -48,6 +47,7 @@ from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
 from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
+from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera

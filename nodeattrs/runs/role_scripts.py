@@ -15,7 +15,6 @@ import pathlib
 import sys
 from collections.abc import Callable
 from types import CodeType, TracebackType
-from typing import Any
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import may_run, require_may_run
@@ -24,6 +23,7 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.lazily import regexp
 from nodeattrs.node.values import taken_in
 from nodeattrs.texts.python import PythonText
+from nodeattrs.typed import Any
 
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
 _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}

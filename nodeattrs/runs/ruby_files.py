@@ -10,7 +10,6 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from nodeattrs.core.claim import Origin
@@ -19,6 +18,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.repository import Repository
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.chef.ruby.helper import Helper

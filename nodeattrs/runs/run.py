@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, NoReturn, cast
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
@@ -33,6 +32,7 @@ from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any, NoReturn, cast
 
 
 @dataclass

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
@@ -30,6 +29,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.fast_json import encoded
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report

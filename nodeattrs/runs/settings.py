@@ -10,13 +10,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.records import NamedTuple
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.texts.nearest import is_ours, nearest
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin

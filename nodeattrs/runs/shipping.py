@@ -11,10 +11,10 @@ import os
 import pathlib
 import threading
 from collections.abc import Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from nodeattrs.errors import FleetError
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory

@@ -23,7 +23,6 @@ import stat
 from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
@@ -31,6 +30,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.typed import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""

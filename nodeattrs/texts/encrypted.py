@@ -6,11 +6,10 @@ A file that is encrypted as a whole is an unknown layer.
 
 from __future__ import annotations
 
-from typing import Any
-
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.tags import Tagged
+from nodeattrs.typed import Any
 
 _SIGNS = regexp(r"ENC\[(\w+),|(?m:^\s*\$ANSIBLE_VAULT;)|!vault|\bsops")
 _NOTES = {"mac", "version", "lastmodified"}

@@ -12,9 +12,9 @@ import gc
 import json
 from json.encoder import encode_basestring
 from math import inf
-from typing import Any
 
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 WORTH = 1_000_000
 """So many characters later orjson is worth its start."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path
@@ -16,6 +15,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.typed import Any
 
 
 class _Entry(NamedTuple):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import update_wrapper
-from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import missing_extra
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _PER_SIGN = 10
 _GROWING = ("center", "format", "indent", "replace")

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from json.decoder import scanstring  # type: ignore[attr-defined]
-from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
@@ -22,6 +21,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import DEEPEST, read_back
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
+from nodeattrs.typed import Any
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = regexp(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import pathlib
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
@@ -18,6 +17,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_of
 from nodeattrs.texts.encrypted import encrypted_whole, marked
+from nodeattrs.typed import Any
 
 _HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
 _HOW |= {"tags": Mapping | None, "document": int | None}

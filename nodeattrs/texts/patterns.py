@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache, partial, reduce
 from math import prod
 from operator import or_
-from typing import Any, Protocol
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any, Protocol
 
 _HINT = "pip install 'nodeattrs[regex]' searches with a limit of time, and knows more of Ruby's expressions"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadValue
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _BARE = regexp(r"[A-Za-z0-9_-]+")
 _NO_NAME = regexp(r"[^A-Za-z0-9_]")

@@ -12,7 +12,6 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import copied
@@ -21,6 +20,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Text
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
 
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 
 class _Any:

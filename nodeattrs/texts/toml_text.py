@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
-from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
@@ -18,6 +17,7 @@ from nodeattrs.errors import DocumentError, TooDeep
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Reading, Text
+from nodeattrs.typed import Any
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 import yaml
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
 from nodeattrs.texts.tags import Tagged
+from nodeattrs.typed import Any
 
 
 class _Spread(yaml.SafeDumper):

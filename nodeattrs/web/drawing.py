@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+
+from nodeattrs.typed import Any
 
 _WIDTH, _HEIGHT, _GAP, _ROW, _EDGE = 236, 30, 70, 14, 16
 _MOST = 400

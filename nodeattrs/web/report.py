@@ -6,9 +6,9 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 from nodeattrs.web.rendering import Source, environment, page, static
 
 

@@ -12,10 +12,10 @@ import mimetypes
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
 from http.cookies import SimpleCookie
-from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from nodeattrs.errors import missing_extra
+from nodeattrs.typed import Any
 from nodeattrs.web.asking import QUESTIONS, Answer, Site, answer
 from nodeattrs.web.pages import PAGES, Page, failed
 from nodeattrs.web.rendering import page, static

@@ -11,9 +11,8 @@ that Ansible has before it fills in templates. docs/ansible.md says what is read
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nodeattrs.lazily import imported
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible.answers import Variables

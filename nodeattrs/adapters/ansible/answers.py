@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from itertools import count
-from typing import Any
 
 from nodeattrs.adapters.ansible.files import Plan
 from nodeattrs.adapters.ansible.values import MaySet, as_json
@@ -21,6 +20,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.typed import Any
 
 _ANYTHING: Any = object()
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
@@ -20,6 +19,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.texts.places import Text
+from nodeattrs.typed import Any
 
 _KEYS = {"hosts": list, "vars": dict, "children": list}
 _SECONDS = 600

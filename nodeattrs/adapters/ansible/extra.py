@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
@@ -14,6 +13,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
+from nodeattrs.typed import Any
 
 COMMAND_LINE = Origin("-e")
 _WORD = regexp(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"])+""", re.DOTALL)

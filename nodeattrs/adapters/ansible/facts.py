@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.config import Config
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -16,6 +15,7 @@ from nodeattrs.adapters.ansible.values import Unsafe
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _PREFIX = "ansible_"
 _CONNECTION_TEXT = """

@@ -15,7 +15,6 @@ import os.path
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 import yaml
 
@@ -24,6 +23,7 @@ from nodeattrs.adapters.ansible.values import as_json
 from nodeattrs.core.budget import in_force
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.patterns import expression
+from nodeattrs.typed import Any
 
 _PLAIN_TEXT = """abs batch capitalize center count dictsort first float format groupby indent int items join last length
     list lower map max min reject rejectattr replace reverse round select selectattr slice sort string sum title trim

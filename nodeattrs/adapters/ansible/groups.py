@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import title as titled
@@ -18,6 +17,7 @@ from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass, field
+from nodeattrs.typed import Any
 
 PRIORITY = "ansible_group_priority"
 _ODD = regexp(r"^[\d\W]|[^\w]", re.ASCII)

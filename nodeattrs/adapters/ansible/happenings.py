@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Variables, only
 from nodeattrs.adapters.ansible.extra import words
@@ -28,6 +27,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.records import dataclass, field
+from nodeattrs.typed import Any
 
 _NAMES = {
     "package_facts": frozenset(("packages",)),

@@ -11,7 +11,6 @@ import re
 import shlex
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY, Group, Host, Tree
@@ -19,6 +18,7 @@ from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Lines
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
+from nodeattrs.typed import Any
 
 _HEADER = regexp(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
 _LIKE_HEADER = regexp(r"\[[^\]]*\]\s*(?:#.*)?$")

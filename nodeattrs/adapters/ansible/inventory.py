@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Shared, Variables
 from nodeattrs.adapters.ansible.config import Config, config_of
@@ -25,6 +24,7 @@ from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import near
+from nodeattrs.typed import Any
 
 LOCALHOST = "localhost"
 

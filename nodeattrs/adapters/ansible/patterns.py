@@ -7,13 +7,13 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
 from nodeattrs.core.budget import MAX_DIGITS
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 
 class Known(NamedTuple):

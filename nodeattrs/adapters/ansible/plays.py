@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Plan, nested
@@ -22,6 +21,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.records import dataclass
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 LookUp = Callable[[str], Any]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from typing import Any
 
 import yaml
 
@@ -14,6 +13,7 @@ from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
 from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.typed import Any
 
 _HIDDEN = MAGIC - SHOWN
 PROFILE = "inventory_legacy"

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
@@ -23,6 +22,7 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
-from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.filters import FILTERS, PLAIN, TESTS
@@ -22,6 +21,7 @@ from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import TooMuch
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.jinja import module, sandboxed
+from nodeattrs.typed import Any
 
 MOST_NESTED = 40
 """How many variables may need one another in a row."""

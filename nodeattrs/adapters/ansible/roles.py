@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested, plain_of
@@ -18,6 +17,7 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.records import dataclass, field, replace
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 _SUFFIXES = (".yml", ".yaml", ".json", "")
 MOST_INSIDE = 20

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files
@@ -22,6 +21,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
 _OF_FILES = {title(level) for level in range(3, 11)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -24,6 +23,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.records import replace
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 MOST_INCLUDES = 50
 """Files and roles may include each other so deep."""

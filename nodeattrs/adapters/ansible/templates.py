@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from nodeattrs.adapters.ansible.values import Unsafe, Vault
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _MARKS = regexp(r"\{\{|\{%|\{#")
 _PLAIN = regexp(r"\{\{\s*([A-Za-z_]\w*)((?:\.\w+|\[\s*(?:'[^']*'|\"[^\"]*\"|\d+)\s*\])*)\s*\}\}")

@@ -8,11 +8,11 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadValue
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _BARE = regexp(r"[A-Za-z0-9_-]+")
 _ESCAPED = regexp(r'["\\\x00-\x08\n-\x1f\x7f]')

@@ -6,7 +6,6 @@ A value that is encrypted stays closed here; `vault` opens it.
 from __future__ import annotations
 
 import datetime
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
@@ -19,6 +18,7 @@ from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import Frame, Safe
+from nodeattrs.typed import Any
 
 VAULT_HEADER = "$ANSIBLE_VAULT"
 """What the first line of an encrypted file begins with."""

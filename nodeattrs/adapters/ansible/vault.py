@@ -17,7 +17,6 @@ from binascii import Error, unhexlify
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, Decrypted, Vault
@@ -25,6 +24,7 @@ from nodeattrs.core.code import require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import missing_extra
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 _ROUNDS, _SIZE = 10_000, 32
 _HINT = "is it the password that it was encrypted with?"

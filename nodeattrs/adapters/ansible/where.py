@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.ansible.files import Plan
 from nodeattrs.adapters.ansible.levels import title
@@ -14,6 +13,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.records import dataclass, replace
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
 
 from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
@@ -37,6 +36,7 @@ from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.records import NamedTuple, dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
+from nodeattrs.typed import Any
 
 _CLASSIFIER_SECONDS = 60
 

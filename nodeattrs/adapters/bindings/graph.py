@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.types import spelled_key
@@ -12,6 +11,7 @@ from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.borders import taking
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True, order=True)

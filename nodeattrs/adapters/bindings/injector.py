@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast, overload
 
 from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
 from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
@@ -39,6 +38,7 @@ from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
+from nodeattrs.typed import Any, TypeVar, cast, overload
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")

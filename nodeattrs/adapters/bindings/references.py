@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import meant
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass, field
+from nodeattrs.typed import Any
 
 _REFERENCE = regexp(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
 _SEGMENT = regexp(r"\*\*?|\w[\w.-]*")

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from math import inf
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.producers import Constant
@@ -32,6 +31,7 @@ from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import BadKey, BadValue
 from nodeattrs.records import NamedTuple, dataclass, field
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

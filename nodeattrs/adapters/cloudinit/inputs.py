@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import type_of_text
@@ -21,6 +20,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer

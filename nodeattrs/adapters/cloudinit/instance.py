@@ -10,7 +10,6 @@ import base64
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
@@ -28,6 +27,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
 from nodeattrs.records import dataclass
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.texts.documents import Document

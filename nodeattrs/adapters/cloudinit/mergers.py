@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sized
 from functools import lru_cache, partial
-from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
@@ -40,6 +39,7 @@ from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any, Literal
 
 Mode = Literal["current", "documented"]
 

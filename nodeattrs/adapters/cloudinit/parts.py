@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
-from typing import Any
 
 import yaml
 
@@ -27,6 +26,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
+from nodeattrs.typed import Any
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"

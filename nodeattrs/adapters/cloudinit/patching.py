@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import measured
@@ -22,6 +21,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any
 
 _INDEX = regexp(r"\d{1,18}", re.ASCII)
 _PREFIX = "#cloud-config-jsonp"

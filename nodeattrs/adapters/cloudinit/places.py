@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import Any
 
 from nodeattrs.adapters.cloudinit.parts import marked
 from nodeattrs.core.claim import Locator, Origin
@@ -20,6 +19,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import DocumentError
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Text
+from nodeattrs.typed import Any
 
 
 class Earlier(NamedTuple):

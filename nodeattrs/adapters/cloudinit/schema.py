@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as File
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
 from nodeattrs.adapters.cloudinit.lints.values import is_foreign, kind_of
@@ -20,6 +19,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.errors import BadArgument, missing_extra
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

@@ -10,11 +10,11 @@ import operator
 import re
 from collections.abc import Callable
 from datetime import date
-from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _NAMED = regexp(
     r"(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Literal
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
@@ -23,6 +22,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any, Literal
 
 _NUMBERED = regexp(r"part-\d{3,}")
 

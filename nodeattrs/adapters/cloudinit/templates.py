@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.core.budget import Budget
@@ -20,6 +19,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.jinja import module, sandboxed
+from nodeattrs.typed import Any
 
 MISSING = "CI_MISSING_JINJA_VAR/"
 """What cloud-init puts before the name of a variable that is not there."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.archives import from_entry, set_filename, stops_as
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
@@ -27,6 +26,7 @@ from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from email.message import Message

@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
@@ -54,6 +53,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import TYPE_CHECKING, Any, get_args
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned

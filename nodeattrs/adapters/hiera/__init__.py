@@ -5,8 +5,6 @@
 ['a', 'b']
 """
 
-from typing import TYPE_CHECKING
-
 from nodeattrs.adapters.hiera.answers import trusted_facts
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.hierarchies import has_environments
@@ -17,6 +15,7 @@ from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.lazily import imported
+from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.census import (

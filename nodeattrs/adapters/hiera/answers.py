@@ -8,7 +8,6 @@ meet only the strategies know, and what a call may ask for besides is the scope'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.hiera.config import Config, Entry
@@ -25,6 +24,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.recorder import Recorder

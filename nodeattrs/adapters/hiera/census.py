@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
@@ -19,6 +18,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, spell, strict_key
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.records import NamedTuple, dataclass
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import UnknownLevel

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Mapping
-from typing import Any
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, bad_data
@@ -16,6 +15,7 @@ from nodeattrs.core.tree import NO_ENTRIES, Path, meant
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 NOT_INSTALLED = "module"
 """The kind of the one level of a module that is named and not there."""

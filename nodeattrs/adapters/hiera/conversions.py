@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.types import Type, parse_type
@@ -16,6 +15,7 @@ from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _WHOLE = r"0[xX][0-9A-Fa-f]+|0[bB][01]+|"
 _INTEGER = regexp(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)

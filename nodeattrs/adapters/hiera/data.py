@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
@@ -19,6 +18,7 @@ from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.documents import Document, content_of, decoded
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
+from nodeattrs.typed import Any, Literal, Protocol
 
 
 class ReadDocument(NamedTuple):

@@ -13,11 +13,10 @@ page docs/hiera.md lists the kinds. It knows nothing of how anything is looked u
 
 from __future__ import annotations
 
-from typing import Any
-
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 
 class HieraError(NodeattrsError):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
@@ -29,6 +28,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
 from nodeattrs.records import NamedTuple, dataclass
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

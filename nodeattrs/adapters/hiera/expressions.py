@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.keys import dug, split_key
@@ -19,6 +18,7 @@ from nodeattrs.adapters.hiera.values import written
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any, Protocol
 
 
 class Speech(Protocol):

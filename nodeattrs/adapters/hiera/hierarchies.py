@@ -12,7 +12,6 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any, Literal
 
 from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
@@ -25,6 +24,7 @@ from nodeattrs.core.tree import ABSENT, copied, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any, Literal
 
 _NAME = regexp("[A-Za-z0-9_]+")
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.texts.patterns import BadPattern, Expression

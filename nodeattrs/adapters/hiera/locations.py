@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
 
 from nodeattrs.adapters.hiera.config import URIS, Config, Entry
 from nodeattrs.adapters.hiera.data import Source
@@ -20,6 +19,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 
 class Location(NamedTuple):

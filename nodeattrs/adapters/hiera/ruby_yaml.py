@@ -11,7 +11,6 @@ from __future__ import annotations
 import binascii
 import re
 from functools import lru_cache
-from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
@@ -19,6 +18,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
+from nodeattrs.typed import Any
 
 
 class Symbol(str):

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
-from typing import Any
 
 from nodeattrs.adapters.hiera.config import FILE_FUNCTIONS, Config, Entry
 from nodeattrs.adapters.hiera.data import DataFile
@@ -27,6 +26,7 @@ from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, loo
 from nodeattrs.puppet.regex import translated
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.patterns import fits
+from nodeattrs.typed import Any
 
 _OPTIONS = "lookup_options"
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")

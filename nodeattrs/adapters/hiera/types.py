@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.tree import meant
@@ -22,6 +21,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.puppet.regex import translated
 from nodeattrs.records import dataclass
 from nodeattrs.texts.patterns import BadPattern, Expression
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ would read different texts. It knows no lookup.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import SCALARS, Path
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 LEAVES = SCALARS | {Encrypted}
 """What a value of data has at its ends."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from nodeattrs.adapters.hiera.answers import Answers
 from nodeattrs.adapters.hiera.config import URIS, Entry
@@ -15,6 +14,7 @@ from nodeattrs.adapters.hiera.expressions import names_in, variable
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

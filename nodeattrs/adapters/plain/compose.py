@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from nodeattrs.adapters.plain.policies import NamedPolicy
 from nodeattrs.core.folding import meet, note
@@ -36,6 +35,7 @@ from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.tags import Tagged
+from nodeattrs.typed import Any
 
 # --- tags
 

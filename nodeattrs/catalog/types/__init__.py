@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
 
 from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, NodeattrsError
+from nodeattrs.typed import Any
 
 __all__ = [
     "OURS",

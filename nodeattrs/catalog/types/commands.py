@@ -14,7 +14,6 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
 
 from nodeattrs.catalog.documents import nearest_first
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
@@ -23,6 +22,7 @@ from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 from nodeattrs.errors import BadArgument
 from nodeattrs.records import dataclass, field
+from nodeattrs.typed import Any, ClassVar
 
 _MARK = "NODEATTRS_EXECUTE"
 _MOST_SHOWN = 400

@@ -14,7 +14,6 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
 
 from nodeattrs.catalog.documents import nearest_first
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
@@ -26,6 +25,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import BadArgument
 from nodeattrs.records import dataclass, field
+from nodeattrs.typed import Any, ClassVar
 
 _MOST_DIFF_BYTES = 200_000
 

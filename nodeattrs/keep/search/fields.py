@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from nodeattrs.core.folding import Folding
@@ -24,6 +23,7 @@ from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import decoded, encoded
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

@@ -19,7 +19,6 @@ import operator
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
@@ -27,6 +26,7 @@ from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 LONGEST_QUERY = 10_000
 """Characters of a query."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, ClassVar
 
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any, ClassVar
 
 _WORD = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
 _NO_WORD = r"[^A-Za-z0-9@._':-]"

@@ -30,7 +30,6 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
@@ -44,6 +43,7 @@ from nodeattrs.keep.stores.pieces import ZLIB, form_of, hashed, json_text, writt
 from nodeattrs.keep.stores.turns import Turns, folder_turn
 from nodeattrs.records import dataclass, replace
 from nodeattrs.texts import documents
+from nodeattrs.typed import Any
 
 _VERSION = 1
 _FORMAT = {"format": "nodeattrs-kept-snapshot", "version": _VERSION}

@@ -9,10 +9,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap

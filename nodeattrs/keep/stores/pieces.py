@@ -15,12 +15,12 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import decoded, encoded, quoted
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap, Noted, Saved

@@ -14,7 +14,6 @@ import os
 import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
@@ -24,6 +23,7 @@ from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, only
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.typed import Any
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474

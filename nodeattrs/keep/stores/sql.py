@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
@@ -56,6 +55,7 @@ from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
 from nodeattrs.texts.fast_json import decoded
+from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search.query import Query

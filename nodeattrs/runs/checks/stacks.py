@@ -10,7 +10,6 @@ import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
@@ -24,6 +23,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
 from nodeattrs.texts.documents import content_of
+from nodeattrs.typed import Any
 
 _RANKS = {
     "environment override": 12,

@@ -18,7 +18,6 @@ from __future__ import annotations
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
@@ -32,6 +31,7 @@ from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.records import dataclass
 from nodeattrs.texts import documents
+from nodeattrs.typed import Any
 
 ENTRY_POINTS = "nodeattrs.facts"
 """The entry point group under which a package offers its fact functions."""

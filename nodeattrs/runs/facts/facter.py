@@ -14,7 +14,6 @@ import ipaddress
 import math
 import reprlib
 from collections.abc import Callable
-from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell
@@ -23,6 +22,7 @@ from nodeattrs.records import dataclass, field
 from nodeattrs.runs.facts import platforms
 from nodeattrs.runs.facts.addresses import address_entry, named
 from nodeattrs.texts.documents import Document
+from nodeattrs.typed import Any
 
 _PLATFORMS = {
     "archlinux": "arch",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
@@ -18,6 +17,7 @@ from nodeattrs.core.claim import Locator
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass, field, fields
+from nodeattrs.typed import Any
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]

@@ -8,7 +8,6 @@ is found by `faults`; what is wrong among items is for the resolution.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing
@@ -16,6 +15,7 @@ from nodeattrs.adapters.bindings.model.types import Asked, Type
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.records import dataclass, field
+from nodeattrs.typed import Any
 
 NOWHERE = Origin("caller")
 

@@ -10,7 +10,6 @@ import copy
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.state import Objects, State
@@ -21,6 +20,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.references import Reference
 from nodeattrs.records import dataclass, field, replace
+from nodeattrs.typed import Any, Protocol
 
 
 class Producer(ABC):

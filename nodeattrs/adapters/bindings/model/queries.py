@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
@@ -17,6 +16,7 @@ from nodeattrs.adapters.bindings.model.types import Asked, Type
 from nodeattrs.puppet.references import Reference
 from nodeattrs.records import dataclass
 from nodeattrs.texts.patterns import expression
+from nodeattrs.typed import Any
 
 Condition = tuple[Any, ...]
 """(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import injected_by, variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
@@ -20,6 +19,7 @@ from nodeattrs.adapters.bindings.production.filling import Slot, not_given, plac
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
 from nodeattrs.core.tree import near
+from nodeattrs.typed import Any
 
 _PRODUCERS = "Type[Producer["
 

@@ -11,7 +11,6 @@ import copy
 import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Self
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
@@ -43,6 +42,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import meant
 from nodeattrs.puppet.references import Reference
+from nodeattrs.typed import TYPE_CHECKING, Any, Self
 
 _MISSING: Any = object()
 _MADE_ONCE: Any = object()

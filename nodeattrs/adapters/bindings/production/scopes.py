@@ -10,7 +10,8 @@ import inspect
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+
+from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from asyncio import Future

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
@@ -53,6 +52,7 @@ from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.lazily import regexp
+from nodeattrs.typed import Any
 
 _MANY = 50_000
 """When so many keys were looked at for near misses, all of them together, nobody looks for more."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from math import inf
-from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind, When
@@ -19,6 +18,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.records import NamedTuple, dataclass, field
+from nodeattrs.typed import Any
 
 CLASS_IDS = ("included_classes", "excluded_classes")
 """The ids whose fragments are includes and excludes of classes; they need no multibind."""

@@ -19,11 +19,11 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NoReturn
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
+from nodeattrs.typed import Any, NoReturn
 
 __all__ = ["SECONDS", "Helper", "Message"]
 

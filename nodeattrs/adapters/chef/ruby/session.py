@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
 
 from nodeattrs.adapters.chef.ruby.helper import Helper, Message
 from nodeattrs.adapters.chef.ruby.places import RubyPlace, Statement, statements
@@ -25,6 +24,7 @@ from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.writers import ListWriter, Writer
 from nodeattrs.records import NamedTuple, dataclass, field
+from nodeattrs.typed import Any
 
 __all__ = ["Asked", "RubySession"]
 

@@ -5,10 +5,9 @@ What each name means, with an example and the remedy: docs/cloudinit.md, "Warnin
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any, Literal
 
 WARNINGS: dict[str, str] = {
     "no-dict-merger": "a definition without a dict merger drops the whole part",

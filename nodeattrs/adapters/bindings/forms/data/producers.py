@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from nodeattrs.adapters.bindings.forms.data.shapes import (
     KEY,
@@ -54,6 +53,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.records import replace
 from nodeattrs.texts.patterns import BadPattern
 from nodeattrs.texts.patterns import expression as expression_of
+from nodeattrs.typed import Any
 
 
 def expression(reading: Reading, data: Any, path: Path) -> Node:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
 from nodeattrs.adapters.bindings.model.expressions import (
@@ -32,6 +31,7 @@ from nodeattrs.adapters.bindings.model.producers import Ref
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any
 
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "default": "default"}
 _MOST_DIGITS = 4000

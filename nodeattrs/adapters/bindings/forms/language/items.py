@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from nodeattrs.adapters.bindings.forms.language.expressions import Expressions, written
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
@@ -35,6 +34,7 @@ from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, Condition, 
 from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
 from nodeattrs.adapters.bindings.model.types import Asked, target_of
 from nodeattrs.core.claim import Origin
+from nodeattrs.typed import Any
 
 
 class Items:

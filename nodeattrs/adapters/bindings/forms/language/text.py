@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.forms.language.trees import Unexpected, tree_of
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -17,6 +16,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
 from nodeattrs.texts.patterns import BadPattern, expression
+from nodeattrs.typed import Any, TypeVar
 
 _KEYWORDS = (
     "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",

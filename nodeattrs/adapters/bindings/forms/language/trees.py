@@ -18,10 +18,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from importlib.util import cache_from_source
 from pkgutil import get_data
-from typing import Any
 
 from nodeattrs.disk import write_whole
 from nodeattrs.errors import missing_extra
+from nodeattrs.typed import Any
 
 _MOST = 500
 """So many trees are remembered; with more, those that were written first go."""
