@@ -57,3 +57,25 @@ def test_a_library_that_a_command_loads_makes_nothing_before_it_is_used():
     assert first.startswith("_Regexp {'a': [1, datetime.date(2001, 1, 1), True, 16, None, 1.5], 'b': 'x'}")
     assert "True True True False file:///a%20b True" == after
     assert ["expected one argument", "expected 2 arguments"] == errors
+
+
+_HASHED = """
+import sys
+from nodeattrs.keep import hashes
+content = b"x" * (hashes.SMALL // 2 + 1)
+for _ in range(3):
+    print(hashes.sha256(content).hex(), "hashlib" in sys.modules)
+print(hashes.blake2b(b"a", digest_size=8).hexdigest())
+"""
+
+
+def test_openssl_is_loaded_when_more_is_hashed_than_a_node_and_comes_to_the_same():
+    import hashlib
+
+    from nodeattrs.keep.hashes import SMALL
+
+    done = subprocess.run([sys.executable, "-c", _HASHED], capture_output=True, text=True, check=True)
+
+    digest = hashlib.sha256(b"x" * (SMALL // 2 + 1)).hexdigest()
+    short = hashlib.blake2b(b"a", digest_size=8).hexdigest()
+    assert [f"{digest} False", f"{digest} True", f"{digest} True", short] == done.stdout.splitlines()

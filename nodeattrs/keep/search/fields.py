@@ -8,7 +8,6 @@ no query and no index.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
+from nodeattrs.keep.hashes import sha256
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import decoded, encoded
@@ -189,7 +189,7 @@ def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
         first = _text({name: chef[name] for name in names if name in chef})
         second = first if chef is own else _text({name: own[name] for name in names if name in own})
         content = b"\n".join([_text(steps), first[1:-1], second[1:-1]])
-        yield IndexPart(hashlib.sha256(content).digest(), steps, chef, own, names)
+        yield IndexPart(sha256(content), steps, chef, own, names)
 
 
 _NONE: JsonMap = {}

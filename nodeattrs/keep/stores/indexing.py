@@ -5,11 +5,11 @@ What can be found of a node are its parts; a part that other nodes have is there
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from nodeattrs.keep.hashes import blake2b
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ WORDS = regexp(r"[A-Za-z0-9@._':-]+")
 
 def number_of(secret: bytes, kind: bytes, content: bytes) -> int:
     """What a store with this key calls a thing."""
-    digest = hashlib.blake2b(content, digest_size=8, key=secret, person=kind).digest()
+    digest = blake2b(content, digest_size=8, key=secret, person=kind).digest()
     return int.from_bytes(digest, signed=True)
 
 

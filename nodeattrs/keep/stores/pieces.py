@@ -7,7 +7,6 @@ place leaves the other pieces as they were. It knows no store, but for the table
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import marshal
 import threading
@@ -18,6 +17,7 @@ from itertools import groupby
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
+from nodeattrs.keep.hashes import sha256
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import decoded, encoded, quoted
 from nodeattrs.typed import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap, Noted, Saved
     from nodeattrs.keep.stores.talk import Question, Talk
 
-HASH = hashlib.sha256().digest_size
+HASH = 32
 """Bytes of a piece's name."""
 
 _SMALLEST, _LARGEST = 256, 16_384
@@ -146,7 +146,7 @@ def _remembered(part: bytes) -> Sequence[tuple[bytes, bytes]]:
 
 def hashed(content: bytes) -> bytes:
     """The name of a piece, or of a text."""
-    return hashlib.sha256(content).digest()
+    return sha256(content)
 
 
 ZLIB, ZSTD = PACKINGS = "zlib", "zstd"
