@@ -302,6 +302,13 @@ class TestTheCommand:
         assert "port: 2 values on 3 nodes" in run("matrix", "port")[1]
         assert run("diff", "web1", "db1")[1] == "--- web1\n+++ db1\nport\n  - 80\n  + 70\n"
 
+    def test_hosts_that_differ_in_what_is_encrypted_are_told_so_and_nothing_of_it(self, run):
+        vault = "pw: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  3763\n"
+        out = run("diff", "web1", "db1", host_vars__web1=vault)[1]
+
+        assert out.startswith('--- web1\n+++ db1\nport\n  - 80\n  + 70\npw\n  - {"$sensitive": "withheld"}\n')
+        assert "3763" not in out
+
 
 def test_a_pattern_that_python_may_read_as_a_set_of_sets_some_day_is_one():
     """

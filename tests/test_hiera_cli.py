@@ -314,7 +314,7 @@ class TestWholeTrees:
         Read by a node or not.
         """
         assert (0, "data/common.yaml:1\ndata/nodes/web1.yaml:1\ndata/old/stale.yaml:1\n", "") == said("who-has", "k")
-        assert 3 == said("who-has", "nope")[0]
+        assert (3, "nope: no data file has it\n", "") == said("who-has", "nope")
 
     def test_what_nobody_reads(self, said):
         """

@@ -30,6 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         import gc
 
         sys.meta_path.insert(0, Sparing())
+        if sys.version_info < (3, 12):  # where datetime makes all its classes in Python before it takes those of C
+            sys.modules.setdefault("datetime", __import__("_datetime"))
         # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
         gc.set_threshold(100_000)
         code = _run(argv)
@@ -46,7 +48,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 class Sparing:
-    """Loads three libraries, each while something stands in for what it would load or make and few commands use.
+    """Loads some libraries, each while something stands in for what it would load or make and few commands use.
 
     Together that is a sixth of a start. For a process that is ours alone: what stands in is there for all meanwhile.
     """
@@ -80,7 +82,7 @@ def _sparing(load: Any, among: dict[str, Any], name: str, stand_in: Any) -> Any:
 
 
 def _expressions() -> tuple[dict[str, Any], str, Any]:
-    """PyYAML's C loader needs no regular expression of the pure one's: each is compiled when it is first used."""
+    """Where C does the work the pure modules' regular expressions are not needed: each is compiled at its first use."""
     import re
 
     from nodeattrs.lazily import regexp
@@ -108,4 +110,10 @@ def _addresses() -> tuple[dict[str, Any], str, Any]:
     return sys.modules, "urllib.parse", stand_in
 
 
-_SPARED = {"yaml": _expressions, "argparse": _translations, "pathlib": _addresses}
+_SPARED = {
+    "yaml": _expressions,
+    "json.scanner": _expressions,
+    "json.encoder": _expressions,
+    "argparse": _translations,
+    "pathlib": _addresses,
+}

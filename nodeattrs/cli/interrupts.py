@@ -6,8 +6,8 @@ Imports nothing that takes time, since the first moments are what it is about.
 from __future__ import annotations
 
 import os
-import signal
 import sys
+from _signal import SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]  # without enums
 
 _AT_ONCE = False
 
@@ -19,16 +19,16 @@ def at_once() -> None:
     Python itself does before it comes to us is out of reach.
     """
     global _AT_ONCE
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if getsignal(SIGINT) is default_int_handler:
         _AT_ONCE = True
-        signal.signal(signal.SIGINT, _end)
+        signal(SIGINT, _end)
         sys.unraisablehook = _unraisable
 
 
 def while_working(work: bool) -> None:
     """Whether a command is at work, which is to put things in order when it is interrupted."""
     if _AT_ONCE:
-        signal.signal(signal.SIGINT, signal.default_int_handler if work else _end)
+        signal(SIGINT, default_int_handler if work else _end)
 
 
 def _end(*_: object) -> None:

@@ -51,7 +51,7 @@ class RunListItem(NamedTuple):
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> RunListItem | None:
     """The nodes of a fleet have the same few."""
-    if found := _ROLE.fullmatch(text):
+    if text.startswith("role[") and (found := _ROLE.fullmatch(text)):
         return RunListItem("role", found[1])
     if found := _RECIPE.fullmatch(text) or _BARE_PINNED.fullmatch(text):
         return RunListItem("recipe", found[1], found[2])

@@ -254,8 +254,10 @@ def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str
 
 
 def differences(one: Variables, other: Variables) -> dict[str, tuple[Any, Any]]:
-    """The variables that two answers have not alike, each with both values."""
+    """The variables that two answers have not alike, each with both values; what is encrypted is withheld."""
     left, right = as_json(one.vars), as_json(other.vars)
     names = sorted(left.keys() | right.keys())
     pairs = {name: (left.get(name, ABSENT), right.get(name, ABSENT)) for name in names}
-    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1] or type(pair[0]) is not type(pair[1])}
+    apart = [name for name, (a, b) in pairs.items() if a != b or type(a) is not type(b)]
+    shown, others = _data(one.vars), _data(other.vars)
+    return {name: (shown.get(name, ABSENT), others.get(name, ABSENT)) for name in apart}

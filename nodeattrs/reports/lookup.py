@@ -280,9 +280,11 @@ class WhoHas(NamedTuple):
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """One place a line."""
+        """One place a line; a sentence where there is none."""
         for one in self.origins:
             yield printable(str(one.place))
+        if not self.origins:
+            yield printable(f"{self.key}: no data file has it")
 
 
 class NobodyReads(NamedTuple):

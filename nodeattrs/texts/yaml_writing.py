@@ -13,7 +13,22 @@ from nodeattrs.texts.tags import Tagged
 from nodeattrs.typed import Any
 
 
-class _Spread(yaml.SafeDumper):
+class _Whole:
+    """Knows whole numbers without the expressions that look for fractions, which it takes a while to compile."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> Any:
+        """The tag of a scalar, a list or a map."""
+        is_plain = kind is yaml.ScalarNode and implicit[0] and value.isascii()
+        if is_plain and value.isdecimal() and (value[0] != "0" or value == "0"):
+            return "tag:yaml.org,2002:int"
+        return super().resolve(kind, value, implicit)  # type: ignore[misc]
+
+
+class _Aliased(_Whole, yaml.SafeDumper):
+    """Writes what occurs twice once."""
+
+
+class _Spread(_Whole, yaml.SafeDumper):
     """Writes what occurs twice twice."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -24,7 +39,7 @@ class _Blocks(_Spread):
     """Long texts as blocks, too."""
 
 
-class _QuickBlocks(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+class _QuickBlocks(_Whole, getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
     """The same by libyaml, where PyYAML has it: it folds a long quoted text at another place."""
 
     ignore_aliases = _Spread.ignore_aliases
@@ -85,7 +100,7 @@ def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout:
     """
     if blocks or not aliases:
         _draw(value)
-    dumper = _QuickBlocks if blocks else yaml.SafeDumper if aliases else _Spread
+    dumper = _QuickBlocks if blocks else _Aliased if aliases else _Spread
     layout = {"sort_keys": False, "allow_unicode": True, **layout}
     try:
         try:

@@ -116,6 +116,8 @@ MAX_BYTES = Limits().bytes
 _READ_DIFFERENTLY = regexp(
     r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]", re.MULTILINE
 )
+_SIGNS = ("\t", "\ufeff", "?", "!", "%", "\\", ":,", ":[", ":]", ":{", ":}")
+"""One of which any of that has; most texts have none, and no expression is compiled for them."""
 
 
 class _CloudInit(Safe):
@@ -133,7 +135,9 @@ class _CloudInit(Safe):
         return CloudConfigError(fault, f"broken YAML: {message}", line=line, column=column, hint=hint)
 
     def parser(self) -> Any:
-        pure = not hasattr(yaml, "CSafeLoader") or _READ_DIFFERENTLY.search(self.text.text)
+        text = self.text.text
+        differs = any(sign in text for sign in _SIGNS) and _READ_DIFFERENTLY.search(text)
+        pure = not hasattr(yaml, "CSafeLoader") or differs
         return (yaml.SafeLoader if pure else yaml.CSafeLoader)(self.text.text)
 
     def scalar(self, event: Any) -> Any:

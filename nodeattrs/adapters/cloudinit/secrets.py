@@ -41,13 +41,17 @@ _LOOKS = regexp(
     r"-----BEGIN [A-Z ]*PRIVATE KEY|^\s*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
     re.M,
 )
+_ENDS = ("passwd", "password", "passphrase", "secret", "token", "psk", "key", "_private")
+_SIGNS = ("$", "://", "-----BEGIN ", "PrivateKey")
+"""How such a key ends, and what such a text has: most have none of it, and no expression is compiled for them."""
+
 WITHHELD = str(Sensitive(""))
 """What stands in the place of a secret that is withheld."""
 
 
 def veiled(text: str) -> str:
     """A text that may be printed: itself, unless it looks like a secret."""
-    return WITHHELD if _LOOKS.search(text) else text
+    return WITHHELD if _looks(text) else text
 
 
 def _withheld(_: Any) -> str:
@@ -88,13 +92,15 @@ def _guarded(path: Path, value: Any, is_place: bool, hide: Callable[[Any], Any])
 
 
 def _looks(value: str | bytes) -> bool:
-    return _LOOKS.search(value if isinstance(value, str) else value.decode("latin-1")) is not None
+    text = value if isinstance(value, str) else value.decode("latin-1")
+    return any(sign in text for sign in _SIGNS) and _LOOKS.search(text) is not None
 
 
 def _is_place(path: Path) -> bool:
     """Whether what stands there is a secret, or stands in one."""
     named = next((str(step) for step in reversed(path) if not isinstance(step, int)), "")
-    return _NAMED.search(named) is not None or any(
+    may_be = not named.isascii() or named.lower().rstrip("\n").endswith(_ENDS)
+    return (may_be and _NAMED.search(named) is not None) or any(
         len(path) >= len(place) and all(want in ("*", step) for want, step in zip(place, path, strict=False))
         for place in _PLACES
     )

@@ -56,7 +56,7 @@ def _bad(kind: str, error: DocumentError) -> BadData:
 
 
 def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
-    half = HALF_PAIR.search(text.text)
+    half = None if text.text.isascii() else HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
     if syntax == "json":

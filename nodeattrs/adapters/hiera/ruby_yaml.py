@@ -79,7 +79,7 @@ def scalar(text: str) -> Any:
     """
     if not text:
         return None
-    if text.isascii() and text.isdecimal() and text[0] != "0" and len(text) < 10:
+    if text.isascii() and text.isdecimal() and (text[0] != "0" or len(text) == 1) and len(text) < 10:
         return int(text)  # as most numbers are: no expression is compiled for it
     if _WORD.match(text) or "\n" in text:
         return text if len(text) > 5 else _WORDS.get(text.lower(), text)
