@@ -37,7 +37,6 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
-from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any, Literal
 
@@ -45,7 +44,6 @@ Mode = Literal["current", "documented"]
 
 _LISTS = (LIST, "tuple")
 _KINDS: dict[type, str] = {tuple: "tuple"}
-_PIECE = regexp(r"([a-z_][a-z0-9_]*)\((.*)\)")
 _KEYS = ("merge_how", "merge_type")
 
 
@@ -111,15 +109,15 @@ def parse_definition(text: str) -> Definition:
         folded = piece.lower().strip().replace("-", "_")
         if not folded:
             continue
-        found = _PIECE.fullmatch(folded)
-        if found is None:
+        name, _, rest = folded.partition("(")
+        if not (name.isascii() and name.isidentifier() and rest.endswith(")")) or "\n" in rest:
             raise CloudConfigError(
                 "format",
                 f"{piece.strip()!r} is no merger of a merge definition",
                 hint=_format_hint(folded),
             )
-        options = tuple(option.strip() for option in found[2].split(",") if option.strip())
-        specs.append(MergerSpec(found[1], options))
+        options = tuple(option.strip() for option in rest[:-1].split(",") if option.strip())
+        specs.append(MergerSpec(name, options))
     return Definition(tuple(specs))
 
 
