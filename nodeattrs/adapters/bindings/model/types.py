@@ -21,6 +21,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.lazily import regexp
 from nodeattrs.puppet.references import Reference, unquoted
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any as OurAny
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
@@ -368,7 +369,7 @@ HASH = Type("Hash")
 
 _OF_HINT: dict[Any, Type] = {
     int: Type("Integer"), float: Type("Float"), str: Type("String"), bool: Type("Boolean"), list: ARRAY,
-    dict: HASH, Any: ANY, object: ANY, re.Pattern: Type("Pattern"),
+    dict: HASH, Any: ANY, OurAny: ANY, object: ANY, re.Pattern: Type("Pattern"),
 }  # fmt: skip
 _UNIONS: dict[frozenset[Any], Type] = {
     frozenset({int, float}): Type("Number"),

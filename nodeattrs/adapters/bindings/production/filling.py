@@ -18,6 +18,7 @@ from nodeattrs.adapters.bindings.model.values import shown_file
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.records import dataclass
+from nodeattrs.typed import Any as OurAny
 
 EMPTY: Any = inspect.Parameter.empty
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -92,7 +93,7 @@ def returned(call: Callable[..., Any], register: Classes) -> Type | None:
     if get_origin(hint) in (Iterator, Generator, AsyncIterator, AsyncGenerator):
         hint = get_args(hint)[0]  # of a factory that yields
     try:
-        return None if hint in (None, Any, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
+        return None if hint in (None, Any, OurAny, types.NoneType) else type_of_hint(_without_none(hint)[0], register)
     except BindingError:
         return None
 
