@@ -2,8 +2,8 @@
 
 To type checkers they are its own. While a program runs most of them stand in annotations alone, which nobody
 evaluates, and the rest name types that nobody takes apart. Who does, imports `typing` itself: where classes of others
-are looked at (`adapters/bindings`), and for `Answer`, of which anybody may ask whether something is one
-(docs/decisions/0023).
+are looked at (`adapters/bindings`), where a library looks at ours (`cli/mcp`), and for `Answer`, of which anybody may
+ask whether something is one (docs/decisions/0023).
 """
 
 from __future__ import annotations

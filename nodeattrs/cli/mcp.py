@@ -10,10 +10,10 @@ import argparse
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any  # which the library reads
 
 from nodeattrs.cli.options import add_store
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import Any
 
 SUMMARY = "answer programs: explain, search, diff, impact and check as tools"
 DESCRIPTION = """\
