@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -12,9 +13,11 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.core.policy import MAP
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.node import component_tree, ledger, view
 from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.setters import Setter
 from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
 from tests.vectors.chef_program import Program
@@ -43,6 +46,19 @@ class TestWhatAWriteCopies:
             node.default["a"]["b"]["c"] = number
 
         assert tree_of(node, 2, "a", "b") is before
+
+    def test_nor_where_steps_are_taken_at_once(self, node):
+        """What a write notes of its way holds no view itself."""
+        for key in "bd":
+            node.default["a", key, "c"] = 1
+        before = [tree_of(node, 2, *steps) for steps in (["a"], ["a", "b"], ["a", "d"])]
+        for number in range(20):
+            node.default["a", "b", "c"] = number
+            assert (node["a", "b", "c"], node["a", "d", "c"]) == (number, number - 1 if number else 1)
+            node.default["a", "d", "c"] = number
+
+        now = [tree_of(node, 2, *steps) for steps in (["a"], ["a", "b"], ["a", "d"])]
+        assert all(one is other for one, other in zip(before, now, strict=True))
 
     def test_one_level_each_where_a_view_is_held(self, node):
         """The maps on the path, once; what lies beside them is shared."""
@@ -172,6 +188,49 @@ def a_writer_that_was_cut_off() -> list[str]:
     return found + ([] if node["a"] == {"new": 1} else [f"the node became {node['a']}"])
 
 
+DOORS: tuple[Callable[[Node], Any], ...] = (
+    lambda node: node["a"],
+    lambda node: node["a"]["b"],
+    lambda node: node["a", "b"],
+    lambda node: node["a"]["b", "c"] and node["a"],
+    lambda node: node.get("a"),
+    lambda node: node.read("a", "b"),
+    lambda node: node.walk("a", "b"),
+    lambda node: next(iter(node.values())),
+    lambda node: dict(node.items())["a"],
+    lambda node: node.combined_default["a"],
+)
+"""Where views come out of a node."""
+
+
+def a_view_taken_between_writes_beside_each_other() -> list[str]:
+    """What the second write knows of who holds a view is void once somebody has asked for one."""
+    wrong = []
+    for number, door in enumerate(DOORS):
+        node = Node("web1")
+        for turn in range(12):
+            node.default["a", "b", "c"] = turn
+            node.default["a", "b", f"d{turn}"] = node["a", "b", "c"]
+            if turn > 8:
+                held = door(node)
+                was = held.to_dict()
+                node.default["a", "b", "c"] = "later"
+                node.default["a", "b", "e"] = "later"
+                wrong += [f"held view of door {number} became {held}"] if held != was else []
+                del held
+    return wrong
+
+
+def a_write_after_nodes_began_with_the_same() -> list[str]:
+    """Maps that others begin with are copied by whoever writes, also beside what he wrote before."""
+    node, other = Node("web1"), Node("web2")
+    for key in "cd":
+        node.default["a", "b", key] = 1
+    other._ledger.begin_with(node._ledger.prepared((1, 2)))
+    node.default["a", "b", "c"] = 2
+    return [] if other["a"] == {"b": {"c": 1, "d": 1}} else [f"the other node became {other['a']}"]
+
+
 SCENARIOS: tuple[Callable[[], list[str]], ...] = (
     a_view_whose_parents_were_let_go,
     a_held_view_of_the_child_of_a_copy,
@@ -180,18 +239,20 @@ SCENARIOS: tuple[Callable[[], list[str]], ...] = (
     a_map_assigned_over_an_attribute_file,
     a_read_after_a_write,
     a_writer_that_was_cut_off,
+    a_view_taken_between_writes_beside_each_other,
+    a_write_after_nodes_began_with_the_same,
 )
 
 
 def forget_unmarked(its, view, key):
     """A dropped view does not mark the maps that somebody below may still look at."""
-    view._keys = None
+    view._cache.order = None
     view._cache.pop(key, None)
 
 
 def forget_keys_only(its, view, key):
     """The answer itself stays in the cache."""
-    view._keys = None
+    view._cache.order = None
 
 
 def copy_with_open_children(shared):
@@ -201,7 +262,21 @@ def copy_with_open_children(shared):
     return copied
 
 
+def look_unnoticed(its, look=ledger.Ledger.view):
+    """Whoever asks for the view leaves the way of the last write as it is."""
+    way, seen = its.way, look(its)
+    its.way = way
+    return seen
+
+
+def prepare_unmarked(its, slots):
+    """What others begin with is not marked as shared."""
+    return ledger.Prepared({slot: its.trees[slot] for slot in slots}, tuple(its.marks.all()[1:]), {}, {}, False)
+
+
 MUTANTS = {
+    "a look at the view leaves the way": lambda patch: patch.setattr(ledger.Ledger, "view", look_unnoticed),
+    "what others begin with is not marked": lambda patch: patch.setattr(ledger.Ledger, "prepared", prepare_unmarked),
     "a dropped view marks nothing": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_unmarked),
     "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_keys_only),
     "a copy does not mark its children": lambda patch: patch.setattr(ledger, "replica", copy_with_open_children),
@@ -366,3 +441,67 @@ class TestRoots:
 
         assert node.trace("a").winner.claim.origin.file == outside.as_posix()
         assert node.trace("a").history[0].claim.origin.file == "a.py"
+
+
+# Writes beside the last one (node/ways.py). Whoever forgets each way does the same, and takes longer.
+
+STEPS = st.sampled_from([("a", "b"), ("a", "b", "c"), ("a", "c"), ("b", "c")])
+VALUES = st.sampled_from([1, "x", None, True, 2.5, [1], {"k": 1}])
+DEEDS = st.one_of(
+    st.tuples(st.just("store"), st.sampled_from(["default", "override", "normal"]), STEPS, VALUES),
+    st.tuples(st.just("step"), st.sampled_from(["default", "override"]), STEPS, VALUES),
+    st.tuples(st.just("read"), STEPS),
+    st.tuples(st.just("hold"), STEPS),
+    st.tuples(st.just("unless"), STEPS, VALUES),
+    st.tuples(st.just("delete"), STEPS),
+    st.tuples(st.just("early"), st.booleans()),
+    st.tuples(st.just("writer"), STEPS),
+    st.tuples(st.just("through"), VALUES),
+)
+
+
+def told(deeds: list[tuple[Any, ...]], forgetful: bool, secret: bool) -> list[Any]:
+    """What a program sees that does some deeds, and what is left."""
+    node = Node("web1", sensitive=["b.c"] if secret else ())
+    seen: list[Any] = []
+    held: list[tuple[Any, Any]] = []
+    writer = node.default
+    for what, *more in [*deeds, ("hold", ("a", "b"))]:
+        if forgetful:
+            node._ledger.way = None
+        try:
+            if what == "store":
+                getattr(node, more[0])[more[1]] = more[2]
+            elif what == "step":
+                here = getattr(node, more[0])
+                for step in more[1][:-1]:
+                    here = here[step]
+                here[more[1][-1]] = more[2]
+            elif what == "read":
+                seen.append(node[more[0]])
+            elif what == "hold":
+                view = node[more[0][0]]
+                held.append((view, view.to_dict()))
+            elif what == "unless":
+                node.default_unless(*more[0], more[1])
+            elif what == "delete":
+                node.default.delete(more[0][0]) if len(more[0]) == 2 else node.rm(*more[0])
+            elif what == "early":
+                node._ledger.set_as(Setter("attribute file", "x") if more[0] else Setter("recipe", "x"))
+            elif what == "writer":
+                writer = node.default[more[0][:-1]]
+            else:
+                writer["b", "c"] = more[0]
+        except (NodeattrsError, KeyError, TypeError) as error:
+            seen.append(f"{type(error).__name__}: {error}")
+    for view, was in held:
+        seen.append(view == was)
+    snapshot = node.snapshot()
+    return [*map(repr, seen), node._check(), snapshot]
+
+
+@settings(max_examples=400)
+@given(st.lists(DEEDS, max_size=14), st.booleans())
+def test_the_way_of_the_last_write_makes_no_difference(deeds, secret):
+    """Not to what is read, held, kept or refused, nor to who set it."""
+    assert told(deeds, False, secret) == told(deeds, True, secret)

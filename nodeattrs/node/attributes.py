@@ -78,8 +78,7 @@ class set_by:
 
 def _writer(name: str) -> property:
     def read(self: Attributes) -> Writer:
-        tree = self._trees[name]
-        return writer_at(tree, (), tree.root())
+        return writer_at(self._trees[name], (), None)
 
     def replace(self: Attributes, value: Mapping[Any, Any]) -> None:
         tree = stored(value, ())

@@ -24,7 +24,7 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, each, whose_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
-from nodeattrs.node.values import ROOM
+from nodeattrs.node.values import ROOM, key_of
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ Place = tuple[Any, Any]
 Either may be ABSENT. Both are maps when both are there: then they are read as one. A component of a
 single slot has all of it in the second. A bare pair, since every step of every write makes one.
 """
+
+TEXT = {str}
 
 
 def of_pair(file: Any, recipe: Any) -> Place:
@@ -157,7 +159,8 @@ class ComponentTree:
         return self._is_pair and not self.ledger.early
 
     @property
-    def _slot(self) -> int:
+    def slot(self) -> int:
+        """The one into which the setter of now writes."""
         return self._file if self.ledger.early else self._recipe
 
     def root(self) -> Place:
@@ -197,6 +200,20 @@ class ComponentTree:
             found = below(place, step)  # another thread may have come first
             return found if thing_of(found) is not ABSENT else self._created(place, path, step, on_the_way)
 
+    def stepped(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
+        """Where several level steps from *path* lead, at which *place* stands, and what stands where they lead."""
+        if TEXT.issuperset(map(type, steps)):
+            found = file, recipe = down(place, steps)
+            if recipe is not ABSENT or file is not ABSENT:
+                return (*path, *steps), found
+        for step in steps:  # something is missing on the way: it is made, or an error
+            step = key_of(step, path)
+            place = file, recipe = below(place, step)
+            if recipe is ABSENT and file is ABSENT:
+                place = self.created(path, step, on_the_way=True)
+            path = (*path, step)
+        return path, place
+
     def _created(self, place: Place, path: Path, step: Any, on_the_way: bool) -> Place:
         thing = thing_of(place)
         if len(path) >= ROOM:
@@ -204,7 +221,7 @@ class ComponentTree:
         if isinstance(thing, OwnedMap):  # nothing stands there, so that nothing else can be in the way
             mark = self._here(len(path) + 1, _SET, on_the_way)
             made = OwnedMap((), mark)
-            self.ledger.put(self._slot, (*path, step), made, mark)
+            self.ledger.put(self.slot, (*path, step), made, mark)
             return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
         if isinstance(thing, dict):  # it may lie in a list, which takes a copy
             self.store((*path, step), OwnedMap(), parent=place, on_the_way=on_the_way)
@@ -253,12 +270,13 @@ class ComponentTree:
         parent: Place | None = None,
         depth: int | None = None,
         on_the_way: bool = False,
+        at_once: bool = False,
     ) -> None:
         """Chef's level store of a value of our own at *path*, whose parent was stepped to.
 
         parent: the place of the parent, where it is known
         depth:  the statement that sets it counts paths from there; from *path* itself when None
-        on_the_way: as of `Marks.here`
+        on_the_way, at_once: as of `Marks.here` and `Ledger.put`
         raises: NullInTheWay, TypeConflict
         """
         # Each write comes through here, so it calls nothing that it need not.
@@ -291,7 +309,8 @@ class ComponentTree:
                 value = AssignedMap(value, mark)
             elif isinstance(value, OwnedMap):
                 value.origin = mark
-            ledger.put(slot, path, value, mark)
+            beside = (ABSENT if ledger.early else file) if is_own else None
+            ledger.put(slot, path, value, mark, None, beside, at_once)
         finally:
             ledger.lock.release()
 
@@ -337,7 +356,7 @@ class ComponentTree:
         if mark is None:
             mark = self._here(len(path), Verb.APPEND)
         now = (own.who or None) if anew else worked_on(whose, own.who, mark)
-        self.ledger.store(self._slot, path, own.values, mark, now)
+        self.ledger.store(self.slot, path, own.values, mark, now)
         return answer
 
     def delete(self, path: Path) -> Any:
@@ -362,7 +381,7 @@ class ComponentTree:
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
-        for slot in {self._recipe, self._file} if self._by_recipe else {self._slot}:
+        for slot in {self._recipe, self._file} if self._by_recipe else {self.slot}:
             self.ledger.erase(slot, path, mark)
         return value
 
@@ -370,11 +389,11 @@ class ComponentTree:
         """Make a map of our own the whole component, as whoever sets values sees it."""
         self._note_cut((), self.root())
         mark = self._here(0, Verb.REPLACE if self._by_recipe else Verb.SET)
-        self.ledger.replace(self._slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
+        self.ledger.replace(self.slot, AssignedMap(value, mark) if self._by_recipe else value, mark)
 
     def not_read(self, layer: Layer) -> None:
         """A layer of the setter of now that cannot be read."""
-        self.ledger.not_read(self._slot, (layer,))
+        self.ledger.not_read(self.slot, (layer,))
 
     def empty(self) -> None:
         """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""
@@ -429,14 +448,14 @@ class ComponentTree:
         """Note an `unless` that set nothing. depth: as of `store`"""
         if self.ledger.provenance:
             mark = self.ledger.marks.here(len(path) if depth is None else depth, Verb.SILENT)
-            self.ledger.silent(self._slot, path, value, mark)
+            self.ledger.silent(self.slot, path, value, mark)
 
     # Handles that are held while their place is replaced
 
     def leave(self, path: Path = ()) -> None:
         """Leave the container at *path* to the writers that hold it: another one takes its place, whoever sets it."""
-        trees = self.ledger.trees
-        place: Place = of_pair(trees[self._file], trees[self._recipe]) if self._is_pair else (ABSENT, trees[self._file])
+        file, recipe = self.ledger.trees[self._file], self.ledger.trees[self._recipe]
+        place: Place = of_pair(file, recipe) if self._is_pair else (ABSENT, file)
         for step in path:
             place = below(place, step)
         self._note_cut(path, place)

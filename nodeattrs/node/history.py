@@ -36,17 +36,21 @@ class Event(NamedTuple):
     by: int
 
 
+Past = tuple[str, Any, Whose, int]
+"""An event as it is kept, since each write over something has one: no more than its four until somebody asks."""
+
+
 class Chronicle:
     """The events of one path of one slot: the first, the last few, and how many between were dropped."""
 
     __slots__ = ("dropped", "first", "last")
 
-    def __init__(self, first: Event) -> None:
+    def __init__(self, first: Past) -> None:
         self.first = first
-        self.last: deque[Event] = deque(maxlen=HISTORY_BOUND - 1)
+        self.last: deque[Past] = deque(maxlen=HISTORY_BOUND - 1)
         self.dropped = 0
 
-    def add(self, event: Event) -> None:
+    def add(self, event: Past) -> None:
         """Note one more. cost: constant"""
         if len(self.last) == HISTORY_BOUND - 1:
             self.dropped += 1
@@ -57,7 +61,7 @@ class Chronicle:
         return self.of(self.events(), self.dropped)
 
     @classmethod
-    def of(cls, events: Sequence[Event], dropped: int) -> Chronicle:
+    def of(cls, events: Sequence[Past], dropped: int) -> Chronicle:
         """One with these events; there is one at least."""
         made = cls(events[0])
         made.last.extend(events[1:])
@@ -65,5 +69,9 @@ class Chronicle:
         return made
 
     def events(self) -> list[Event]:
-        """Those that are kept, oldest first."""
-        return [self.first, *self.last]
+        """Those that are kept, oldest first: the same ones whenever somebody asks."""
+        kept = [one if type(one) is Event else Event(*one) for one in (self.first, *self.last)]
+        self.first = kept[0]
+        for at, event in enumerate(kept[1:]):
+            self.last[at] = event
+        return kept

@@ -13,21 +13,21 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.origins import At, Origins
+from nodeattrs.core.origins import Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
-from nodeattrs.node.history import Chronicle, Event
-from nodeattrs.node.joined import empty_of, entry, evaluated, own, rooted, share
-from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed, whose_at
+from nodeattrs.node.history import Chronicle, Past
+from nodeattrs.node.joined import READY, empty_of, entry, evaluated, own, rooted, share
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import Deferred
-from nodeattrs.node.view import ALONE, MapView, along
+from nodeattrs.node.view import ALONE, Answers, MapView, along
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,7 +61,11 @@ class Prepared:
         return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
 
 
-_new: Any = tuple.__new__  # of an event, without a frame of its own
+Way = tuple[int, int, Path, OwnedMap, Any, Answers | None, bool]
+"""The serial after a write, its slot, the steps to its map, the map, what an attribute file has beside that, what was
+read of the map, where there is a view that nobody holds (and that a way would hold itself), and whether the steps are
+all text and were taken in one subscript.
+"""
 
 
 class Ledger(dict[Any, Any]):
@@ -77,10 +81,11 @@ class Ledger(dict[Any, Any]):
     before:     the serial of the moment before that
     leaves:     the several steps at which it has a scalar
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
-    serial:     rises with every change
+    serial:     rises with every change but that of a scalar, after which all maps are where they were
     rules:      what happens at some paths instead of what Chef does
     settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
     unknown:    by slot, the layers that stand there and cannot be read; those begin anew with the slot
+    way:        how the last write came to its map, where nobody has asked for the view since; see `node.ways`
     """
 
     __slots__ = (
@@ -100,6 +105,7 @@ class Ledger(dict[Any, Any]):
         "settled",
         "trees",
         "unknown",
+        "way",
     )
 
     # Itself and nothing else: what it has as a dict comes and goes.
@@ -133,6 +139,7 @@ class Ledger(dict[Any, Any]):
         self.unknown: dict[int, tuple[Layer, ...]] = {}
         self._view: MapView | None = None
         self._unseen: set[int] = set()
+        self.way: Way | None = None
         self.lock = threading.RLock()
 
     # Reading
@@ -144,6 +151,7 @@ class Ledger(dict[Any, Any]):
     def view(self) -> MapView:
         """The merged view of now. What is handed out never changes."""
         with self.lock:
+            self.way = None  # whoever writes looks again who holds what
             view = self._view
             if view is None:
                 self._unseen = empty_of(self.trees)
@@ -169,14 +177,28 @@ class Ledger(dict[Any, Any]):
         return value
 
     def _first(self, steps: Path) -> Any:
-        """What only the last step has not read since it was written; ABSENT elsewhere. The next look keeps it."""
-        here: Any = self
-        for step in steps[:-1]:
-            view = here.get(step)
+        """A scalar of which only the last step has not been read since it was written; ABSENT elsewhere.
+
+        The next look keeps it. Nobody else comes to hold a view by it: it leaves the way of the last write as it is.
+        """
+        with self.lock:
+            view, key = self._view, steps[-1]
+            for step in steps[:-1]:
+                if type(view) is not MapView:
+                    return ABSENT
+                view = view._cache.get(step)
             if type(view) is not MapView:
                 return ABSENT
-            here = view._cache
-        return ABSENT if steps[-1] in here else here[steps[-1]]
+            known = view._cache.get(key, ABSENT)
+            value = entry(view._part, key) if known is ABSENT else known
+            if type(value) not in READY:
+                return ABSENT
+            if known is ABSENT:
+                view._cache[key] = value
+            else:
+                self[steps] = value
+                self.leaves.add(steps)
+            return value
 
     def shared_part(self, branch: Branch) -> Any:
         """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""
@@ -231,23 +253,42 @@ class Ledger(dict[Any, Any]):
         with self.lock:
             self.put(slot, path, value, mark, whose)
 
-    def put(self, slot: int, path: Path, value: Any, mark: int = 0, whose: list[Origins] | None = None) -> None:
-        """As `store`, below the root, by who holds the lock."""
-        secrets, key = self.secrets, path[-1]
-        if secrets is not None and (secrets.first is None or path[0] in secrets.first):
-            value = secrets.guarded(path, value)
-        parent = self._enter(slot, path, mark)
+    def put(
+        self,
+        slot: int,
+        path: Path,
+        value: Any,
+        mark: int = 0,
+        whose: list[Origins] | None = None,
+        file: Any = None,
+        at_once: bool = False,
+    ) -> None:
+        """As `store`, below the root, by who holds the lock.
+
+        file:    what an attribute file has beside the map, where another write may follow on the same way
+        at_once: the steps were taken in one subscript: so may be those of who reads
+        """
+        secrets, key, first = self.secrets, path[-1], path[0]
+        guarded = secrets is not None and (secrets.first is None or first in secrets.first)
+        if guarded:
+            value = secrets.guarded(path, value)  # type: ignore[union-attr]
+        # Who reads step by step finds that key; where nobody does so, any more (now and then), it is to be asked for.
+        is_read = self.pop(first, None) is not None
+        left = at_once and (not is_read or not self.serial % 8)
+        parent, seen = self._enter(slot, path, mark)
         if self.provenance:
             origins = parent.origins
             if key in parent:
                 before = origins.get(key, parent.origin)
-                self._remember(slot, path, _new(Event, ("overwritten", parent[key], before, mark)))
+                self._remember(slot, path, ("overwritten", parent[key], before, mark))
             origins[key] = mark if whose is None else whose
         parent[key] = value
-        view = self._view  # as `_leave`
-        if view is not None and (seen := view._cache.get(path[0])) is not None:
-            self[path[0]] = seen
         self.serial += 1
+        view = self._view  # as `_leave`
+        if not left and view is not None and (top := view._cache.get(first)) is not None:
+            self[first] = top
+        elif file is not None and len(path) > 1 and not guarded:
+            self.way = self.serial, slot, path[:-1], parent, file, seen, at_once
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Take away what stands at *path* in one slot; nothing happens where nothing does."""
@@ -255,10 +296,11 @@ class Ledger(dict[Any, Any]):
         if dig(self.trees[slot], path) is ABSENT:
             return
         with self.lock:
-            parent = self._enter(slot, path, mark)
+            self.pop(path[0], None)
+            parent, _ = self._enter(slot, path, mark)
             if self.provenance:
                 whose = parent.origins.pop(key, parent.origin)
-                self._remember(slot, path, Event("erased", parent[key], whose, mark))
+                self._remember(slot, path, ("erased", parent[key], whose, mark))
             del parent[key]
             self._leave(path[0])
 
@@ -276,7 +318,7 @@ class Ledger(dict[Any, Any]):
             self._leave_view()
             old.shared = True
             if old and remember and self.provenance:
-                self._remember(slot, (), Event("overwritten", old, old.origin, mark))
+                self._remember(slot, (), ("overwritten", old, old.origin, mark))
             if not remember:
                 self.unknown.pop(slot, None)
             self.trees[slot] = new
@@ -326,14 +368,14 @@ class Ledger(dict[Any, Any]):
             value = self.secrets.guarded(path, value)
         if self.provenance:
             with self.lock:
-                self._remember(slot, path, Event("silent", value, mark, 0))
+                self._remember(slot, path, ("silent", value, mark, 0))
 
     def met_empty(self, slot: int, path: Path, mark: int) -> None:
         """Note an empty map that was laid over an empty one: without that, it would be read."""
         if self.provenance:
             with self.lock:
                 by = setters_in(self.trees[slot], self.trees[slot].origin, path)[0].source
-                self._remember(slot, path, Event("overwritten", {}, mark, by))
+                self._remember(slot, path, ("overwritten", {}, mark, by))
 
     def set_as(self, setter: Setter) -> Setter:
         """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
@@ -344,13 +386,15 @@ class Ledger(dict[Any, Any]):
             self.serial += 1
             return before
 
-    def _enter(self, slot: int, path: Path, mark: int) -> OwnedMap:
-        """The map that holds the last step of *path* in a slot, ours to change; what was folded along it is forgotten.
+    def _enter(self, slot: int, path: Path, mark: int) -> tuple[OwnedMap, Answers | None]:
+        """The map that holds the last step of *path* in a slot, ours to change, and what was read of it by a view.
 
-        Who comes to read there waits for the lock until `_leave`; those who already hold a view keep it as it is.
+        What was folded along the path is forgotten.
+
+        Whoever calls it has taken the top-level key out of what is found here: who comes to read there waits for the
+        lock until `_leave`; those who already hold a view keep it as it is.
         """
         here, view = self.trees[slot], self._view
-        self.pop(path[0], None)
         if self.leaves:
             self.pop(path, None)
         unseen = slot in self._unseen
@@ -377,7 +421,7 @@ class Ledger(dict[Any, Any]):
             here = below if ready else self._owned(here, step, below, mark)
         if view is not None:
             self._drop(view, path[-1])
-        return here
+        return here, None if view is None else view._cache
 
     def _see(self, slot: int, view: MapView) -> None:
         """Let a view look at a slot that had nothing when it was made, and has nothing yet: no answer changes."""
@@ -393,7 +437,7 @@ class Ledger(dict[Any, Any]):
         self.leaves.clear()
 
     def _drop(self, view: MapView, key: Any) -> None:
-        view._keys = None
+        view._cache.order = None
         gone = view._cache.pop(key, None)
         if type(gone) is MapView:
             share(gone._part)  # held or not: somebody may hold a view further down
@@ -422,14 +466,15 @@ class Ledger(dict[Any, Any]):
             self[first] = seen
         self.serial += 1
 
-    def _remember(self, slot: int, path: Path, event: Event) -> None:
-        if isinstance(event[1], OwnedMap):
-            event[1].shared = True  # cut off: whoever still looks at it sees it as it was
+    def _remember(self, slot: int, path: Path, event: Past) -> None:
+        what, value = event[:2]
+        if isinstance(value, OwnedMap):
+            value.shared = True  # cut off: whoever still looks at it sees it as it was
         chronicles: Any = self.history.get(path)
         if type(chronicles) is not dict:
             chronicles = self.chronicles(path)
         # Those that stayed silent apart: an `unless` in a loop must not push out what was really overwritten.
-        key = (slot, event.what == "silent")
+        key = (slot, what == "silent")
         chronicle = chronicles.get(key)
         if chronicle is None:
             chronicles[key] = Chronicle(event)
@@ -450,33 +495,3 @@ class Ledger(dict[Any, Any]):
         """Who set what a slot has at *path*, and how. cost: the depth of the path"""
         tree = self.trees[slot]
         return self.marks.place(setters_in(tree, tree.origin, path)[0])
-
-    def along(self, at: At) -> Iterator[At]:
-        """What may go with the line that set a place in a slot, the least first; no map that another line has made.
-
-        A map that it has stepped into, and nobody else, is not left without it.
-        """
-        tree, path = self.trees[at.source], at.path
-        whose, _ = whose_at(tree, path)
-        depth = self.marks[whose].depth if isinstance(whose, int) else len(path)
-        while len(path) > depth:  # an entry of what was set at once goes alone, too
-            yield At(at.source, path)
-            if not self._is_one(at.source, path):
-                return
-            path = path[:-1]
-        while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
-            if not isinstance(whose, int) or not self._is_one(at.source, path):
-                break
-            path = path[:-1]
-        yield At(at.source, path)
-        while path and (not isinstance(whose, int) or self._is_one(at.source, path)):
-            path = path[:-1]
-            yield At(at.source, path)
-
-    def _is_one(self, slot: int, path: Path) -> bool:
-        """Whether the same line has set, or stepped into, what holds a path."""
-        (whose, _), (above, _) = (whose_at(self.trees[slot], one) for one in (path, path[:-1]))
-        if whose == above or not isinstance(whose, int) or not isinstance(above, int):
-            return whose == above
-        mine, its = (self.origin(slot, one)[0] for one in (path, path[:-1]))
-        return (mine.file, mine.line) == (its.file, its.line) or self.marks.is_part(above, whose)

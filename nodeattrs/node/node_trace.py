@@ -27,6 +27,7 @@ from nodeattrs.node.maps import (
     Branch,
     OwnedMap,
     setters_in,
+    whose_at,
 )
 from nodeattrs.node.moment import as_of, plainly_set
 from nodeattrs.node.setters import CodeLocator, Mark
@@ -49,7 +50,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     unknown = dict(enumerate(((slot, one) for slot, many in ledger.unknown.items() for one in many), len(SLOTS) + 1))
     trees |= {number: layer.value for number, (_, layer) in unknown.items()}
     folding = _folding(ledger.plan(), unknown) if ledger.rules or unknown else _FOLDING
-    along = None if brief else lambda at: outwards(at) if at.source in unknown else ledger.along(at)
+    along = None if brief else lambda at: outwards(at) if at.source in unknown else _goes_with(ledger, at)
     walked = walk(folding, path, trees, along)
     walked = walked if walked.cover is None else _through_deferred(walked, path)
 
@@ -314,3 +315,35 @@ def _verb(mark: Mark, path: Path, value: Any) -> Verb:
     if mark.verb not in (Verb.REPLACE, Verb.FULL) or len(path) == mark.depth:
         return mark.verb
     return Verb.REPLACE if isinstance(value, AssignedMap) else Verb.SET
+
+
+def _goes_with(ledger: Ledger, at: At) -> Iterator[At]:
+    """What may go with the line that set a place in a slot, the least first; no map that another line has made.
+
+    A map that it has stepped into, and nobody else, is not left without it.
+    """
+    tree, path = ledger.trees[at.source], at.path
+    whose, _ = whose_at(tree, path)
+    depth = ledger.marks[whose].depth if isinstance(whose, int) else len(path)
+    while len(path) > depth:  # an entry of what was set at once goes alone, too
+        yield At(at.source, path)
+        if not _is_one(ledger, at.source, path):
+            return
+        path = path[:-1]
+    while len(path) > 1 and type(holder := dig(tree, path[:-1])) is OwnedMap and len(holder) < 2:
+        if not isinstance(whose, int) or not _is_one(ledger, at.source, path):
+            break
+        path = path[:-1]
+    yield At(at.source, path)
+    while path and (not isinstance(whose, int) or _is_one(ledger, at.source, path)):
+        path = path[:-1]
+        yield At(at.source, path)
+
+
+def _is_one(ledger: Ledger, slot: int, path: Path) -> bool:
+    """Whether the same line has set, or stepped into, what holds a path."""
+    (whose, _), (above, _) = (whose_at(ledger.trees[slot], one) for one in (path, path[:-1]))
+    if whose == above or not isinstance(whose, int) or not isinstance(above, int):
+        return whose == above
+    mine, its = (ledger.origin(slot, one)[0] for one in (path, path[:-1]))
+    return (mine.file, mine.line) == (its.file, its.line) or ledger.marks.is_part(above, whose)

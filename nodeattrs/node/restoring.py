@@ -122,7 +122,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
             at = _unpacked_path(path)
             guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
-            ledger.chronicles(at)[slot, chronicle.first.what == "silent"] = chronicle
+            ledger.chronicles(at)[slot, chronicle.first[0] == "silent"] = chronicle
         for slot, name, reason, origin in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")

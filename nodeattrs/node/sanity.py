@@ -98,7 +98,7 @@ def _in_view(ledger: Ledger) -> Iterator[str]:
 
 def _stale_view(ledger: Ledger, view: MapView, path: Path) -> Iterator[str]:
     yield from _stale(ledger, view._cache, path)
-    if view._keys is not None and view._keys != tuple(plain(ledger.standing(PLAN, path), False)):
+    if view._cache.order is not None and view._cache.order != tuple(plain(ledger.standing(PLAN, path), False)):
         yield f"stale keys at {path}"
 
 

@@ -360,11 +360,17 @@ class Marks:
         if setter.locator is not None:
             return self.of(setter, setter.locator, depth, verb)
         frame: Any = sys._getframe(above)
+        # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
+        code = frame.f_code
+        if entered is None:  # a line that is known: no frame of ours has a number
+            number = self._numbers.get((id(code), frame.f_lasti + on_the_way, id(setter), depth, verb))
+            if number is not None:
+                self.until[number] = len(self.table)
+                return number
         while (code := frame.f_code).co_filename.startswith(_HERE):
             if frame.f_back is None:
                 break
             frame = frame.f_back
-        # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
         offset = frame.f_lasti + on_the_way
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         if entered is not None and not code.co_flags & _IN_A_FUNCTION:

@@ -138,10 +138,12 @@ class Answers(dict[Any, Any]):
     may write drops a key with `pop`; a view is not known here, since it would be held for good.
 
     part, path: of the view
+    order:      the keys of the map, where somebody has asked for them
     """
 
-    __slots__ = ("part", "path")
+    __slots__ = ("order", "part", "path")
 
+    order: tuple[Any, ...] | None
     part: Any
     path: Path
 
@@ -194,7 +196,7 @@ class MapView(_View, Mapping[Any, Any]):
 
     # No __weakref__: a view must not be held weakly, since writers count its references.
     # No pointer to the parent view: it would count as a holder.
-    __slots__ = ("__getitem__", "_cache", "_keys", "_part", "_path")
+    __slots__ = ("__getitem__", "_cache", "_part", "_path")
 
     __getitem__: Any
 
@@ -202,13 +204,13 @@ class MapView(_View, Mapping[Any, Any]):
         self._cache = cache = Answers()
         self._part = cache.part = part
         self._path = cache.path = path
-        self._keys: tuple[Any, ...] | None = None
+        cache.order = None
         self.__getitem__ = cache.__getitem__
 
     def _ordered(self) -> tuple[Any, ...]:
-        keys = self._keys
+        keys = self._cache.order
         if keys is None:
-            keys = self._keys = tuple(keys_of(self._part))
+            keys = self._cache.order = tuple(keys_of(self._part))
         return keys
 
     def __iter__(self) -> Iterator[Any]:

@@ -16,10 +16,11 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import ComponentTree, Place, below, down, thing_of
+from nodeattrs.node.component_tree import TEXT, ComponentTree, Place, below, down, thing_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
+from nodeattrs.node.ways import put_beside
 from nodeattrs.typed import Any
 
 
@@ -32,7 +33,7 @@ class _Handle:
         self._tree = tree
         self._path = path
         self._born = tree.ledger.serial
-        self._known = tree.root() if place is None else place
+        self._known: Place | None = tree.root() if place is None else place
 
     def _place(self) -> Place:
         tree = self._tree
@@ -43,6 +44,8 @@ class _Handle:
                 self._tree, self._path = tree, (*above, *self._path[len(cut[0]) :])
             self._born = tree.ledger.serial
             self._known = tree.place(self._path)
+        elif self._known is None:
+            self._known = tree.root()
         return self._known
 
     def stands_at(self, tree: ComponentTree, path: Path) -> bool:
@@ -75,7 +78,7 @@ class _Handle:
         raises: NullInTheWay, TypeConflict
         """
         if type(step) is tuple and step:
-            return self._given(*self._stepped(place, step))
+            return self._given(*self._tree.stepped(self._path, place, step))
         if type(step) is not str:
             step = key_of(step, self._path)
         file, recipe = found = below(place, step)
@@ -90,24 +93,9 @@ class _Handle:
             return writer_at(self._tree, path, found)
         return ListWriter(self._tree, path, found) if isinstance(thing, list) else thing
 
-    def _stepped(self, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
-        """Where several level steps lead, and what stands there."""
-        if _TEXT.issuperset(map(type, steps)):
-            found = file, recipe = down(place, steps)
-            if recipe is not ABSENT or file is not ABSENT:
-                return (*self._path, *steps), found
-        path = self._path
-        for step in steps:  # something is missing on the way: it is made, or an error
-            step = key_of(step, path)
-            place = file, recipe = below(place, step)
-            if recipe is ABSENT and file is ABSENT:
-                place = self._tree.created(path, step, on_the_way=True)
-            path = (*path, step)
-        return path, place
-
     def _holder(self, steps: tuple[Any, ...]) -> Any:
         """The writer that the last of several steps counts from."""
-        path, place = self._stepped(self._place(), steps[:-1])
+        path, place = self._tree.stepped(self._path, self._place(), steps[:-1])
         holder = self._given(path, place)
         if not isinstance(holder, _Handle):
             raise self._tree.conflict(holder, path, steps[-1])
@@ -115,16 +103,28 @@ class _Handle:
 
     def __setitem__(self, step: Any, value: Any) -> None:
         place = self._known if self._born == self._tree.ledger.serial else self._place()
-        above = self._path
+        tree, above, steps, at_once = self._tree, self._path, (), False
+        way = tree.ledger.way
         if type(step) is tuple and step:
-            above, place = self._stepped(place, step[:-1])
-            step = step[-1]
+            steps, step = step[:-1], step[-1]
+            if way is not None and way[6] and way[2] == steps and not above:
+                above, place, at_once = way[2], None, True
+            else:
+                way, at_once, root = None, TEXT.issuperset(map(type, steps)), place or tree.root()
+                place = file, recipe = down(root, steps) if at_once else (ABSENT, ABSENT)
+                if recipe is ABSENT and file is ABSENT:
+                    above, place = tree.stepped(above, root, steps)
+                else:
+                    above = (*above, *steps) if above else steps
+        elif way is not None and way[2] != above:
+            way = None
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
-            if isinstance(value, _Handle) and value.stands_at(self._tree, path):
+            if isinstance(value, _Handle) and value.stands_at(tree, path):
                 return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
             value = stored(value, path)
-        self._tree.store(path, value, False, place)
+        if way is None or not put_beside(tree, way, path, value):
+            tree.store(path, value, False, place or tree.stepped((), tree.root(), steps)[1], None, False, at_once)
 
 
 class Writer(_Handle):
@@ -146,7 +146,7 @@ class Writer(_Handle):
 
     def __getitem__(self, key: Any) -> Any:
         # Nearly every step goes from a map to a map that is there: no call for that one but the last.
-        file, recipe = place = self._known if self._born == self._tree.ledger.serial else self._place()
+        file, recipe = place = (self._born == self._tree.ledger.serial and self._known) or self._place()
         if type(key) is not str:
             return self._child(place, key)
         if file is ABSENT and isinstance(recipe, OwnedMap):
@@ -325,11 +325,13 @@ class Writer(_Handle):
 
 
 _new = object.__new__
-_TEXT = {str}
 
 
-def writer_at(tree: ComponentTree, path: Path, place: Place) -> Writer:
-    """`Writer(tree, path, place)`, without the frames that Python takes to make one: each step does."""
+def writer_at(tree: ComponentTree, path: Path, place: Place | None) -> Writer:
+    """`Writer(tree, path, place)`, without the frames that Python takes to make one: each step does.
+
+    place: None for a whole component, which is looked up when it is needed
+    """
     made: Writer = _new(Writer)
     made._tree, made._path, made._known, made._born = tree, path, place, tree.ledger.serial
     return made
