@@ -359,6 +359,27 @@ class TestAnswers:
         for path in ("a.ann.uid", "a.ann.shells.0", "x.uid", "y.uid"):
             assert ways(node, path) == ways(back, path) == ways(again, path) != []
 
+    def test_each_node_has_the_document_that_it_has_read(self, tmp_path):
+        """
+        Although what the sources say of the same line is remembered for all of them, in turns too.
+        """
+        files = {
+            **{
+                f"cookbooks/app/files/{name}.json": "{" + "\n" * lines + '"a": 1}'
+                for name, lines in (("n1", 1), ("n2", 4))
+            },
+            **{f"nodes/{name}.json": {"name": name, "run_list": ["app"]} for name in ("n1", "n2")},
+            RECIPE: "data = read_json(f'files/{node.name}.json')\nnode.default['a'] = data['a']\n",
+        }
+        known = repository(tmp_path, files)
+
+        kept = [
+            ways(Node.restore(run_node(known, name, facts=FACTS).node.snapshot()), "a")
+            for name in ("n1", "n2", "n1", "n2")
+        ]
+
+        assert kept == 2 * [[f"files/{one}, read at recipes/default.py:1"] for one in ("n1.json:2", "n2.json:5")]
+
     def test_a_saved_value_says_where_it_came_from_then(self, ran, tmp_path):
         """
         Although no recipe of the next run wrote it.

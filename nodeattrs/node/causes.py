@@ -75,33 +75,50 @@ def _key(of: Any, path: Path | None, value: Any) -> Any:
     return of, path, repr(type(value) if isinstance(value, (dict, list)) else value)
 
 
-def known_for_all(of: Any, path: Path, value: Any) -> _Followed | None:
-    """What is remembered of a value and is the same for every node. of: what is the same for one line that sets"""
+def known_for_all(of: Any, path: Path | None, value: Any, read: Noted) -> Known | None:
+    """What is remembered of a value: what is the same for every node, or for all that have read the same documents.
+
+    of:   what is the same for one line that sets
+    read: what the node has read
+    """
     known = _kept.get(_key(of, path, value))
-    return None if known is None or known.found else known
+    if known is None or not known.found:
+        return known
+    documents = read.by(known.found)
+    return None if documents is None else known.read.get(tuple(map(id, documents)))
 
 
-class _Followed:
-    """What sources say of a value.
+class Known:
+    """The causes of a value, remembered.
 
     owner:  has the identities in the key under which this is kept, so that nobody else gets them
-    causes: the same for every node: all of them, or the calls that led there
-    found:  what is to be asked of a node beside them: nothing, or all that was found
-    read:   all causes by the documents that a node has read there, which are held
     packed: all causes as data, where somebody has made that of them
     """
 
-    __slots__ = ("causes", "found", "owner", "packed", "read")
+    __slots__ = ("causes", "owner", "packed")
+
+    def __init__(self, owner: Any, causes: tuple[Cause, ...]) -> None:
+        self.owner, self.causes = owner, causes
+        self.packed: list[Any] | None = None
+
+
+class _Followed(Known):
+    """What sources say of a value.
+
+    causes: the same for every node: all of them, or the calls that led there
+    found:  what is to be asked of a node beside them: nothing, or all that was found
+    read:   all causes by the documents that a node has read there
+    """
+
+    __slots__ = ("found", "read")
 
     def __init__(
         self, owner: Any, led: Iterable[Cause], found: list[Found], composed: Callable[[], Iterable[Cause]]
     ) -> None:
         is_known = all(one.what == "literal" for one in found)
-        self.owner = owner
-        self.causes = _ordered(led, composed() if is_known else ())
+        super().__init__(owner, _ordered(led, composed() if is_known else ()))
         self.found = [] if is_known else found
-        self.read: dict[tuple[int, ...], tuple[tuple[Cause, ...], list[Any]]] = {}
-        self.packed: list[Any] | None = None
+        self.read: dict[tuple[int, ...], Known] = {}
 
 
 _kept: dict[Any, _Followed] = {}
@@ -125,7 +142,7 @@ def _all(known: _Followed, asked: Asked, composed: Callable[[], Iterable[Cause]]
     """The causes for one node: remembered too, where they hang on nothing but documents, which nodes share."""
     if not known.found:
         return known.causes
-    documents = asked.documents(known.found) if asked.keeps else None
+    documents = asked.noted.by(known.found) if asked.keeps else None
     if documents is None:
         return _ordered(known.causes, composed())
     key = tuple(map(id, documents))
@@ -133,8 +150,8 @@ def _all(known: _Followed, asked: Asked, composed: Callable[[], Iterable[Cause]]
     if made is None:
         if len(known.read) >= _MOST_READ:
             known.read.clear()
-        made = known.read[key] = _ordered(known.causes, composed()), documents
-    return made[0]
+        made = known.read[key] = Known(documents, _ordered(known.causes, composed()))
+    return made.causes
 
 
 def _ordered(led: Iterable[Cause], more: Iterable[Cause] = ()) -> tuple[Cause, ...]:
@@ -220,6 +237,7 @@ class Asked:
         self._ledger = ledger
         self.path = path
         self._read = read
+        self.noted = Noted(ledger)
 
     def imported(self, locator: CodeLocator) -> Any:
         """What gives the source of a module that a file imports; None for one outside of the repository."""
@@ -265,28 +283,10 @@ class Asked:
 
     def _documents(self, found: Found) -> Iterator[tuple[Any, Locator]]:
         """What a call has read, as it was noted; else the file that it names, where that is in the repository."""
-        noted = list(self._noted(found))
+        noted = self.noted.at(found)
         yield from noted
         if not noted and isinstance(found.node, ast.Call):
             yield from self._file(found, found.node)
-
-    def documents(self, found: list[Found]) -> list[Any] | None:
-        """The documents that calls have read, and their locators; None where there is more to ask than these."""
-        documents: list[Any] = []
-        for one in found:
-            noted = [] if one.what == "attribute" else [part for pair in self._noted(one) for part in pair]
-            if not noted and one.what != "literal":
-                return None
-            documents += noted
-        return documents
-
-    def _noted(self, found: Found) -> Iterator[tuple[Any, Locator]]:
-        for (code, offset), read in self._ledger.marks.reads.items():
-            if code.co_filename == found.code.file:
-                span = span_of(code, offset)
-                setting = None if span is None else found.code.text.setting(span[0], span)
-                if setting is not None and setting[0] is found.node:
-                    yield from read.values()
 
     def _file(self, found: Found, call: ast.Call) -> Iterator[tuple[Any, Locator]]:
         root = _real(self._ledger.marks.root())
@@ -299,6 +299,40 @@ class Asked:
                 except NodeattrsError:
                     continue
                 yield document.tree, document.locator("file", "")
+
+
+class Noted:
+    """The documents that the calls of a node's cookbooks have read; each call is looked for once."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._reads = ledger.marks.reads
+        self._found: dict[ast.AST, list[tuple[Any, Locator]]] = {}
+
+    def at(self, found: Found) -> list[tuple[Any, Locator]]:
+        """What a call has read, as it was noted."""
+        known = self._found.get(found.node)
+        if known is None:
+            known = self._found[found.node] = [pair for read in self._by(found) for pair in read.values()]
+        return known
+
+    def _by(self, found: Found) -> Iterator[dict[int, tuple[Any, Locator]]]:
+        for (code, offset), read in self._reads.items():
+            if code.co_filename == found.code.file:
+                span = span_of(code, offset)
+                setting = None if span is None else found.code.text.setting(span[0], span)
+                if setting is not None and setting[0] is found.node:
+                    yield read
+
+    def by(self, found: list[Found]) -> list[Any] | None:
+        """The documents that calls have read, and their locators; None where there is more to ask than these."""
+        documents: list[Any] = []
+        for one in found:
+            noted = [] if one.what == "attribute" else self.at(one)
+            if not noted and one.what != "literal":
+                return None
+            for pair in noted:
+                documents += pair
+        return documents
 
 
 _codes: dict[int, Code] = {}
@@ -340,7 +374,10 @@ def _module(name: str, file: str, root: str) -> str | None:
 
 def _known(path: tuple[Any, ...]) -> Path:
     """The steps up to the first one that is computed."""
-    return path[: next((at for at, step in enumerate(path) if step is SOME or step is EACH), len(path))]
+    for at, step in enumerate(path):
+        if step is SOME or step is EACH:
+            return path[:at]
+    return path
 
 
 def _is_scalar(value: Any) -> bool:

@@ -260,25 +260,34 @@ class _Reach:
         for path, _, chronicle in _chronicles(ledger, slots):
             for event in chronicle.events():
                 self._walk(event.value, event.whose, path)
-                self._note(At(event.by, path))
+                self._note(event.by, path)
 
     def _walk(self, value: Any, whose: Any, path: Path) -> None:
+        if type(whose) is int:
+            if isinstance(value, OwnedMap):
+                self._note(whose, path)
+                self._entries(value, path)
+            else:
+                self._note(whose, path, value)
+            return
         if isinstance(whose, Worked):
             for number in (*whose.begun, *whose.steps):
-                self._note(At(number, path))
-        if isinstance(whose, list):
-            for index, (one, element) in enumerate(zip(whose, value, strict=False)):
-                for setter in _every(one, (*path, index)):
-                    self._note(setter, element)
-        elif isinstance(value, OwnedMap):
-            self._note(At(whose, path))
-            for key, inner in value.items():
-                self._walk(inner, value.origins.get(key, value.origin), (*path, key))
-        else:
-            self._note(At(whose, path), value)
+                self._note(number, path)
+        for index, (one, element) in enumerate(zip(whose, value, strict=False)):
+            for setter in _every(one, (*path, index)):
+                self._note(setter.source, setter.path, element)
 
-    def _note(self, setter: At, value: Any = None) -> None:
-        number, path = setter
+    def _entries(self, value: OwnedMap, path: Path) -> None:
+        own, origins = value.origin, value.origins
+        is_bulk = self.marks[own].bulk
+        for key, inner in value.items():
+            by = origins.get(key, own)
+            if is_bulk and by == own and not isinstance(inner, OwnedMap):  # a fact, of which there are many
+                self.used.add(own)
+            else:
+                self._walk(inner, by, (*path, key))
+
+    def _note(self, number: int, path: Path, value: Any = None) -> None:
         self.used.add(number)
         mark = self.marks[number]
         if mark.bulk:

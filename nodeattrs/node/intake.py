@@ -370,12 +370,12 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
 
 
 class _Saved:
-    """A locator of what an earlier run set."""
+    """A locator of what an earlier run set. causes_then: what was found then, where it was kept"""
 
-    __slots__ = ("_locator",)
+    __slots__ = ("_locator", "causes_then")
 
     def __init__(self, locator: Locator) -> None:
-        self._locator = locator
+        self._locator, self.causes_then = locator, getattr(locator, "causes_then", None)
 
     def at(self, path: Path) -> Origin:
         origin = self._locator.at(path)

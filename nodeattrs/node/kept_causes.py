@@ -10,14 +10,12 @@ from collections.abc import Collection
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.origins import At, Origins, Patched
 from nodeattrs.core.tree import SCALARS, Path, dig
-from nodeattrs.node.causes import known_for_all
+from nodeattrs.node.causes import Noted, known_for_all
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters
 from nodeattrs.node.node_trace import causes_of
 from nodeattrs.node.setters import CodeLocator
 from nodeattrs.typed import Any
-
-_PLACE = ("kind", "name", "file", "line", "column")
 
 
 def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict[int, list[list[Any]]]:
@@ -42,7 +40,7 @@ _REMEMBERED = SCALARS | {dict, list, OwnedMap, AssignedMap}
 class _Kept:
     def __init__(self, ledger: Ledger, asked: Collection[int]) -> None:
         self.by_mark: dict[int, list[list[Any]]] = {}
-        self._ledger = ledger
+        self._ledger, self._read = ledger, Noted(ledger)
         self._asked: dict[int, Any] = {}
         for number in asked:
             mark = ledger.marks[number]
@@ -55,7 +53,9 @@ class _Kept:
                 self._note(path, value, whose, path)
             own, origins = value.origin, value.origins
             for key, inner in value.items():
-                self.walk(inner, origins.get(key, own), (*path, key))
+                by = origins.get(key, own)
+                if type(by) is not int or by in self._asked or isinstance(inner, OwnedMap):
+                    self.walk(inner, by, (*path, key))
         elif isinstance(whose, int):
             if whose in self._asked:
                 self._below(path, value, whose, path)
@@ -88,8 +88,8 @@ class _Kept:
     def _note(self, path: Path, value: Any, mark: int, own: Path) -> None:
         of, depth = self._asked[mark]
         known = None
-        if of is not None and type(value) in _REMEMBERED and len(own) >= depth:
-            known = known_for_all(of, own[depth:], value)
+        if of is not None and type(value) in _REMEMBERED:
+            known = known_for_all(of, own[depth:] if len(own) >= depth else None, value, self._read)
         if known is None:
             found = causes_of(self._ledger, At(mark, own), value, frozenset({path}), kept=True)
             packed = [_packed(one) for one in found]
@@ -109,4 +109,15 @@ def _packed(cause: Cause) -> dict[str, Any]:
 
 
 def _place(origin: Origin) -> dict[str, Any]:
-    return {name: known for name in _PLACE if (known := getattr(origin, name)) not in (None, "")}
+    # Written out, since it is done for each cause of each node.
+    kind, name, file, line, column = origin
+    place: dict[str, Any] = {"kind": kind} if kind else {}
+    if name:
+        place["name"] = name
+    if file:
+        place["file"] = file
+    if line is not None:
+        place["line"] = line
+    if column is not None:
+        place["column"] = column
+    return place

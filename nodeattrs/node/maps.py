@@ -74,6 +74,8 @@ def worked_on(whose: Whose, elements: list[Origins], mark: int) -> Worked:
 
 def last_word(whose: Whose) -> int:
     """The mark of whoever set a list as a whole, or was the last to work on it."""
+    if type(whose) is int:
+        return whose
     if isinstance(whose, Worked) and (whose.steps or whose.begun):
         return (whose.steps or whose.begun)[-1]
     return max(begun(whose), default=0)

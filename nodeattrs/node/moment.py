@@ -7,7 +7,7 @@ that goes. It knows neither policies nor traces.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
@@ -64,7 +64,7 @@ def plainly_set(ledger: Ledger, mark: int | None, path: Path) -> tuple[At, Any] 
     None where one look at the highest slot that has it is not enough to know.
     """
     last = len(ledger.marks) if mark is None else ledger.marks.until.get(mark, mark + 1)
-    if ledger.rules or ledger.unknown or any(by >= last for by in _changed_by(ledger, path)):
+    if ledger.rules or ledger.unknown or (ledger.history and _was_changed(ledger, last, path)):
         return None
     if path and type(path[-1]) is int and path[:-1]:
         return _element(ledger, last, path[:-1], path[-1])
@@ -123,11 +123,13 @@ def _list_at(tree: OwnedMap, path: Path) -> list[Any] | None:
     return value if type(value) is list and value else None
 
 
-def _changed_by(ledger: Ledger, path: Path) -> Iterator[int]:
-    """The marks of those who have overwritten or erased something at a path, or what holds it."""
+def _was_changed(ledger: Ledger, last: int, path: Path) -> bool:
+    """Whether a mark that is too late has overwritten or erased something at a path, or what holds it."""
     for depth in range(len(path) + 1):
-        for chronicle in ledger.history.get(path[:depth], {}).values():
-            yield from (event.by for event in chronicle.events())
+        chronicles = ledger.history.get(path[:depth])
+        if chronicles is not None and any(one.by >= last for its in chronicles.values() for one in its.events()):
+            return True
+    return False
 
 
 class _Moment:

@@ -100,9 +100,16 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
             return tuple(then.get(by.path, ())) if then else ()
     from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
 
+    known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
+
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
         if of in seen or len(seen) > _DEEPEST:
             return None
+        if of not in known:  # one expression may read it several times
+            known[of] = looked_up(of)
+        return known[of]
+
+    def looked_up(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
         if (plain := plainly_set(ledger, None if type(value) is Deferred else by.source, of)) is not None:
             setter, set_to = plain
             return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, kept)
