@@ -132,7 +132,7 @@ def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked)
     if setting is None or setting[1] is None or path is None:
         return _Followed(locator, led, [], tuple)
     code = _code(locator.spot.text)
-    calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)]
+    calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)] if locator.calls else []
     flow = Flow(value, asked.imported(locator))
     found = flow.sources(code, setting[1], path, tuple(_frames(calls)), isinstance(setting[0], (ast.Call, ast.Expr)))
     return _Followed(locator, led, found, lambda: _composed(locator, asked, found, value, locator.at(path)))

@@ -122,7 +122,10 @@ class PythonText:
 
     @cached_property
     def _nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self.tree))
+        found: list[ast.AST] = [self.tree]
+        for node in found:
+            found += inside(node)
+        return found
 
     @cached_property
     def _statements(self) -> dict[int, list[_Setting]]:
@@ -137,13 +140,32 @@ class PythonText:
     @cached_property
     def _settings(self) -> dict[Span, _Setting]:
         """The expressions that may say a value, by their spans; none of two spans is the same."""
-        return {span: setting for node in self._nodes for setting in _settings(node) for span in _spans(setting.node)}
+        those = [node for node in self._nodes if type(node) in _SETS]
+        return {span: setting for node in those for setting in _settings(node) for span in _spans(setting.node)}
 
     def column(self, line: int, offset: int) -> int:
         """A column as people count: from 1, in characters."""
         # The parser counts bytes, people count characters.
         before = self._lines[line - 1].encode("utf-8")[:offset]
         return len(before.decode("utf-8", "replace")) + 1
+
+
+def inside(node: ast.AST) -> list[ast.AST]:
+    """What `ast.iter_child_nodes` gives, but for contexts and operators: a third of it, which says nothing here."""
+    found: list[ast.AST] = []
+    for field in node._fields:
+        if field not in _WORDS:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                found += [one for one in value if isinstance(one, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
+
+
+_WORDS = frozenset(("arg", "attr", "conversion", "ctx", "id", "kind", "lineno", "name", "op", "ops", "type_comment"))
+"""Fields of nodes in which no expression stands, nor a statement."""
+_SETS = {ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign}
 
 
 def _settings(node: ast.AST) -> Iterator[_Setting]:

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nodeattrs.records import NamedTuple
+from nodeattrs.texts.python import inside
 from nodeattrs.typed import Any
 
 
@@ -30,6 +31,12 @@ EACH, SOME, REST = _Any("each"), _Any("some"), _Any("rest")
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_SCOPES = {*_FUNCTIONS, ast.ClassDef, *_LOOPS}
+_NOTED = {
+    *(ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.AugAssign, ast.For, ast.AsyncFor, ast.comprehension, ast.withitem),
+    *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Call, ast.Return, ast.Yield),
+}
+"""What binds a name, puts something into a value or gives it: the least of all that is written."""
 _ADDS: dict[str, tuple[object, ...]] = {
     **dict.fromkeys(("append", "add", "appendleft", "push", "insert"), (SOME,)),
     **dict.fromkeys(("extend", "concat", "update", "extendleft", "setdefault"), ()),
@@ -121,13 +128,14 @@ class Scopes:
 
     def _visit(self, node: ast.AST, scope: Scope) -> None:
         self._of[node] = scope
-        self._note(node, scope)
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef, *_LOOPS)):
+        if type(node) in _NOTED:
+            self._note(node, scope)
+        if type(node) in _SCOPES:
             scope = Scope(node, scope)
             if isinstance(node, _FUNCTIONS):
                 for argument in _arguments(node):
                     scope.names[argument.arg].append(Binding(argument))
-        for child in ast.iter_child_nodes(node):
+        for child in inside(node):
             self._visit(child, scope)
 
     def _note(self, node: ast.AST, scope: Scope) -> None:
