@@ -12,7 +12,7 @@ from functools import cache
 
 from nodeattrs.core.claim import UNKNOWN, Origin
 from nodeattrs.core.origins import At, Patched
-from nodeattrs.core.tree import ABSENT, Path, copied, is_json
+from nodeattrs.core.tree import ABSENT, SCALARS, Path, copied, is_json
 from nodeattrs.errors import DeferredCycle, ValueWithheld
 from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import plain, rooted
@@ -42,12 +42,12 @@ def json_ready(value: Any, path: Path = ()) -> Any:
     if isinstance(value, dict):
         document = {}
         for key, inner in value.items():
-            document[str(key)] = json_ready(inner, (*path, key))
+            document[str(key)] = inner if type(inner) in SCALARS else json_ready(inner, (*path, key))
         return document
     if isinstance(value, list):
         items = []
         for index, inner in enumerate(value):
-            items.append(json_ready(inner, (*path, index)))
+            items.append(inner if type(inner) in SCALARS else json_ready(inner, (*path, index)))
         return items
     if isinstance(value, Deferred):
         return json_ready(_computed(value, path), path)

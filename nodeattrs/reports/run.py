@@ -10,7 +10,7 @@ from nodeattrs.node.slots import SLOTS
 from nodeattrs.records import dataclass, field
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import data_of, is_leaf, on_one_line
+from nodeattrs.reports.values import data_of, on_one_line
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
 from nodeattrs.typed import Any
@@ -180,9 +180,12 @@ def _number(count: int, what: str) -> str:
 
 
 def _count(tree: Any) -> int:
-    if is_leaf(tree):
-        return 0 if tree == {} or tree == [] else 1
-    total = 0
-    for inner in tree.values() if isinstance(tree, dict) else tree:
-        total += _count(inner)
+    """The scalars in a tree."""
+    total, left = 0, [tree]
+    for holder in left:
+        for inner in holder.values() if isinstance(holder, dict) else holder:
+            if isinstance(inner, (dict, list)):
+                left.append(inner)
+            else:
+                total += 1
     return total
