@@ -586,3 +586,19 @@ def test_importing_the_package_does_not_import_the_search():
 def test_who_asks_for_anything_asks_for_all(text, anything):
     """No index is asked then."""
     assert anything == isinstance(parse_query(text).asked, All)
+
+
+@pytest.mark.parametrize("field", ["role", "_a", "AND", "OR", "NOT", "TO", "not", "é", "a-b", "1a", "*", ""])
+@pytest.mark.parametrize("value", ["web", "_1", "AND", "OR", "NOT", "TO", "straße", "w.x", "8", "w?b", ""])
+def test_one_field_with_one_value_needs_no_parentheses(field, value):
+    """
+    Two names are read without the language; in parentheses they are not.
+    """
+
+    def read(text):
+        try:
+            return search_language.spelled(parse_query(text).asked)
+        except BadArgument as error:
+            return type(error)
+
+    assert read(f"({field}:{value})") == read(f"{field}:{value}")

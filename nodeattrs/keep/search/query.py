@@ -86,10 +86,18 @@ def parse_query(text: str) -> Query:
         raise QueryNotUnderstood(f"a query is text, not {type(text).__name__}", hint='parse_query("role:web")')
     if len(text) > LONGEST_QUERY:
         raise QueryNotUnderstood(f"the query has {len(text)} characters, {LONGEST_QUERY} is the most")
+    field, _, value = text.partition(":")
+    if _is_name(field) and _is_name(value):  # as most are: no expression is needed
+        return Query(text, Term(Pattern((field,)), Pattern((value,))))
     built = _Reading(_as_kept(text)).query()
     if built.depth > DEEPEST_QUERY:
         raise QueryNotUnderstood(f"the query is nested {built.depth} deep, {DEEPEST_QUERY} is the most")
     return Query(text, built.about(_NO_FIELD))
+
+
+def _is_name(text: str) -> bool:
+    """Whether a word is itself and no word of the language."""
+    return text.isascii() and text.isidentifier() and text not in ("AND", "OR", "NOT")
 
 
 def _as_kept(text: str) -> str:
