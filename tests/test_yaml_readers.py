@@ -16,6 +16,7 @@ from nodeattrs.core.budget import limited
 from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.texts import yaml_text
 from nodeattrs.texts.places import Mark, Text
+from nodeattrs.texts.yaml_events import tag_of
 from nodeattrs.texts.yaml_writing import written
 
 pytestmark = pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is built without libyaml here")
@@ -179,6 +180,20 @@ def test_no_text_says_one_thing_to_one_and_another_to_the_other(read, text):
     fast, slow = (seen(read, text, pure=pure) for pure in (False, True))
 
     assert fast == slow or "refused" in (fast[0], slow[0])
+
+
+@given(st.text("0189.:-+_exXyYnNoOtTfFaslruULI~/ é²", max_size=7))
+@example("False")
+@example("NULL")
+@example("10.0.0.1")
+@example("2024-01-02 03:04:05.6")
+def test_a_plain_scalar_is_of_the_kind_that_pyyaml_takes_it_for(text):
+    """
+    Most are known without the expressions that PyYAML has for them.
+    """
+    event = yaml.ScalarEvent(None, None, (True, False), text)
+
+    assert yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False)) == tag_of(event)
 
 
 # --- and what is written -----------------------------------------------------------------------------------------

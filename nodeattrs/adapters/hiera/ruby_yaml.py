@@ -81,6 +81,8 @@ def scalar(text: str) -> Any:
         return None
     if text.isascii() and text.isdecimal() and (text[0] != "0" or len(text) == 1) and len(text) < 10:
         return int(text)  # as most numbers are: no expression is compiled for it
+    if text.count(".") > 1 and text[0] != ":":
+        return text  # an address or a version: no number and no time has two
     if _WORD.match(text) or "\n" in text:
         return text if len(text) > 5 else _WORDS.get(text.lower(), text)
     if _TIME.fullmatch(text):
