@@ -28,6 +28,7 @@ from nodeattrs.keep.carrying import exported, import_nodes
 from nodeattrs.keep.maintenance import remove_normal, restore, set_normal
 from nodeattrs.keep.nodes import node_of
 from nodeattrs.keep.revisions import last_runs
+from nodeattrs.reports.run import RunReport
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.remembered import remembered
@@ -80,6 +81,21 @@ class TestARun:
         assert [1, 2, 3] == [session.revision.number for session in sessions]
         assert Noted(repository="4f1c09e0" * 5, version=__version__) == store.history("web1")[0].noted
         assert [1, 2, 3] == [store.load("web1", number).document["normal"]["runs"] for number in (1, 2, 3)]
+
+    def test_it_tells_what_changed_since_the_last_one_to_the_letter(self, desk, store):
+        """
+        The first tells nothing, one that leaves the very same no change; 1 and True are two values.
+        """
+        (desk / "repo/cookbooks/app/recipes/default.py").write_text("")
+        told = []
+        for value in ("1", "1", "1", "True", "True"):
+            (desk / "repo/cookbooks/app/attributes/default.py").write_text(f'default["app"]["workers"] = {value}\n')
+            session = a_run(desk, store)
+            changed = RunReport.of(session).changes
+            told.append((session.is_as_before, changed and [(one.before, one.after) for one in changed]))
+
+        assert [(False, None), (True, [])] == [told[0], told[2]]
+        assert [[], [(1, True)], []] == [changed for _, changed in (told[1], *told[3:])]
 
     def test_what_nobody_asks_for_is_not_computed(self, desk):
         """

@@ -49,7 +49,8 @@ class RunReport:
     @classmethod
     def of(cls, session: Session) -> RunReport:
         """What is shown of a session. cost: a walk through all slots, and through what was kept before and is now"""
-        run, before = session.run, session.before
+        run, before = session.run, None if session.is_as_before else session.before
+        changed = None if before is None else changes(data_of(before), data_of(session.after))
         return cls(
             run.node.name,
             run.node.environment,
@@ -61,7 +62,7 @@ class RunReport:
             run.log,
             list(dict.fromkeys(finding_of(one, "warning") for one in run.warnings)),
             {number: _count(slot.to_dict()) for number, slot in run.node.slots.items()},
-            None if before is None else changes(data_of(before), data_of(session.after)),
+            [] if session.is_as_before else changed,
             session.note,
             session.saved,
         )

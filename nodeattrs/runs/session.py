@@ -7,6 +7,7 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
+import marshal
 import os
 import pathlib
 import sys
@@ -66,6 +67,16 @@ class Session:
     def after(self) -> dict[Any, Any]:
         """The merged tree as far as it is kept, to compare with it."""
         return Node.restore(self.snapshot).to_dict(evaluate=False)
+
+    @cached_property
+    def is_as_before(self) -> bool:
+        """Whether a run that went well had left the very same: to know that nothing changed neither tree is made."""
+        if self.last is None or not self.last.saved.noted.ok:
+            return False
+        try:  # the first version writes one value in one way, and 1 in another than True
+            return marshal.dumps(self.last.all.snapshot, 0) == marshal.dumps(self.snapshot, 0)
+        except ValueError:  # no data, which is said elsewhere
+            return False
 
 
 class AlreadyRun(NodeattrsError):
