@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.core.claim import Origin, Verb
@@ -24,7 +25,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
-from nodeattrs.node.maps import setters_in
+from nodeattrs.node.maps import setters_in, whose_at
 from nodeattrs.node.worked_lists import continued
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
@@ -1396,6 +1397,21 @@ class TestMemory:
 
         assert len(said.node.trace("a").history) < 50
         assert said.past("a.k7")[0][:2] == ("erased", 7)
+
+    @given(st.lists(st.lists(st.sampled_from([0, 1, "a", True, [1]]), max_size=5), min_size=2, max_size=9))
+    def test_of_lists_that_roles_unite_it_is_known_what_each_was(self, lists):
+        """As after so many roles and no more: values and who set them, of elements that several set, too."""
+
+        def after(count):
+            node = Node("web1")
+            layers = [({"a": {"l": one}}, Origin("role", f"r{at}")) for at, one in enumerate(lists[:count])]
+            Intake(node).roles(layers, [])
+            return node._ledger
+
+        chronicle = after(len(lists)).history["a", "l"][4, False]
+        counts = [1, *range(len(lists) - len(chronicle.last), len(lists))]
+        stood = [(*whose_at(after(count).trees[4], ("a", "l")), count + 2) for count in counts]
+        assert repr(stood) == repr([(one.whose, one.value, one.by) for one in chronicle.events()])
 
 
 class TestProvenanceOff:

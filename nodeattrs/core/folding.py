@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import GROWN, Grown, Part
+from nodeattrs.core.part import GROWN, Grown, Part, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -379,19 +379,24 @@ def _located(part: Part) -> Part:
 
 
 def placed(
-    policy: Policy, lower: Any, upper: Part, origins_of: Callable[[Path], Origins]
+    policy: Policy,
+    lower: Any,
+    upper: Part,
+    origins_of: Callable[[Path], Origins],
+    unite_lists: Callable[[Part, Part], Part] = unite,
 ) -> Iterator[tuple[Path, Any, Part]]:
     """What laying a part over a tree changes, place by place: the path, what stood there, and what stands there then.
 
     For whoever keeps the result in a form of his own, and remembers what was replaced.
     origins_of: who set what the tree has at a path; asked where something is made of both
+    unite_lists: what unites lists that stand at a place, where the policy says that they unite
     cost:       one visit for each key of the part's maps that meet maps
     """
     for place in encounters(policy, Part(lower, ()), upper):
         below = place.lower
         if not isinstance(place.verdict, Rule):
             below = Part(below.value, origins_of(place.path))
-        after = decided(place.verdict, below, place.upper)
+        after = decided(unite_lists if place.verdict is unite else place.verdict, below, place.upper)
         if after is not below:
             yield place.path, below.value, after
 

@@ -10,6 +10,7 @@ and takes it back where a step is refused.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -262,6 +263,10 @@ _Union = tuple[Part, dict[Any, int]]
 """A list without duplicates, and where each element stands: by its type-strict key."""
 
 
+def _goes_on(known: _Union, lower: Part, upper: Part) -> bool:
+    return known[0].origins is lower.origins and (upper.origins is None) == (lower.origins is None)
+
+
 def _union(lower: Part, upper: Part) -> _Union:
     places: dict[Any, int] = {}
     if lower.origins is None or upper.origins is None:
@@ -307,15 +312,11 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
 
 
 class Grown:
-    """Lists and maps made for one result that nobody else has yet: the next step goes on with them in place.
+    """Lists and maps made for one result that nobody else has yet: the next step goes on with them in place."""
 
-    kept: somebody keeps each of them: lists are copied then, and what is known of their elements goes on
-    """
+    __slots__ = ("_lists", "_maps", "_undo", "_unions")
 
-    __slots__ = ("_kept", "_lists", "_maps", "_undo", "_unions")
-
-    def __init__(self, kept: bool = False) -> None:
-        self._kept = kept
+    def __init__(self) -> None:
         self._lists: dict[int, Part] = {}
         self._unions: dict[int, _Union] = {}
         self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
@@ -323,8 +324,6 @@ class Grown:
 
     def concat(self, first: Part, second: Part) -> Part:
         """See `concat`."""
-        if self._kept:
-            return _concat(first, second)
         own = self._lists.pop(id(first.value), None)
         self._lists.pop(id(second.value), None)
         if own is None or own.origins is not first.origins or type(own.origins) not in (list, NoneType):
@@ -341,9 +340,7 @@ class Grown:
         """See `unite`."""
         known = self._unions.pop(id(lower.value), None)
         self._unions.pop(id(upper.value), None)
-        if known is not None and self._kept and isinstance(lower.origins, list):
-            known = Part(lower.value.copy(), lower.origins), known[1]
-        if known is None or known[0].origins is not lower.origins or (upper.origins is None) != (lower.origins is None):
+        if known is None or not _goes_on(known, lower, upper):
             known = _union(lower, upper)
         else:
             self._undo.append(_separation(*known, upper))
@@ -362,7 +359,7 @@ class Grown:
 
     def keep(self, value: dict[Any, Any], origins: Origins) -> tuple[dict[Any, Any], Origins]:
         """A map that was made is one of these from now on; it and its origins."""
-        if len(value) > FEW and not self._kept:
+        if len(value) > FEW:
             _put(self._maps, value, (value, origins))
         return value, origins
 
@@ -408,6 +405,51 @@ class Grown:
         finally:
             self._undo.clear()
             GROWN.reset(token)
+
+
+class Recalled:
+    """Lists that unite step by step in place, for whoever keeps what each was before its last few steps.
+
+    most: before how many steps
+    """
+
+    __slots__ = ("_most", "_states", "_unions")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._unions: dict[int, _Union] = {}
+        self._states: dict[int, deque[tuple[Part, Callable[[], None]]]] = {}
+
+    def unite(self, lower: Part, upper: Part) -> Part:
+        """See `unite`; the list that this has answered with, and nothing else, goes on in place."""
+        known = self._unions.get(id(lower.value))
+        if known is None or not _goes_on(known, lower, upper):
+            known = _union(lower, upper)
+            self._unions[id(known[0].value)] = known
+            return known[0]
+        states = self._states.setdefault(id(lower.value), deque(maxlen=self._most))
+        states.append((Part([], None if lower.origins is None else []), _separation(*known, upper)))
+        _take_in(*known, upper.value, None if upper.origins is None else _each(upper))
+        return known[0]
+
+    def before(self, value: Any) -> Part | None:
+        """What a list was before the last step, which went on with it in place; empty until `recall`."""
+        states = self._states.get(id(value))
+        return None if states is None else states[-1][0]
+
+    def recall(self) -> None:
+        """Fill in what each list was; there are no more steps. cost: as long as they are, for each that is kept"""
+        for key, states in self._states.items():
+            whole = self._unions[key][0]
+            value, origins = whole.value.copy(), whole.origins and whole.origins.copy()
+            for state, undo in reversed(states):
+                undo()
+                state.value += whole.value
+                if origins is not None:
+                    state.origins += whole.origins
+            whole.value[:] = value
+            if origins is not None:
+                whole.origins[:] = origins
 
 
 def _put(known: dict[int, Any], value: Any, entry: Any) -> None:

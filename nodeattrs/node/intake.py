@@ -14,12 +14,13 @@ from nodeattrs.core.claim import UNKNOWN, Below, Cause, Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.part import Grown, Part
+from nodeattrs.core.part import Part, Recalled
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes, set_by
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.documents import snapshot_ledger
+from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.setters import RUN, Mark, Setter
@@ -80,10 +81,10 @@ class Intake:
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             load(self._trees[name], {}, ROLES)
-            grown = Grown(kept=True)  # the history has each of the lists that unite
+            lists = Recalled(HISTORY_BOUND - 1)  # the first one that the history has is no list that has grown
             for tree, locator in layers:
-                with grown.growing():
-                    _lay_over(self._trees[name], tree, locator)
+                _lay_over(self._trees[name], tree, locator, lists)
+            lists.recall()
 
     def layers(self) -> Prepared:
         """What environment, roles and attribute files say here, for other nodes to begin with (`begin_with`).
@@ -272,25 +273,30 @@ def _mark(component: ComponentTree, locator: Locator) -> int:
     return ledger.marks.add(Mark(locator, bulk=bulk)) if ledger.provenance else 0
 
 
-def _lay_over(component: ComponentTree, tree: Any, locator: Locator) -> None:
-    """Deep merge *tree* over the content of the (lower) slot of a component. raises: BadKey, BadValue, TooDeep"""
+def _lay_over(component: ComponentTree, tree: Any, locator: Locator, lists: Recalled | None = None) -> None:
+    """Deep merge *tree* over the content of the (lower) slot of a component.
+
+    lists:  those that earlier trees have united there
+    raises: BadKey, BadValue, TooDeep
+    """
     if not (component.ledger.trees[component.lower] or component.lower in component.ledger.unknown):
         load(component, tree, locator)
         return
-    ledger, slot = component.ledger, component.lower
+    ledger, slot, lists = component.ledger, component.lower, lists or Recalled(0)
     mark = _mark(component, locator)
 
     def known(path: Path) -> list[Origins]:
         whose, below = whose_at(ledger.trees[slot], path)
-        return list(each(whose, path, len(below)))
+        return each(whose, path, len(below))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if dig(ledger.trees[slot], path) == {}]
-    for path, below, part in placed(inside, ledger.trees[slot], laid, known):
+    for path, below, part in placed(inside, ledger.trees[slot], laid, known, lists.unite):
         if isinstance(below, (dict, list)):
             component.leave(path)
         whose = part.origins if ledger.provenance and isinstance(part.origins, list) else None
-        ledger.store(slot, path, part.value, mark, whose)
+        with ledger.lock:
+            ledger.put(slot, path, part.value, mark, whose, before=lists.before(part.value))
     for path in empty:
         ledger.met_empty(slot, path, mark)
 

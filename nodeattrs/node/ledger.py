@@ -32,6 +32,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
+    from nodeattrs.core.part import Part
     from nodeattrs.core.rules import PathRule
 
 
@@ -262,11 +263,13 @@ class Ledger(dict[Any, Any]):
         whose: list[Origins] | None = None,
         file: Any = None,
         at_once: bool = False,
+        before: Part | None = None,
     ) -> None:
         """As `store`, below the root, by who holds the lock.
 
         file:    what an attribute file has beside the map, where another write may follow on the same way
         at_once: the steps were taken in one subscript: so may be those of who reads
+        before:  what stood there, where the list that stands there is *value* itself, which has grown
         """
         secrets, key, first = self.secrets, path[-1], path[0]
         guarded = secrets is not None and (secrets.first is None or first in secrets.first)
@@ -279,8 +282,9 @@ class Ledger(dict[Any, Any]):
         if self.provenance:
             origins = parent.origins
             if key in parent:
-                before = origins.get(key, parent.origin)
-                self._remember(slot, path, ("overwritten", parent[key], before, mark))
+                stood = parent[key] if before is None else before.value
+                who = origins.get(key, parent.origin) if before is None else before.origins
+                self._remember(slot, path, ("overwritten", stood, who, mark))
             origins[key] = mark if whose is None else whose
         parent[key] = value
         self.serial += 1
