@@ -114,6 +114,7 @@ _SPARED = {
     "yaml": _expressions,
     "json.scanner": _expressions,
     "json.encoder": _expressions,
+    "tomllib._re": _expressions,
     "argparse": _translations,
     "pathlib": _addresses,
 }
