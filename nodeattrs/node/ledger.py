@@ -393,10 +393,8 @@ class Ledger(dict[Any, Any]):
     def _enter(self, slot: int, path: Path, mark: int) -> tuple[OwnedMap, Answers | None]:
         """The map that holds the last step of *path* in a slot, ours to change, and what was read of it by a view.
 
-        What was folded along the path is forgotten.
-
-        Whoever calls it has taken the top-level key out of what is found here: who comes to read there waits for the
-        lock until `_leave`; those who already hold a view keep it as it is.
+        What was folded along the path is forgotten. Whoever calls it has taken the top-level key out of what is found
+        here: who comes to read there waits for the lock until `_leave`; who already holds a view keeps it as it is.
         """
         here, view = self.trees[slot], self._view
         if self.leaves:
