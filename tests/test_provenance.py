@@ -1165,6 +1165,15 @@ class TestNextInLine:
         ]
         assert "overridden by 10: a recipe" in str(trace)
 
+    def test_of_two_maps_that_stay_in_the_way_both_are_named(self, said):
+        """
+        Without one of them the other one is still there: nobody is next.
+        """
+        said.run("recipe", "x", "node.default['e'] = 5\nnode.force_default['e']['k'] = 1")
+        said.run("recipe", "x", "node.force_default['e']['t'] = 'w'\nnode.override['e']['l'] = 2")
+
+        assert [(5, (10, 6))] == [(one.claim.value, one.by) for one in said.node.trace("e.t").claims[1:]]
+
     @pytest.mark.parametrize("entry", ["['e'].update(n='w')", "['e'].update({\n  'n': 'w'})"])
     def test_a_map_that_an_update_stepped_into_goes_with_it(self, said, entry):
         """Also where its entries stand on other lines, and after it was saved."""

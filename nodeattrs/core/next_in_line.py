@@ -7,6 +7,7 @@ policy depends on what it meets, or changes from step to step, nothing but anoth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 
 from nodeattrs.core.origins import At, Origins
@@ -152,7 +153,10 @@ def _with_what_stays(
     """The same, where maps of the winners stay without them, and override what they have."""
     sources = {setting.source for setting in found.standing}
     maps = [one for one in with_holders(others, own, again).holding if one.source in sources]
-    if not maps:
+    if not maps:  # none of them matters alone, and yet others may stand in the way beside them
+        stay = {At(one.source, one.own) for one in _maps_over_others(others, own) if one.source in sources}
+        with suppress(NodeattrsError):  # without them the others cannot be merged
+            return found if others.standing or not stay else _overridden_too(found, again(stay))
         return found
     stays = {lost.place for lost in others.overridden if sources.issuperset(lost.by)}
     overridden = (
