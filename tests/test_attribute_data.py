@@ -233,6 +233,18 @@ class TestConditions:
         (plan,) = repository.plans.values()
         assert 2 == len(plan.layers.folded)
 
+    def test_values_that_python_takes_for_one_are_not_one_to_conditions(self, tmp_path):
+        """Each node is asked for itself, also behind one whose fact was equal, or had nothing there."""
+        text = "blocks: [{when: {rack: 1}, default: {a: number}}, {when: {rack: '1'}, default: {a: text}}]"
+        repository = made(tmp_path, {"default.yaml": text})
+
+        def one(**facts):
+            node = run_node(repository, "web1", facts=Facts({"platform": "x", **facts}, Origin("facts"))).node
+            return node.get("a")
+
+        racks = [{"rack": 1}, {"rack": True}, {"rack": "1"}, {"rack": "2"}, {}, {"rack": ["1"]}, {"rack": "1"}]
+        assert ["number", None, "text", None, None, None, "text"] == [one(**rack) for rack in racks]
+
     def test_an_explanation_names_the_line_of_the_condition(self, tmp_path):
         """Beside what asked for the cookbook."""
         text = "default: {a: 1}\nblocks:\n  - when:\n      platform: ubuntu\n    default: {a: 2}\n"

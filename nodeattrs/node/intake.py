@@ -188,7 +188,7 @@ class Intake:
             mark = ledger.marks.of(ledger.marks.known_setter(_RUN), RUN_ITSELF, depth) if ledger.provenance else 0
             slot, is_pair = component.lower, component.lower != component.upper
             for key, value in tree.items():
-                if is_pair or isinstance(ledger.trees[slot].get(key), (dict, list)):
+                if key in ledger.trees[slot] or (is_pair and key in ledger.trees[component.upper]):
                     component.leave((key,))
                 ledger.put(slot, (key,), value, mark)
 
@@ -315,6 +315,8 @@ def _moved_down(component: ComponentTree) -> None:
     """
     ledger, lower, upper = component.ledger, component.lower, component.upper
     tree, unknown = ledger.trees[upper], ledger.unknown.get(upper, ())
+    if not tree and type(tree) is OwnedMap and not (tree.origin or unknown):
+        return  # as on each node that has no last run
     if of_pair(ledger.trees[lower], tree)[0] is ABSENT:
         ledger.replace(lower, {}, remember=False)
     _moved(ledger, lower, tree, ())

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from nodeattrs.core.borders import NAMED, taking
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import Path, dig
 from nodeattrs.errors import EnvironmentNotFound
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import normalised
-from nodeattrs.records import dataclass, field
+from nodeattrs.records import dataclass, field, replace
 from nodeattrs.runs.attribute_data import AttributeData, is_early, set_data
 from nodeattrs.runs.conditions import Facts
 from nodeattrs.runs.roles import Environment, Role
@@ -40,6 +40,8 @@ class Layers:
     sensitive, rules: those of the nodes
     data:        attribute files that nodes begin with
     folded:      what roles, environment and these set, by which parts of them count
+    asks:        the facts that their conditions ask
+    met:         which parts count, by those facts, where all are text
     """
 
     expansion: Expansion
@@ -48,10 +50,29 @@ class Layers:
     rules: tuple[PathRule, ...] = ()
     data: tuple[AttributeData, ...] = ()
     folded: dict[tuple[bool, ...], Prepared] = field(default_factory=dict)
+    asks: tuple[Path, ...] = ()
+    met: dict[tuple[str, ...], tuple[bool, ...]] = field(default_factory=dict)
+
+    def with_data(self, data: Iterable[AttributeData]) -> Layers:
+        """The same with attribute files that nodes begin with."""
+        data = tuple(data)
+        asks = {fact: None for one in data for block in one.blocks for when in block.when for fact, _ in when.asks}
+        return replace(self, data=data, asks=tuple(asks))
+
+    def counts(self, facts: Facts) -> tuple[bool, ...]:
+        """Of each part whether it counts."""
+        asked = tuple([dig(facts, fact) for fact in self.asks])
+        is_text = _TEXT.issuperset(map(type, asked))  # 1, 1.0 and True would be one key
+        counts = self.met.get(asked) if is_text else None
+        if counts is None:
+            counts = tuple(block.counts(facts) for one in self.data for block in one.blocks)
+            if is_text and len(self.met) < _MOST:
+                self.met[asked] = counts
+        return counts
 
     def prepared(self, facts: Facts) -> Prepared:
         """What nodes with such facts begin with."""
-        counts = tuple(block.counts(facts) for one in self.data for block in one.blocks)
+        counts = self.counts(facts)
         if counts not in self.folded:
             if len(self.folded) >= _MOST:  # conditions that ask what each node has for itself
                 self.folded.clear()
@@ -64,6 +85,7 @@ class Layers:
 
 
 _MOST = 256
+_TEXT = {str}
 
 
 def layers_of(

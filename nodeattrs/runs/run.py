@@ -207,7 +207,7 @@ def _planned(repository: Repository, run_list: tuple[str, ...], environment: str
     cookbooks = cookbook_order(expansion.recipes, cookbook)
     check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
     _check_recipes(cookbook, expansion)
-    return _Plan(replace(layers, data=tuple(data_first(map(cookbook, cookbooks)))), cookbooks, cookbook)
+    return _Plan(layers.with_data(data_first(map(cookbook, cookbooks))), cookbooks, cookbook)
 
 
 def _left_of(repository: Repository, name: str) -> Role:
@@ -245,7 +245,8 @@ def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFil
 
 def _identify(node: Node, environment: str | None, saved: Node | None, described: NodeFile | None) -> None:
     """Environment and run-list before this run: of the settings, the last run, the node's file in the repository."""
-    node.environment = environment or node.environment
+    if environment:
+        node.environment = environment
     if saved is not None:
         node.environment, node.run_list = saved.environment, saved.run_list
     if described is not None:
