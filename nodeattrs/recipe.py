@@ -113,13 +113,15 @@ _ALL = [
 def __getattr__(name: str) -> Any:
     words = words_now()
     if words is not None:
-        own, known = words
+        own, known, questions = words
         if name in known:
             return known[name]
         if name in own:
             return own[name]
+        if name in QUESTIONS:
+            return questions()[name]
     if name == "__all__":  # of `import *`: what the file that runs has
-        return _ALL if words is None else [one for known in words for one in known]
+        return _ALL if words is None else [*words[0], *words[1], *QUESTIONS]
     if name.startswith("__"):
         raise AttributeError(name)
     if words is None:

@@ -4,6 +4,7 @@ import json
 import random
 import sqlite3
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -21,11 +22,13 @@ from nodeattrs.runs.facts import load_facts, parse_facts
 from nodeattrs.runs.fleet import Fleet, resolve
 from nodeattrs.runs.run import run_node
 from nodeattrs.runs.session import made_of, perform
+from nodeattrs.texts import fast_json
 from tests.causality.systems.node import NodeRuns
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "os": {"a": 1, "b": [1, 2]}, "cpu": {"total": 2}}
 SETS = 'default["a"] = {"x": 1, "y": 0.0}\n'
+DEEP = "[" * 90 + "0.00003" + "]" * 90
 FILES = {
     "cookbooks/app/metadata.json": {"name": "app"},
     "cookbooks/app/attributes/default.py": SETS,
@@ -220,6 +223,27 @@ class TestInAFleet:
 
         assert [(3, before[0][1]), *before] == revisions(store)
         assert [] == store.check()
+
+    @pytest.mark.parametrize("value", ["1", "0.00001", "float('nan')", "10**30", DEEP])
+    @pytest.mark.parametrize("fact", ["1", "0.00001", "[1e-7]", "123456789012345678901234567890"])
+    def test_what_libraries_write_otherwise_is_saved_as_by_the_long_way(
+        self, fleet, tmp_path, monkeypatch, value, fact
+    ):
+        """
+        What is hashed is looked through, and then not a second time.
+        """
+        monkeypatch.setattr(fast_json._Choice, "library", fast_json._imported())
+        place = Path(fleet.repository)
+        (place / "cookbooks/app/attributes/default.py").write_text(f'default["a"] = {value}\n', "utf-8")
+        (place / "facts/web1.json").write_text(f'{json.dumps(FACTS)[:-1]}, "load": {{"b": {fact}}}}}', "utf-8")
+        came = []
+        for number, collect in enumerate((None, lambda *_: None)):
+            there = replace(fleet, store=str(tmp_path / f"{number}.db"))
+            (outcome,) = resolve(there, ["web1"], jobs=1, collect=collect)
+            with sqlite3.connect(there.store) as rows:
+                came.append((outcome.error, sorted(rows.execute("SELECT hash FROM text"))))
+            rows.close()
+        assert came[0] == came[1]
 
     def test_it_comes_to_what_the_long_way_comes_to(self, fleet, tmp_path):
         store, other = self.run(fleet, 3), replace(fleet, store=str(tmp_path / "kept"))

@@ -10,12 +10,16 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.cli import main
+from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import load_facts
+from nodeattrs.runs import Repository, recipes
+from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.facts.known import platform_file
-from nodeattrs.runs.platform_words import QUESTIONS, platform_words
+from nodeattrs.runs.platform_words import QUESTIONS, platform_words, questions
+from nodeattrs.runs.readers import READERS
+from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY
 from nodeattrs.runs.run import run_node
+from tests.on_disk import repository as written
 
 KEPT = json.loads((Path(__file__).parent / "chef_words.json").read_text(encoding="utf-8"))
 OURS = {"docker", "systemd", "rhel9", "rhel10"}
@@ -25,7 +29,7 @@ OURS = {"docker", "systemd", "rhel9", "rhel10"}
 def words(facts: dict[str, Any]) -> dict[str, Any]:
     node = Node("n")
     node.automatic = facts
-    return platform_words(node)
+    return {**questions(node), **platform_words(node)}
 
 
 class TestQuestions:
@@ -55,6 +59,50 @@ class TestQuestions:
     def test_a_node_without_facts_is_nothing(self):
         asked = words({})
         assert [name for name in QUESTIONS if asked[name]()] == ["physical", "_32_bit"]
+
+
+class TestWhoAsks:
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            "debian",
+            "debian()",
+            "[debian for _ in '1'][0]",
+            "(lambda: debian)()",
+            "eval('deb' + 'ian')",
+            "globals()['debian']",
+            "sys._getframe().f_globals['debian']",
+            "nodeattrs.recipe.debian",
+        ],
+    )
+    @pytest.mark.parametrize(
+        "before", ["", "from nodeattrs.recipe import *\n", "from nodeattrs.recipe import debian\n"]
+    )
+    @pytest.mark.parametrize("value", ["bool({})", "lazy(lambda: bool({}))"])
+    def test_it_is_answered_wherever_it_is_asked(self, tmp_path, asked, before, value):
+        text = f"{before}\nimport sys, nodeattrs.recipe\nnode.default['a'] = {value.format(asked)}\n"
+        if "recipe.debian" in asked and "lazy" in value:  # that module knows who runs, and then nobody does
+            return
+        node = ran(tmp_path, text)
+        assert node["a"] is True
+
+    def test_who_asks_nothing_has_no_question_made(self, tmp_path, monkeypatch):
+        monkeypatch.setattr(recipes, "questions", None)
+        assert ran(tmp_path, "from nodeattrs.recipe import node\nnode.default['a'] = platform('x')\n")["a"] is False
+        with pytest.raises(TypeError):
+            ran(tmp_path, "node.default['a'] = debian()\n")
+
+    def test_no_other_word_is_called_as_a_question_is(self):
+        """
+        So it is nothing to anybody in which order they are put together.
+        """
+        assert not QUESTIONS.keys() & {*FILES_ONLY, *RECIPES_ONLY, *BOTH, *READERS, "node", "lazy", "log", "set"}
+
+
+def ran(folder: Path, text: str) -> Node:
+    files = {"cookbooks/app/recipes/default.py": text}
+    facts = Facts({"platform": "ubuntu", "platform_family": "debian"}, Origin("facts"))
+    return run_node(written(folder, files), "n", facts=facts, run_list=["app"]).node
 
 
 class TestValues:

@@ -113,6 +113,7 @@ class Saved(NamedTuple):
     settled:  facts that came out of JSON as they are: which of them are in the document, as the same objects, need not
               be looked through to be saved
     made_of:  a hash of what both were made of, for `Unchanged`; empty where it is not known
+    plain:    the snapshot is known to come back from JSON as it is, and need not be looked through to be saved
     """
 
     name: str
@@ -123,6 +124,7 @@ class Saved(NamedTuple):
     revision: Revision | None = None
     settled: Mapping[Any, Any] = MappingProxyType({})
     made_of: bytes = b""
+    plain: bool = False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Saved) and self[:4] == other[:4]

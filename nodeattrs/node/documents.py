@@ -457,10 +457,8 @@ def _known_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
 
 
 def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
-    base = mark.locator.at(())
-    if mark.bulk:
-        base = base.moved(None)  # of a document of facts: its file is kept, and no line at all
-    lines = _lines_of(mark, covered, base, ())
+    base = mark.unplaced if mark.bulk else mark.locator.at(())  # of facts the file is kept, and no line at all
+    lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())  # which is one place
     packed = {"verb": mark.verb.value, "depth": mark.depth, "bulk": mark.bulk, "lines": _packed_lines(lines)}
     over = getattr(mark.locator, "lines", None)
     if over is not None and (over.first, over.last) != (base.line, base.line):

@@ -122,7 +122,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
 
 def _origin(ledger: Ledger, by: At, kept: bool) -> Origin:
     mark = ledger.marks[by.source]
-    return mark.locator.at(()).moved(None) if kept and mark.bulk else ledger.marks.place(by)[0]
+    return mark.unplaced if kept and mark.bulk else ledger.marks.place(by)[0]
 
 
 def _trace_then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:

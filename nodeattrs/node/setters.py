@@ -74,6 +74,12 @@ class Mark(NamedTuple):
         locator = self.locator
         return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
 
+    @property
+    def unplaced(self) -> Origin:
+        """Who set it in which file, and on no line."""
+        known: Origin | None = getattr(self.locator, "unplaced", None)
+        return self.locator.at(()).moved(None) if known is None else known
+
 
 class Lines(NamedTuple):
     """The lines over which an expression goes. source: what these are lines of: a code object's identity, or a file"""

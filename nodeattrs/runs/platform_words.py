@@ -133,18 +133,24 @@ class Question(partial[bool]):
         return repr(self())
 
 
-def platform_words(node: Node) -> dict[str, Any]:
-    """The words about the machine for the node that runs."""
+def questions(node: Node) -> dict[str, Question]:
+    """The questions, put to the node that runs."""
+    return dict(zip(QUESTIONS, map(Question, QUESTIONS.values(), repeat(partial(_read, node))), strict=False))
 
-    def read(attribute: str) -> Any:
-        return node.read(*attribute.split("."))
+
+def _read(node: Node, attribute: str) -> Any:
+    return node.read(*attribute.split("."))
+
+
+def platform_words(node: Node) -> dict[str, Any]:
+    """The other words about the machine for the node that runs."""
+    read = partial(_read, node)
 
     def is_one(attribute: str, *names: str) -> bool:
         """Whether the node's platform, or its family, is one of these."""
         return read(attribute) in names
 
     return {
-        **dict(zip(QUESTIONS, map(Question, QUESTIONS.values(), repeat(read)), strict=False)),
         "platform": partial(is_one, "platform"),
         "platform_family": partial(is_one, "platform_family"),
         "value_for_platform": lambda values: _by_version(

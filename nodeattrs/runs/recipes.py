@@ -32,7 +32,7 @@ from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import is_normal, set_data
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
-from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words
+from nodeattrs.runs.platform_words import PLATFORM_WORDS, QUESTIONS, Question, platform_words, questions
 from nodeattrs.runs.resources import RESOURCE_WORDS
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
@@ -43,10 +43,12 @@ ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 
 _ALONE = contextlib.nullcontext()
-_words: ContextVar[tuple[Mapping[str, Any], Mapping[str, Any]] | None] = ContextVar("nodeattrs_words", default=None)
+_Words = tuple[Mapping[str, Any], Mapping[str, Any], Callable[[], Mapping[str, Any]]]
+_words: ContextVar[_Words | None] = ContextVar("nodeattrs_words", default=None)
 
 words_now = _words.get
-"""The words of the file that runs now: its own, and those of all files of its sort; None outside of a run."""
+"""The words of the file that runs now: its own, those of all files of its sort, and what makes the questions of
+`platform_words`; None outside of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,13 @@ _ELSEWHERE: dict[str, dict[str, Any]] = {
     ATTRIBUTE_FILE: {name: _Gone(name, f"{name} in a recipe; attribute files only set") for name in RECIPES_ONLY},
 }
 """The words of the other sort of file: using one says where it belongs."""
+
+_LOOKS_AROUND = (
+    *("breakpoint", "dir", "eval", "exec", "globals", "interact", "locals", "set_trace", "vars"),
+    *("f_globals", "f_locals", "__builtins__", "__dict__", "__globals__"),
+)
+_ASKING = frozenset((*QUESTIONS, *_LOOKS_AROUND))
+"""A file that mentions one of these asks what machine it is, or may: for no other one a question is made."""
 
 _MODULE = {ATTRIBUTE_FILE: "attribute_file", RECIPE: "recipe"}
 """What the module of a file is called, behind its cookbook."""
@@ -163,6 +172,11 @@ class RecipeRunner:
             RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
         }
         return {kind: (names, _ELSEWHERE[kind] | names) for kind, names in known.items()}
+
+    @cached_property
+    def _questions(self) -> dict[str, Question]:
+        """Those about the machine: more than a hundred, for the first file that asks one."""
+        return questions(self.node)
 
     @property
     def attribute_files(self) -> list[str]:
@@ -249,10 +263,10 @@ class RecipeRunner:
         if kind == RECIPE:
             own["include_recipe"] = self._include_recipe(cookbook.name)
         words, shared = self._words[kind]
-        namespace = shared.copy()
+        namespace = shared.copy() if program.names.isdisjoint(_ASKING) else self._questions | shared
         namespace |= own
         namespace["__name__"], namespace["__file__"] = f"{cookbook.name}.{_MODULE[kind]}", program.path
-        token = _words.set((own, words))
+        token = _words.set((own, words, lambda: self._questions))
         try:
             with set_by(self.node, Setter(kind, name)):
                 if self._ruby is None:

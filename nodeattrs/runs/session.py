@@ -195,8 +195,8 @@ def perform(
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        hashed = made_of(snapshot, facts, config) if brief else b""
-        whole = partial(_whole, run.node, snapshot, noted, facts, config, hashed)
+        hashed, plain = _looked_over(snapshot, facts, config) if brief else (b"", False)
+        whole = partial(_whole, run.node, snapshot, noted, facts, config, hashed, plain)
         is_same = last is not None and hashed and hashed == last.saved.made_of
         saved = Unchanged(name, noted, hashed, whole) if is_same else whole()
         revision = store.save(saved, None if force else after_revision)
@@ -206,10 +206,12 @@ def perform(
     return Session(run, last, snapshot, note, store.describe() if save else None, revision)
 
 
-def _whole(node: Node, snapshot: dict[str, Any], noted: Noted, facts: Facts, config: Config, hashed: bytes) -> Saved:
+def _whole(
+    node: Node, snapshot: dict[str, Any], noted: Noted, facts: Facts, config: Config, hashed: bytes, plain: bool
+) -> Saved:
     document = saved_document(node, config.allowed, config.blocked, shared=True)
     settled = facts.tree if facts.settled else {}
-    return Saved(node.name, document, snapshot, noted=noted, settled=settled, made_of=hashed)
+    return Saved(node.name, document, snapshot, noted=noted, settled=settled, made_of=hashed, plain=plain)
 
 
 _MADE_OF, _FACTS = 1, "15"
@@ -222,6 +224,11 @@ def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
     Of a snapshot and the lists of the settings, since the document says nothing that these do not. For facts that stand
     there just as their file has them that file's text is hashed. Empty where something is no JSON.
     """
+    return _looked_over(snapshot, facts, config)[0]
+
+
+def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> tuple[bytes, bool]:
+    """The same, and whether the snapshot is known to come back from JSON as it is."""
     file, lists = b"", [dict(config.allowed), dict(config.blocked)]
     if not any("automatic" in one for one in lists) and (read := _text_of(facts)):
         slots, slot = snapshot["slots"], snapshot["slots"][_FACTS]
@@ -230,24 +237,24 @@ def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
         is_untouched = all(str(at[1]) != _FACTS for at in snapshot["history"])
         is_as_read = is_untouched and 0 < len(slot["m"]) - len(rest) == many
         if is_as_read:  # else a part of the file may be kept nowhere, and a hash of it is not either
-            file, order = read.encode(), [pair[0] for pair in slot["m"]]
+            file, order = read, [pair[0] for pair in slot["m"]]
             snapshot = {**snapshot, "slots": {**slots, _FACTS: {**slot, "m": rest, "order": order}}}
     try:
         marks, _ = encoded(snapshot["marks"], plain=True)  # made of places and paths alone
-        text, _ = encoded([_MADE_OF, version(), *lists, {**snapshot, "marks": len(marks)}])
+        text, plain = encoded([_MADE_OF, version(), *lists, {**snapshot, "marks": len(marks)}])
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
-        return b""
-    return sha256(b"".join((sha256(file).digest(), text, marks))).digest()
+        return b"", False
+    return sha256(b"".join((sha256(file).digest(), text, marks))).digest(), plain
 
 
-def _text_of(facts: Facts) -> str:
-    """The text that settled facts were read from, where it has nothing but these; "" elsewhere."""
+def _text_of(facts: Facts) -> bytes:
+    """The text that settled facts were read from, where it has nothing but these; empty elsewhere."""
     document = getattr(facts.locator, "document", None)
     if not isinstance(document, Document) or not facts.settled or document.tree is not facts.tree:
-        return ""
+        return b""
     if facts.warnings:  # of a key that stands there twice one value is kept nowhere
-        return ""
-    return document.text
+        return b""
+    return document.content
 
 
 def _is_settled(pair: list[Any], facts: Mapping[Any, Any]) -> bool:

@@ -69,6 +69,11 @@ class Document:
         """What it was read from."""
         return self._text.text
 
+    @property
+    def content(self) -> bytes:
+        """The same in UTF-8; not decoded for that."""
+        return self._text.content
+
     @cached_property
     def _marks(self) -> Mark:
         return self._reading.marks()
@@ -119,6 +124,11 @@ class _DocumentLocator(NamedTuple):
     def at(self, path: Path) -> Origin:
         line, column = self.document.place((*self.under, *path))
         return Origin(self.kind, self.name, self.document.file, line, column)
+
+    @property
+    def unplaced(self) -> Origin:
+        """The document, without a line: its text is not looked at for that."""
+        return Origin(self.kind, self.name, self.document.file)
 
 
 def read(path: pathlib.Path, file: str | None = None, budget: Budget | None = None) -> Document:

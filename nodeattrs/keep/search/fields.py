@@ -9,7 +9,7 @@ no query and no index.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from zlib import crc32
@@ -57,6 +57,7 @@ _TINY, _SORTS = 60, 64
 and others by their names, so that one of them that differs does not make all of them new."""
 _LONGEST = 65_536
 """Bytes up to which it is remembered where the parts of a map are."""
+_NOT_WRITTEN: Mapping[int, bytes] = {}
 NO_NUL = "\ufffd"
 """PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
 
@@ -158,29 +159,34 @@ def _explicit(item: Any) -> str:
     return text if re.fullmatch(r"(recipe|role)\[.*\]", text, re.DOTALL) else f"recipe[{text}]"
 
 
-def index_parts(document: JsonMap) -> Iterator[IndexPart]:
-    """What can be found of a node, in parts by content; a big map is several."""
+def index_parts(document: JsonMap, written: Mapping[int, bytes] = _NOT_WRITTEN) -> Iterator[IndexPart]:
+    """What can be found of a node, in parts by content; a big map is several.
+
+    written: maps of the document, by their identity, as `_text` writes them
+    """
     chef, own = indexed(document), read_tree(document)
     chef["X_CHEF_id_CHEF_X"] = document.get("name")
-    yield from _parts((), chef, own)
+    yield from _parts((), chef, own, written)
 
 
 def _text(value: Any) -> bytes:
     return encoded(value, plain=True)[0]
 
 
-def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
+def _parts(
+    steps: Steps, chef: JsonMap, own: JsonMap, written: Mapping[int, bytes] = _NOT_WRITTEN
+) -> Iterator[IndexPart]:
     """The big maps inside are parts of their own; what is left is one part."""
     small: dict[int, list[str]] = {}
     for key in chef if chef is own else {**chef, **own}:
         side, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
         if isinstance(side, dict) and isinstance(other, dict):
-            text = _text(side)
+            text = written.get(id(side)) or _text(side)
             if side is other and len(text) > _BIG:
                 yield from _of_both((*steps, key), side, text)
                 continue
             if len(text) > _BIG or (side is not other and len(_text(other)) > _BIG):
-                yield from _parts((*steps, key), side, other)
+                yield from _parts((*steps, key), side, other, written)
                 continue
             if len(text) > _TINY and not steps:
                 sort = 1 + crc32(str(key).encode()) % _SORTS

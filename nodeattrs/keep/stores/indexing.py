@@ -6,7 +6,7 @@ What can be found of a node are its parts; a part that other nodes have is there
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from nodeattrs.keep.hashes import blake2b
@@ -69,10 +69,13 @@ def field_rows(secret: bytes, path: int, steps: Steps) -> Iterable[tuple[int, st
 
 
 class Parts:
-    """The parts of a document, and what can be found in those that the index may lack, once they are prepared."""
+    """The parts of a document, and what can be found in those that the index may lack, once they are prepared.
 
-    def __init__(self, document: JsonMap) -> None:
-        self._document = document
+    written: maps of it that are written already, as `index_parts` has them
+    """
+
+    def __init__(self, document: JsonMap, written: Mapping[int, bytes] | None = None) -> None:
+        self._document, self._written = document, written or {}
         self._numbered: dict[int, IndexPart] | None = None
         self._prepared: set[int] = set()
         self.entries: dict[int, tuple[Entry, int]] = {}
@@ -83,7 +86,9 @@ class Parts:
         if self._numbered is None:
             from nodeattrs.keep.search.fields import index_parts
 
-            self._numbered = {number_of(secret, b"part", part.key): part for part in index_parts(self._document)}
+            self._numbered = {
+                number_of(secret, b"part", part.key): part for part in index_parts(self._document, self._written)
+            }
         return self._numbered
 
     def prepare(self, secret: bytes, unknown: Iterable[int]) -> None:

@@ -224,15 +224,17 @@ def _laid(
     known: _Known,
     parts: list[list[bytes]],
     settled: Mapping[Any, Any] | None,
+    plain: bool = False,
     last: Any = None,
 ) -> bool:
     """Write a value in parts: maps at the end of a way each are one. Whether all is known to come back.
 
     known:   grows, the first time; then only what it has is a part of its own
     settled: the first time, what came out of JSON, by the *last* step of its way; None later
+    plain:   so did all of it, or it might have
     """
     if not way:
-        is_plain = settled is not None and settled.get(last) is value
+        is_plain = plain or (settled is not None and settled.get(last) is value)
         text, is_sure = known.get(id(value)) or encoded(value, is_plain)
         if len(text) >= _ALONE:
             known[id(value)] = text, is_sure
@@ -248,7 +250,7 @@ def _laid(
         nonlocal opening
         if not beside:
             return True
-        text, is_sure = encoded(dict(beside) if is_map else [inner for _, inner in beside])
+        text, is_sure = encoded(dict(beside) if is_map else [inner for _, inner in beside], plain)
         parts[-1].append(opening + text[1:-1])
         opening = b","
         beside.clear()
@@ -259,7 +261,7 @@ def _laid(
             is_sure &= written_beside()
             parts[-1].append(opening + quoted(step) + b":" if is_map else opening)
             opening = b","
-            is_sure &= _laid(inner, way[1:], known, parts, settled, step)
+            is_sure &= _laid(inner, way[1:], known, parts, settled, plain, step)
         else:
             beside.append((step, inner))
     is_sure &= written_beside()
@@ -287,18 +289,24 @@ def _leads(step: Any, inner: Any, way: Sequence[Any], known: _Known | None) -> b
 class Text:
     """A text to be written, and its pieces once they are asked for.
 
-    way:     as in `_laid`; and so are *known* and *settled*
+    way:     as in `_laid`; and so are *known*, *settled* and *plain*
     is_sure: whether it is known to come back
     raises:  BadValue, where the value is no JSON at all
     """
 
     def __init__(
-        self, value: JsonMap, what: str, way: Sequence[Any], known: _Known, settled: Mapping[Any, Any]
+        self,
+        value: JsonMap,
+        what: str,
+        way: Sequence[Any],
+        known: _Known,
+        settled: Mapping[Any, Any],
+        plain: bool = False,
     ) -> None:
         self._value, self._what = value, what
         parts: list[list[bytes]] = [[]]
         with _refusing(what):
-            self.is_sure = _laid(value, way, known, parts, settled if not known else None)
+            self.is_sure = _laid(value, way, known, parts, settled if not known else None, plain)
         self._parts = [b"".join(part) for part in parts]
         self._text = b"".join(self._parts)
         self._pieces: dict[bytes, bytes] | None = None
@@ -320,14 +328,20 @@ class Text:
         return self._pieces
 
 
-def texts_of(name: str, saved: Saved) -> list[Text]:
-    """The document, and the snapshot if there is one. raises: BadValue"""
+def texts_of(name: str, saved: Saved, written: dict[int, bytes] | None = None) -> list[Text]:
+    """The document, and the snapshot if there is one. raises: BadValue
+
+    written: is given the texts of big maps in them that are known to come back, by their identity
+    """
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
     known: _Known = {}
     texts = [Text(saved.document, f"the document of the node {name!r}", _IN_DOCUMENT, known, saved.settled)]
     if saved.snapshot is not None:
-        texts.append(Text(saved.snapshot, f"the snapshot of the node {name!r}", _IN_SNAPSHOT, known, {}))
+        what = f"the snapshot of the node {name!r}"
+        texts.append(Text(saved.snapshot, what, _IN_SNAPSHOT, known, {}, saved.plain))
+    if written is not None:
+        written.update((number, text) for number, (text, is_sure) in known.items() if is_sure)
     return texts
 
 

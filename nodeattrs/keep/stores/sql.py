@@ -601,7 +601,8 @@ class _Save:
 
     def __init__(self, saved: Saved, after: int | None) -> None:
         self._name, self._noted, self._after = checked_name(saved.name, "node"), saved.noted, after
-        self._texts, self._parts = texts_of(self._name, saved), Parts(saved.document)
+        written: dict[int, bytes] = {}
+        self._texts, self._parts = texts_of(self._name, saved, written), Parts(saved.document, written)
         self._noted_text = noted_text(self._name, saved.noted)
         self._begun = b"", b""
         if saved.made_of and saved.snapshot is not None:
