@@ -22,6 +22,7 @@ RANKS = {
     "records": -2,
     "typed": -2,
     "codes": -1,
+    "hashes": -1,
     "lazily": -1,
     "errors": 0,
     "core": 1,

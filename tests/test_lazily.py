@@ -61,7 +61,7 @@ def test_a_library_that_a_command_loads_makes_nothing_before_it_is_used():
 
 _HASHED = """
 import sys
-from nodeattrs.keep import hashes
+from nodeattrs import hashes
 content = b"x" * (hashes.SMALL // 2 + 1)
 for _ in range(3):
     print(hashes.sha256(content).hex(), "hashlib" in sys.modules)
@@ -72,7 +72,7 @@ print(hashes.blake2b(b"a", digest_size=8).hexdigest())
 def test_openssl_is_loaded_when_more_is_hashed_than_a_node_and_comes_to_the_same():
     import hashlib
 
-    from nodeattrs.keep.hashes import SMALL
+    from nodeattrs.hashes import SMALL
 
     done = subprocess.run([sys.executable, "-c", _HASHED], capture_output=True, text=True, check=True)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.util
-import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
@@ -124,7 +123,9 @@ def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
     home, _, name = text.partition(":")
     try:
         if not home.endswith(".py"):
-            return pkgutil.resolve_name(text)
+            from pkgutil import resolve_name
+
+            return resolve_name(text)
         if home not in modules:
             file = root / home
             spec = importlib.util.spec_from_file_location(f"{file.stem}_of_{root.name}", file)

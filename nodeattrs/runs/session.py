@@ -13,11 +13,11 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from hashlib import sha256
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
+from nodeattrs.hashes import sha256
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.node.node import Node
@@ -244,7 +244,7 @@ def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> tupl
         text, plain = encoded([_MADE_OF, version(), *lists, {**snapshot, "marks": len(marks)}])
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
         return b"", False
-    return sha256(b"".join((sha256(file).digest(), text, marks))).digest(), plain
+    return sha256(b"".join((sha256(file), text, marks))), plain
 
 
 def _text_of(facts: Facts) -> bytes:

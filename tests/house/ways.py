@@ -22,7 +22,7 @@ import nodeattrs
 from nodeattrs import Node
 
 ROOT = str(Path(nodeattrs.__file__).parent)
-ASIDE = {f"{ROOT}/lazily.py", f"{ROOT}/records.py", f"{ROOT}/typed.py", f"{ROOT}/keep/hashes.py"}
+ASIDE = {f"{ROOT}/lazily.py", f"{ROOT}/records.py", f"{ROOT}/typed.py", f"{ROOT}/hashes.py"}
 """What data classes compare and print themselves with, words for types, digests, and what is made at its first use:
 no way leads through it."""
 _INLINE = ("<listcomp>", "<genexpr>", "<lambda>", "<dictcomp>", "<setcomp>", ".__init__")

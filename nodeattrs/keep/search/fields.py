@@ -19,7 +19,7 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
-from nodeattrs.keep.hashes import sha256
+from nodeattrs.hashes import sha256
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import decoded, encoded

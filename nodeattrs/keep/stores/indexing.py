@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from nodeattrs.keep.hashes import blake2b
+from nodeattrs.hashes import blake2b
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import TYPE_CHECKING, Any

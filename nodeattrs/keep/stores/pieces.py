@@ -17,7 +17,7 @@ from itertools import groupby
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
-from nodeattrs.keep.hashes import sha256
+from nodeattrs.hashes import sha256
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import decoded, encoded, quoted
 from nodeattrs.typed import TYPE_CHECKING, Any

@@ -17,10 +17,11 @@ import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
 from importlib.util import cache_from_source
-from pkgutil import get_data
+from itertools import accumulate
 
 from nodeattrs.disk import write_whole
 from nodeattrs.errors import missing_extra
+from nodeattrs.hashes import sha256
 from nodeattrs.typed import Any
 
 _MOST = 500
@@ -74,7 +75,7 @@ def tree_of(text: str, start: str, remembered: bool) -> Branch:
         if place is not None and not sys.dont_write_bytecode:
             with contextlib.suppress(OSError):
                 _write(place, row)
-    lines = [0, *(at + 1 for at, sign in enumerate(text) if sign == "\n")]
+    lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     branch: Branch = _grown(row, text, lines)
     return branch
 
@@ -117,13 +118,13 @@ def _beside_bytecode(name: str) -> str:
 
 @functools.cache
 def _grammar() -> bytes:
-    return get_data(__package__, "grammar.lark") or b""
+    loader: Any = __spec__.loader  # as `pkgutil` asks it
+    content: bytes = loader.get_data(os.path.join(os.path.dirname(__file__), "grammar.lark"))
+    return content
 
 
 def _remembered_at(text: str, start: str) -> str:
-    from hashlib import sha256
-
-    return _beside_bytecode(f"{sha256(f'{start} {text}'.encode('utf-8', 'surrogatepass')).hexdigest()}.tree")
+    return _beside_bytecode(f"{sha256(f'{start} {text}'.encode('utf-8', 'surrogatepass')).hex()}.tree")
 
 
 def _read(place: str) -> Row | None:

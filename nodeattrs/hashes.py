@@ -1,4 +1,4 @@
-"""The two hashes that stores take, of which a command that reads one node loads no more than it needs.
+"""The two hashes that are taken of what is kept, of which a command that reads one node loads no more than it needs.
 
 `hashlib` loads OpenSSL, a quarter of what a bare interpreter takes; beside it stand modules of the interpreter's own,
 which come to the same, sha256 four times as slowly.
