@@ -35,6 +35,9 @@ for loader in (yaml.SafeLoader, yaml.CSafeLoader):
     print(late, yaml.load("{a: [1, 2001-01-01, yes, 0x10, ~, 1.5], b: x}", loader))
 print(re.compile is before, isinstance(re.compile("a"), re.Pattern), gettext is sys.modules["gettext"], end=" ")
 print("urllib.parse" in sys.modules, pathlib.PurePosixPath("/a b").as_uri(), "urllib.parse" in sys.modules)
+import tomllib
+read = tomllib.loads("a = [0x10, 1.5, 07:32:00]\\n[d]\\ne.f = 'x'")
+print("typing" in sys.modules, type(tomllib._re.RE_NUMBER).__name__, read)
 parser = argparse.ArgumentParser("x", exit_on_error=False)
 for count in (None, 2):
     action = parser.add_argument(f"--of{count}", nargs=count)
@@ -52,10 +55,11 @@ def test_a_library_that_a_command_loads_makes_nothing_before_it_is_used():
     done = subprocess.run([sys.executable, "-S", "-c", _SPARED], capture_output=True, text=True, check=True,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})  # fmt: skip
 
-    first, second, after, *errors = done.stdout.splitlines()
+    first, second, after, toml, *errors = done.stdout.splitlines()
     assert first == second
     assert first.startswith("_Regexp {'a': [1, datetime.date(2001, 1, 1), True, 16, None, 1.5], 'b': 'x'}")
     assert "True True True False file:///a%20b True" == after
+    assert "False _Regexp {'a': [16, 1.5, datetime.time(7, 32)], 'd': {'e': {'f': 'x'}}}" == toml
     assert ["expected one argument", "expected 2 arguments"] == errors
 
 

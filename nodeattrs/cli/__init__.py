@@ -110,11 +110,24 @@ def _addresses() -> tuple[dict[str, Any], str, Any]:
     return sys.modules, "urllib.parse", stand_in
 
 
+def _words() -> tuple[dict[str, Any], str, Any]:
+    """What the reader of TOML says of its types nobody asks."""
+    from nodeattrs.records import NamedTuple
+
+    class Kind:
+        __class_getitem__ = classmethod(lambda cls, _: cls)
+
+    stand_in: Any = type(sys)("typing")
+    stand_in.NamedTuple, stand_in.__getattr__ = NamedTuple, lambda name: Kind
+    return sys.modules, "typing", stand_in
+
+
 _SPARED = {
     "yaml": _expressions,
+    "tomllib": _expressions,
+    "tomllib._parser": _words,
     "json.scanner": _expressions,
     "json.encoder": _expressions,
-    "tomllib._re": _expressions,
     "argparse": _translations,
     "pathlib": _addresses,
 }
