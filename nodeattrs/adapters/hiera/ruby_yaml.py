@@ -85,12 +85,12 @@ def scalar(text: str) -> Any:
         return text  # an address or a version: no number and no time has two
     if _WORD.match(text) or "\n" in text:
         return text if len(text) > 5 else _WORDS.get(text.lower(), text)
+    if text[0] != ":" and not any(map(str.isdecimal, text)):
+        return _SPECIAL_FLOATS.get(text.lower(), text)  # no number and no time has no digit
     if _TIME.fullmatch(text):
         return Refused("a time")
     if _DATE.fullmatch(text):
         return Refused("a date")
-    if text.lower() in _SPECIAL_FLOATS:
-        return _SPECIAL_FLOATS[text.lower()]
     if text.startswith(":") and len(text) > 1:
         quoted = re.match(r"""(["'])(.*)\1""", text[1:])
         return Symbol(quoted[2].removeprefix(":") if quoted else text[1:])
