@@ -46,7 +46,7 @@ ROWS: dict[str, tuple[str, int, int, str]] = {
     "fleet": ("fleet --help", 17, 20, _HELP),
     "schema": ("schema --help", 16, 20, _HELP),
     "lsp": ("lsp --help", 19, 20, _HELP),
-    "mcp": ("mcp --help", 16, 20, _HELP),
+    "mcp": ("mcp --help", 16, 28, _HELP),
     "report": ("report --help", 16, 20, _HELP),
     "web": ("web --help", 16, 20, _HELP),
     "completion": ("completion bash", 64, 30, _HELP),
