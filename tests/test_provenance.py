@@ -1025,6 +1025,19 @@ class TestListsThatSeveralWorkedOn:
             f"{said.at['push']} (saved recipe x)",
         ]
 
+    def test_each_element_has_its_setters_where_more_unite_with_it(self, said):
+        """JSON attributes of the next run over the list that a recipe worked on."""
+        said.run("recipe", "x", "node.normal['l'] = ['a']  #: set\nnode.normal['l'].push('b')  #: push")
+        later = Said(said.root)
+        Intake(later.node).saved(said.node)
+        Intake(later.node).json_attributes({"l": ["b", "c"]})
+        elements = later.node.trace("l").elements
+
+        assert ["a", "b", "c"] == list(later.node["l"])
+        assert [["saved recipe"], ["saved recipe", "JSON attributes"], ["JSON attributes"]] == [
+            [claim.origin.kind for claim in one.claims] for one in elements
+        ]
+
     @pytest.mark.parametrize("line", ["node.default['l'] = ['a']", "node.default['l'] = {'k': ['a']}", "pass"])
     def test_nothing_is_said_of_what_nobody_worked_on(self, said, line):
         """A list that was set, a map, nothing."""

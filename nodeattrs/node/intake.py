@@ -82,9 +82,11 @@ class Intake:
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             load(self._trees[name], {}, ROLES)
             lists = Recalled(HISTORY_BOUND - 1)  # the first one that the history has is no list that has grown
-            for tree, locator in layers:
-                _lay_over(self._trees[name], tree, locator, lists)
-            lists.recall()
+            try:
+                for tree, locator in layers:
+                    _lay_over(self._trees[name], tree, locator, lists)
+            finally:
+                lists.recall()
 
     def layers(self) -> Prepared:
         """What environment, roles and attribute files say here, for other nodes to begin with (`begin_with`).
@@ -287,7 +289,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, lists: Reca
 
     def known(path: Path) -> list[Origins]:
         whose, below = whose_at(ledger.trees[slot], path)
-        return each(whose, path, len(below))
+        return whose if type(whose) is list else list(each(whose, path, len(below)))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if dig(ledger.trees[slot], path) == {}]
