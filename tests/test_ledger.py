@@ -192,7 +192,7 @@ DOORS: tuple[Callable[[Node], Any], ...] = (
     lambda node: node["a"],
     lambda node: node["a"]["b"],
     lambda node: node["a", "b"],
-    lambda node: node["a"]["b", "c"] and node["a"],
+    lambda node: (node["a"]["b", "c"], node["a"])[1],
     lambda node: node.get("a"),
     lambda node: node.read("a", "b"),
     lambda node: node.walk("a", "b"),

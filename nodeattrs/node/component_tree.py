@@ -276,7 +276,7 @@ class ComponentTree:
 
         parent: the place of the parent, where it is known
         depth:  the statement that sets it counts paths from there; from *path* itself when None
-        on_the_way, at_once: as of `Marks.here` and `Ledger.put`
+        on_the_way: as of `Marks.here`. at_once: several steps, all text, were taken in one subscript; see `Ledger.put`
         raises: NullInTheWay, TypeConflict
         """
         # Each write comes through here, so it calls nothing that it need not.
@@ -309,8 +309,8 @@ class ComponentTree:
                 value = AssignedMap(value, mark)
             elif isinstance(value, OwnedMap):
                 value.origin = mark
-            beside = (ABSENT if ledger.early else file) if is_own else None
-            ledger.put(slot, path, value, mark, None, beside, at_once)
+            beside = (ABSENT if ledger.early else file) if at_once and is_own else None
+            ledger.put(slot, path, value, mark, None, beside)
         finally:
             ledger.lock.release()
 

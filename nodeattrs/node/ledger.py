@@ -62,10 +62,10 @@ class Prepared:
         return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
 
 
-Way = tuple[int, int, Path, OwnedMap, Any, Answers | None, bool]
-"""The serial after a write, its slot, the steps to its map, the map, what an attribute file has beside that, what was
-read of the map, where there is a view that nobody holds (and that a way would hold itself), and whether the steps are
-all text and were taken in one subscript.
+Way = tuple[int, int, Path, OwnedMap, Any, Answers | None]
+"""The serial after a write with all steps in one subscript, its slot, the steps to its map, which are text, the map,
+what an attribute file has beside that, and what was read of the map, where there is a view that nobody holds (and that
+a way would hold itself).
 """
 
 
@@ -262,22 +262,18 @@ class Ledger(dict[Any, Any]):
         mark: int = 0,
         whose: list[Origins] | None = None,
         file: Any = None,
-        at_once: bool = False,
         before: Part | None = None,
     ) -> None:
         """As `store`, below the root, by who holds the lock.
 
-        file:    what an attribute file has beside the map, where another write may follow on the same way
-        at_once: the steps were taken in one subscript: so may be those of who reads
-        before:  what stood there, where the list that stands there is *value* itself, which has grown
+        file:   what an attribute file has beside the map, where the steps were taken in one subscript: so may be those
+                of the next write, and of who reads
+        before: what stood there, where the list that stands there is *value* itself, which has grown
         """
         secrets, key, first = self.secrets, path[-1], path[0]
-        guarded = secrets is not None and (secrets.first is None or first in secrets.first)
-        if guarded:
-            value = secrets.guarded(path, value)  # type: ignore[union-attr]
-        # Who reads step by step finds that key; where nobody does so, any more (now and then), it is to be asked for.
+        if secrets is not None and (secrets.first is None or first in secrets.first):
+            value, file = secrets.guarded(path, value), None
         is_read = self.pop(first, None) is not None
-        left = at_once and (not is_read or not self.serial % 8)
         parent, seen = self._enter(slot, path, mark)
         if self.provenance:
             origins = parent.origins
@@ -288,11 +284,13 @@ class Ledger(dict[Any, Any]):
             origins[key] = mark if whose is None else whose
         parent[key] = value
         self.serial += 1
-        view = self._view  # as `_leave`
-        if not left and view is not None and (top := view._cache.get(first)) is not None:
-            self[first] = top
-        elif file is not None and len(path) > 1 and not guarded:
-            self.way = self.serial, slot, path[:-1], parent, file, seen, at_once
+        # Who reads step by step finds that key; where nobody does so, any more (now and then), it is to be asked for.
+        if file is None or (is_read and self.serial % 8):
+            view = self._view  # as `_leave`
+            if view is not None and (top := view._cache.get(first)) is not None:
+                self[first] = top
+        else:
+            self.way = self.serial, slot, path[:-1], parent, file, seen
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Take away what stands at *path* in one slot; nothing happens where nothing does."""

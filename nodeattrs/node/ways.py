@@ -1,7 +1,7 @@
 """How the last write came to its map, so that the next one beside it need not come there again.
 
 A write walks down its slot and the view at once, and looks at each step who holds a view (docs/decisions/0004).
-Programs set one key of a map after another. Nobody can have come to hold a view in between who did not ask the ledger
+Programs set one key of a map after another, and may take all steps to it in one subscript. Nobody can have come to hold a view in between who did not ask the ledger
 for it: what a write leaves to be found at once is no view. So the next one finds map and view where they were.
 """
 
@@ -25,7 +25,7 @@ def put_beside(tree: ComponentTree, way: Way, path: Path, value: Any) -> bool:
 
     The serial stays: maps and lists are where they were, and so are those who write to them.
     """
-    serial, slot, _, held, file, answers, at_once = way
+    serial, slot, _, held, file, answers = way
     ledger, key, kind = tree.ledger, path[-1], type(value)
     ledger.lock.acquire()  # as `with` does, in half the time
     try:
@@ -42,7 +42,7 @@ def put_beside(tree: ComponentTree, way: Way, path: Path, value: Any) -> bool:
                 return False
             if standing is ABSENT:
                 answers.order = None
-            if at_once and kind in _PLAIN and answers.part is held:  # nobody else says anything there
+            if kind in _PLAIN and answers.part is held:  # nobody else says anything there
                 ledger[path] = answers[key] = value
                 ledger.leaves.add(path)
             else:

@@ -103,21 +103,18 @@ class _Handle:
 
     def __setitem__(self, step: Any, value: Any) -> None:
         place = self._known if self._born == self._tree.ledger.serial else self._place()
-        tree, above, steps, at_once = self._tree, self._path, (), False
-        way = tree.ledger.way
+        tree, above, steps, way, at_once = self._tree, self._path, (), None, False
         if type(step) is tuple and step:
-            steps, step = step[:-1], step[-1]
-            if way is not None and way[6] and way[2] == steps and not above:
-                above, place, at_once = way[2], None, True
+            steps, step, way = step[:-1], step[-1], tree.ledger.way
+            if way is not None and way[2] == steps and not above:
+                above, place, at_once = steps, None, True
             else:
-                way, at_once, root = None, TEXT.issuperset(map(type, steps)), place or tree.root()
+                way, at_once, root = None, bool(steps) and TEXT.issuperset(map(type, steps)), place or tree.root()
                 place = file, recipe = down(root, steps) if at_once else (ABSENT, ABSENT)
                 if recipe is ABSENT and file is ABSENT:
                     above, place = tree.stepped(above, root, steps)
                 else:
                     above = (*above, *steps) if above else steps
-        elif way is not None and way[2] != above:
-            way = None
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
             if isinstance(value, _Handle) and value.stands_at(tree, path):
@@ -146,7 +143,10 @@ class Writer(_Handle):
 
     def __getitem__(self, key: Any) -> Any:
         # Nearly every step goes from a map to a map that is there: no call for that one but the last.
-        file, recipe = place = (self._born == self._tree.ledger.serial and self._known) or self._place()
+        place = self._known if self._born == self._tree.ledger.serial else self._place()
+        if place is None:
+            place = self._tree.root()
+        file, recipe = place
         if type(key) is not str:
             return self._child(place, key)
         if file is ABSENT and isinstance(recipe, OwnedMap):
