@@ -1,8 +1,9 @@
 """How the last write came to its map, so that the next one beside it need not come there again.
 
 A write walks down its slot and the view at once, and looks at each step who holds a view (docs/decisions/0004).
-Programs set one key of a map after another, and may take all steps to it in one subscript. Nobody can have come to hold a view in between who did not ask the ledger
-for it: what a write leaves to be found at once is no view. So the next one finds map and view where they were.
+Programs set one key of a map after another, and may take all steps to it in one subscript. Nobody can have come to
+hold a view in between who did not ask the ledger for it: what a write leaves to be found at once is no view. So the
+next one finds map and view where they were.
 """
 
 from __future__ import annotations
