@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
 import re
 import tempfile
@@ -48,6 +49,7 @@ class _Case:
     def __init__(self, root: Folder, files: Files) -> None:
         self.root = root
         number = itertools.count(700_001, 7)
+        self.seconds = itertools.count(1_700_000_000)
         self.texts = {name: re.sub(SIGN, lambda _: str(next(number)), text) for name, text in files.items()}
         for name, text in self.texts.items():
             self.write(name, text)
@@ -56,6 +58,8 @@ class _Case:
     def write(self, name: str, text: str) -> None:
         (self.root / name).parent.mkdir(parents=True, exist_ok=True)
         (self.root / name).write_text(text, "utf-8")
+        # Python takes bytecode for that of a source of the same size and second.
+        os.utime(self.root / name, (second := next(self.seconds), second))
 
     def run(self) -> Node:
         return run_node(Repository(self.root), "n1", facts=FACTS).node
