@@ -58,7 +58,7 @@ the lists mean is not known here.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from nodeattrs.codes import codes
@@ -126,19 +126,14 @@ class PlainFold:
 
     files:  paths, folders and patterns, the weakest first
     policy: its name
-    ruled:  gives its rules for paths: where each stands is looked up then, since a run folds no files
+    rules:  for paths
     syntax: of all its files; "" leaves it to their names
     """
 
     files: tuple[str, ...]
     policy: str = DEFAULT_POLICY
-    ruled: Callable[[], tuple[PathRule, ...]] = tuple
+    rules: tuple[PathRule, ...] = ()
     syntax: str = ""
-
-    @property
-    def rules(self) -> tuple[PathRule, ...]:
-        """Its rules for paths."""
-        return self.ruled()
 
 
 @dataclass(frozen=True)
@@ -218,7 +213,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("environment") or None,
         fields.text("hiera") or None,
         *_bindings(fields),
-        _merge_rules(fields, "merge")(),
+        tuple(_merge_rules(fields, "merge")),
         _limits(fields),
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
@@ -245,7 +240,7 @@ def read_fold(fields: Fields, *under: Any) -> PlainFold:
     if syntax and syntax not in SYNTAXES:
         fields.wrong((*under, "syntax"), f"there is no syntax {syntax!r}", f"it is one of {', '.join(SYNTAXES)}")
     policy = fields.text(*under, "policy") or DEFAULT_POLICY
-    return PlainFold(files, policy, _merge_rules(fields, *under, "merge"), syntax)
+    return PlainFold(files, policy, tuple(_merge_rules(fields, *under, "merge")), syntax)
 
 
 def _set_of(fields: Fields, name: Any) -> dict[str, tuple[str, ...]]:
@@ -300,11 +295,11 @@ def _codes(fields: Fields, name: str) -> Iterator[str]:
             yield word
 
 
-def _merge_rules(fields: Fields, *under: Any) -> Callable[[], tuple[PathRule, ...]]:
-    """What gives the rules of a table. Whatever is wrong in it is noted with the fields."""
-    rules = fields.map(*under).items()
-    right = {key: given for key, given in rules if fields.parsed((*under, key), given, partial(_rule, key))}
-    return lambda: read_rules(right, lambda key: fields.locator.at((*under, key)).place or FILE)
+def _merge_rules(fields: Fields, *under: Any) -> Iterator[PathRule]:
+    for key, given in fields.map(*under).items():
+        place = fields.locator.at((*under, key)).place or FILE
+        if fields.parsed((*under, key), given, partial(_rule, key)):
+            yield from read_rules({key: given}, lambda _, place=place: place)  # type: ignore[misc]
 
 
 def _limits(fields: Fields) -> dict[str, float]:
