@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import Node
-from nodeattrs.errors import AttributeIsReadOnly, BadKey, NoSuchAttribute, NullInTheWay, TypeConflict
+from nodeattrs.errors import AttributeIsReadOnly, BadArgument, BadKey, NoSuchAttribute, NullInTheWay, TypeConflict
 from nodeattrs.node.node import words_of
 from nodeattrs.node.values import Deferred
 from nodeattrs.testing import paths, values
@@ -77,7 +77,7 @@ def outcome(line: str, names: dict[str, Any], file: str, number: int) -> Any:
     names["answer"] = None
     try:
         exec(compile("\n" * (number - 1) + line, file, "exec"), names)
-    except (TypeError, KeyError, IndexError) as error:
+    except (TypeError, KeyError, IndexError, BadArgument) as error:
         is_ours = hasattr(error, "path") and not isinstance(error, TypeConflict)
         return (type(error).__name__, error.path, error.message) if is_ours else f"error {isinstance(error, TypeError)}"
     return plain(names["answer"])

@@ -82,14 +82,14 @@ def _spelled(step: object) -> str:
     if isinstance(step, int):
         return str(step)
     text = str(step)
-    if _is_word(text) or (_BARE.fullmatch(text) and not _INTEGER.fullmatch(text)):
+    if is_word(text) or (_BARE.fullmatch(text) and not _INTEGER.fullmatch(text)):
         return text
     import json  # for odd keys only
 
     return json.dumps(text, ensure_ascii=False)
 
 
-def _is_word(text: str) -> bool:
+def is_word(text: str) -> bool:
     """Whether it is what most keys and names are; no expression is compiled for those."""
     return text.isascii() and text.isidentifier()
 
@@ -105,7 +105,7 @@ def parse(text: str) -> Path:
     if text.strip() in ("", "(root)"):
         return ()
     words = text.split(".")
-    if all(map(_is_word, words)):
+    if all(map(is_word, words)):
         return tuple(words)
     steps: list[str | int] = []
     at = 0
@@ -474,7 +474,7 @@ def checked_name(name: object, what: str) -> str:
     >>> checked_name("web1.example.com", "node")
     'web1.example.com'
     """
-    if isinstance(name, str) and len(name) <= LONGEST_NAME and (_is_word(name) or _NAME.fullmatch(name)):
+    if isinstance(name, str) and len(name) <= LONGEST_NAME and (is_word(name) or _NAME.fullmatch(name)):
         return name
     shown = repr(name) if len(repr(name)) <= 80 else f"{repr(name)[:77]}..."
     if isinstance(name, str) and len(name) > LONGEST_NAME:

@@ -16,7 +16,7 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import TEXT, ComponentTree, Place, below, down, thing_of
+from nodeattrs.node.component_tree import TEXT, ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -109,12 +109,8 @@ class _Handle:
             if way is not None and way[2] == steps and not above:
                 above, place, at_once = steps, None, True
             else:
-                way, at_once, root = None, bool(steps) and TEXT.issuperset(map(type, steps)), place or tree.root()
-                place = file, recipe = down(root, steps) if at_once else (ABSENT, ABSENT)
-                if recipe is ABSENT and file is ABSENT:
-                    above, place = tree.stepped(above, root, steps)
-                else:
-                    above = (*above, *steps) if above else steps
+                way, at_once = None, bool(steps) and TEXT.issuperset(map(type, steps))
+                above, place = tree.stepped(above, place or tree.root(), steps)
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
             if isinstance(value, _Handle) and value.stands_at(tree, path):

@@ -7,7 +7,6 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
-import marshal
 import os
 import pathlib
 import sys
@@ -20,6 +19,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.hashes import sha256
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
+from nodeattrs.keep.stores.pieces import form_of
 from nodeattrs.node.node import Node
 from nodeattrs.records import dataclass
 from nodeattrs.runs.config import Config
@@ -73,10 +73,8 @@ class Session:
         """Whether a run that went well had left the very same: to know that nothing changed neither tree is made."""
         if self.last is None or not self.last.saved.noted.ok:
             return False
-        try:  # the first version writes one value in one way, and 1 in another than True
-            return marshal.dumps(self.last.all.snapshot, 0) == marshal.dumps(self.snapshot, 0)
-        except ValueError:  # no data, which is said elsewhere
-            return False
+        form = form_of(self.snapshot)
+        return form is not None and form == form_of(self.last.all.snapshot)
 
 
 class AlreadyRun(NodeattrsError):

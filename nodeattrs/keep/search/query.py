@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from nodeattrs.core.tree import is_word
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
@@ -97,7 +98,7 @@ def parse_query(text: str) -> Query:
 
 def _is_name(text: str) -> bool:
     """Whether a word is itself and no word of the language."""
-    return text.isascii() and text.isidentifier() and text not in ("AND", "OR", "NOT")
+    return is_word(text) and text not in ("AND", "OR", "NOT")
 
 
 def _as_kept(text: str) -> str:
