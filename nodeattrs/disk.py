@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
@@ -25,7 +24,7 @@ _FOLDER = _PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _MOST_LINKS = 40
 
 _MARK = ".nodeattrs-"
-_LEFT = regexp(r"\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?", re.DOTALL)
+_LEFT = regexp(r"(?s)\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?")
 _LONGEST = 48
 """Characters that a temporary file has of the name of its place; a name may have 255 bytes."""
 

@@ -40,6 +40,10 @@ def imported(
     return find
 
 
+patterns: dict[tuple[Any, int], Any] = {}
+"""What was compiled, as text and flags, and its parts where a process has begun with what another one has made."""
+
+
 class _Regexp:
     """A regular expression, compiled when one of its methods is first asked for."""
 
@@ -49,9 +53,15 @@ class _Regexp:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        import re
+        parts, (text, flags) = patterns.get(self._given), self._given
+        if parts is not None:
+            import _sre  # type: ignore[import-not-found]
 
-        compiled = re.compile(*self._given)
+            compiled = _sre.compile(*parts)
+        else:
+            from re import _compiler  # type: ignore[attr-defined]  # what stands in for `re` has its own `compile`
+
+            patterns[self._given], compiled = None, _compiler.compile(text, int(flags))
         vars(self).update({one: getattr(compiled, one) for one in dir(compiled) if not one.startswith("_")})
         return getattr(compiled, name)
 

@@ -1,4 +1,4 @@
-"""Data classes and named tuples of which nothing is compiled before one is made.
+"""Data classes and named tuples of which nothing is compiled before one is made, and enums without `enum`.
 
 To readers, to type checkers and to the standard library (`replace`, `fields`, `asdict`, `copy`, `pickle`) they are its
 own. Only where a class is defined they differ: there it compiles six methods, half a millisecond for each class
@@ -10,7 +10,6 @@ from __future__ import annotations
 import operator
 import sys
 from collections import namedtuple
-from functools import cache
 from reprlib import recursive_repr
 from types import CellType, CodeType, FunctionType
 
@@ -18,9 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes them for the standard ones; neither module need be there yet
     from collections.abc import Callable, Iterable, Mapping
     from dataclasses import dataclass, field, fields, replace
+    from enum import Enum
     from typing import Any, NamedTuple
 
-__all__ = ["NamedTuple", "dataclass", "field", "fields", "replace"]
+__all__ = ["Enum", "NamedTuple", "dataclass", "field", "fields", "replace"]
 
 
 class _Absent:
@@ -45,12 +45,17 @@ class _AtFirstUse:
         return made.__get__(one, kind) if hasattr(made, "__get__") else made
 
 
-@cache
+codes: dict[str, CodeType] = {}
+"""What was compiled, by its text; a process may begin with what another one has made."""
+
+
 def _code(text: str) -> CodeType:
     """The code of a method within a function, once for all classes of one shape: f0, f1, ... stand for its fields."""
-    space: dict[str, Any] = {}
-    exec(text, space)  # `compile` would make all classes of syntax trees first: a millisecond and a half
-    return next(one for one in space["made"].__code__.co_consts if isinstance(one, CodeType))
+    if text not in codes:
+        space: dict[str, Any] = {}
+        exec(text, space)  # `compile` would make all classes of syntax trees first: a millisecond and a half
+        codes[text] = next(one for one in space["made"].__code__.co_consts if isinstance(one, CodeType))
+    return codes[text]
 
 
 def _method(
@@ -339,8 +344,59 @@ def _made_new(kind: Any) -> Any:
 
 _NEW = _AtFirstUse("__new__", _made_new)
 
+
+# -- enums
+
+
+class _Members(type):
+    """Makes the members of a class statement, as `enum.Enum` does; each stands for itself."""
+
+    __members__: dict[str, Any]
+    _of_value: dict[Any, Any]
+
+    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
+        values = {name: value for name, value in space.items() if name[0] != "_" and not hasattr(value, "__get__")}
+        kept = {one: space[one] for one in space if one not in values}
+        made: Any = super().__new__(cls, name, bases, {"__slots__": ()} | kept)
+        made.__members__ = {name: object.__new__(made) for name in values}
+        for name, one in made.__members__.items():
+            one.name, one.value = name, values[name]
+            setattr(made, name, one)
+        made._of_value = {one.value: one for one in made}
+        return made
+
+    def __call__(cls, value: Any) -> Any:
+        try:
+            return cls._of_value[value]
+        except (KeyError, TypeError):
+            raise ValueError(f"{value!r} is not a valid {cls.__qualname__}") from None
+
+    def __iter__(cls) -> Any:
+        return iter(cls.__members__.values())
+
+    def __getitem__(cls, name: str) -> Any:
+        return cls.__members__[name]
+
+    def __len__(cls) -> int:
+        return len(cls.__members__)
+
+
 if not TYPE_CHECKING:
     dataclass, field, fields, replace = _dataclass, _Field, _fields, _replace
 
     class NamedTuple(metaclass=_Tuples):
         """As `typing.NamedTuple`."""
+
+    class Enum(metaclass=_Members):
+        """As `enum.Enum`: one member for each value."""
+
+        __slots__ = ("name", "value")
+
+        def __repr__(self) -> str:
+            return f"<{self}: {self.value!r}>"
+
+        def __str__(self) -> str:
+            return f"{type(self).__qualname__}.{self.name}"
+
+        def __reduce__(self) -> Any:
+            return type(self), (self.value,)

@@ -1,9 +1,10 @@
-"""Data classes and named tuples of our own beside those of the standard library: nobody sees a difference."""
+"""Data classes, named tuples and enums of our own beside those of the standard library: nobody sees a difference."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
+import enum
 import inspect
 import pickle
 import sys
@@ -222,3 +223,41 @@ def test_a_field_without_a_default_stands_before_those_with_one(text: str):
 
     with pytest.raises(TypeError, match="non-default argument"):
         space["A"](1, 2)  # type: ignore[operator]
+
+
+ENUMS = """
+class Verb(way.Enum):
+    SET = "set"
+    GONE = "is gone"
+
+    @property
+    def loud(self) -> str:
+        return self.value.upper()
+
+class Odd(way.Enum):
+    ONE = 1
+"""
+
+OF_ENUMS = listed("""
+    Verb.SET | str(Verb.SET) | Verb("set") is Verb.SET | Verb["GONE"].value | Verb("no") | Verb([]) | Verb["NO"]
+    [*Verb] | len(Verb) | [one.name for one in Verb] | Verb.SET == "set" | Verb.SET == Verb.SET | Verb.SET != Verb.GONE
+    {Verb.SET: 1}[Verb("set")] | sent(Verb.GONE) is Verb.GONE | copy.deepcopy(Verb.SET) is Verb.SET | Verb.SET.loud
+    isinstance(Verb.SET, Verb) | Verb.SET in [Verb.GONE] | Verb.SET < Verb.GONE | Verb.__name__ | list(Verb.__members__)
+    Odd(1) | Odd.ONE == 1 | Odd.ONE == Verb.SET | f"{Verb.SET}" | type(Verb.SET).__name__ | bool(Verb.SET) | Verb.SET.no
+""")
+
+
+@pytest.mark.parametrize("asked", OF_ENUMS)
+def test_an_enum_is_as_the_standard_librarys(asked: str):
+    found = []
+    for way in (records, enum):
+        made = ModuleType("made_one_way_or_the_other")
+        sys.modules[made.__name__] = made
+        vars(made).update(way=way, copy=copy, sent=sent)
+        exec(ENUMS, vars(made))
+        try:
+            found.append(repr(eval(asked, vars(made))))
+        except (TypeError, AttributeError, KeyError, ValueError) as error:
+            found.append(f"{type(error).__name__}: {error}")
+
+    assert found[0] == found[1]

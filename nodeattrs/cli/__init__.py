@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_NOT_UNDERSTOOD = 2
+"""As `cli.exits` has it."""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code, as `cli.exits` has them.
 
@@ -29,12 +33,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         at_once()
         import gc
 
+        # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
+        gc.set_threshold(100_000)
+        from nodeattrs.cli.starts import Start
+
+        start = Start(sys.argv[1:])
         sys.meta_path.insert(0, Sparing())
         if sys.version_info < (3, 12):  # where datetime makes all its classes in Python before it takes those of C
             sys.modules.setdefault("datetime", __import__("_datetime"))
-        # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
-        gc.set_threshold(100_000)
         code = _run(argv)
+        if code != _NOT_UNDERSTOOD:
+            start.keep()
         gc.freeze()
         return code
     except KeyboardInterrupt:
@@ -50,7 +59,7 @@ def _run(argv: Sequence[str] | None) -> int:
 class Sparing:
     """Loads some libraries, each while something stands in for what it would load or make and few commands use.
 
-    Together that is a sixth of a start. For a process that is ours alone: what stands in is there for all meanwhile.
+    Together that is a fifth of a start. For a process that is ours alone: what stands in is there for all meanwhile.
     """
 
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
@@ -62,42 +71,73 @@ class Sparing:
         ours: Any = __spec__.loader
         loader: Any = spec and spec.loader
         if type(loader) is type(ours):  # which is the module's alone
-            loader.exec_module = _sparing(loader.exec_module, *_SPARED[name]())
+            for made in _SPARED[name]:
+                if made not in _STAND_INS:
+                    _STAND_INS[made] = made()
+                loader.exec_module = _sparing(loader.exec_module, _STAND_INS[made])
         return spec
 
 
-def _sparing(load: Any, among: dict[str, Any], name: str, stand_in: Any) -> Any:
+def _sparing(load: Any, stand_in: ModuleType) -> Any:
+    name = stand_in.__name__
+
     def loaded(module: ModuleType) -> None:
-        before = among.get(name)
-        among[name] = stand_in
+        before = sys.modules.get(name)
+        sys.modules[name] = stand_in
         try:
             load(module)
         finally:
-            if before is None:
-                del among[name]
-            else:
-                among[name] = before
+            del sys.modules[name]
+            if (true := before or vars(stand_in).get("__true__")) is not None:
+                sys.modules[name] = true
 
     return loaded
 
 
-def _expressions() -> tuple[dict[str, Any], str, Any]:
-    """Where C does the work the pure modules' regular expressions are not needed: each is compiled at its first use."""
-    import re
+def _module(name: str, **has: Any) -> ModuleType:
+    made: Any = type(sys)(name)
+    vars(made).update(has)
+    return made  # type: ignore[no-any-return]
 
+
+def _late(name: str, **has: Any) -> ModuleType:
+    """A module that is loaded when something is asked of it that it has not."""
+
+    def found(asked: str) -> Any:
+        if stand_in.__true__ is None:
+            here = sys.modules.pop(name, None)
+            stand_in.__true__ = here if here not in (None, stand_in) else __import__(name)
+            sys.modules[name] = here or stand_in.__true__
+        return getattr(stand_in.__true__, asked)
+
+    stand_in: Any = _module(name, __true__=None, __getattr__=found, **has)
+    return stand_in  # type: ignore[no-any-return]
+
+
+def _expressions() -> ModuleType:
+    """Each is compiled at its first use: where C does the work few ever are.
+
+    Where all that are needed were compiled before, neither the compiler is loaded nor the enums that it needs.
+    """
     from nodeattrs.lazily import regexp
 
-    return vars(re), "compile", regexp
+    def match(text: str, given: str) -> Any:
+        return regexp(text).match(given)
+
+    return _late("re", compile=regexp, match=match, ASCII=256, VERBOSE=64, X=64, MULTILINE=8, DOTALL=16, IGNORECASE=2)
 
 
-def _translations() -> tuple[dict[str, Any], str, Any]:
+def _windows() -> ModuleType:
+    """Its paths are asked for on Windows."""
+    return _late("ntpath")
+
+
+def _translations() -> ModuleType:
     """Beside ours argparse's own words stay English."""
-    stand_in: Any = type(sys)("gettext")
-    stand_in.gettext, stand_in.ngettext = str, lambda one, more, count: one if count == 1 else more
-    return sys.modules, "gettext", stand_in
+    return _module("gettext", gettext=str, ngettext=lambda one, more, count: one if count == 1 else more)
 
 
-def _addresses() -> tuple[dict[str, Any], str, Any]:
+def _addresses() -> ModuleType:
     """A path is rarely made a URL; what makes one knows addresses of networks, too."""
 
     def quote_from_bytes(text: bytes) -> str:
@@ -105,29 +145,29 @@ def _addresses() -> tuple[dict[str, Any], str, Any]:
 
         return quote_from_bytes(text)
 
-    stand_in: Any = type(sys)("urllib.parse")
-    stand_in.quote_from_bytes = quote_from_bytes
-    return sys.modules, "urllib.parse", stand_in
+    return _module("urllib.parse", quote_from_bytes=quote_from_bytes)
 
 
-def _words() -> tuple[dict[str, Any], str, Any]:
+def _words() -> ModuleType:
     """What the reader of TOML says of its types nobody asks."""
     from nodeattrs.records import NamedTuple
 
     class Kind:
         __class_getitem__ = classmethod(lambda cls, _: cls)
 
-    stand_in: Any = type(sys)("typing")
-    stand_in.NamedTuple, stand_in.__getattr__ = NamedTuple, lambda name: Kind
-    return sys.modules, "typing", stand_in
+    return _module("typing", NamedTuple=NamedTuple, __getattr__=lambda name: Kind)
 
 
 _SPARED = {
-    "yaml": _expressions,
-    "tomllib": _expressions,
-    "tomllib._parser": _words,
-    "json.scanner": _expressions,
-    "json.encoder": _expressions,
-    "argparse": _translations,
-    "pathlib": _addresses,
+    "yaml": [_expressions],
+    "tomllib": [_expressions],
+    "tomllib._parser": [_words],
+    "json.scanner": [_expressions],
+    "json.decoder": [_expressions],
+    "json.encoder": [_expressions],
+    "argparse": [_expressions, _translations],
+    "pathlib": [_expressions, _windows, _addresses],
+    "fnmatch": [_expressions],
 }
+
+_STAND_INS: dict[Any, Any] = {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
-_NUMBER = regexp(r"\d{1,18}(?:\.\d{1,9})?", re.ASCII)
+_NUMBER = regexp(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, or a URL such as postgresql:// (default: "
     "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "

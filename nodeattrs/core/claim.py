@@ -7,10 +7,9 @@ Origins stay out of equality of claims: the same thing set elsewhere is the same
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.records import NamedTuple
+from nodeattrs.records import Enum, NamedTuple
 from nodeattrs.typed import Any, Protocol
 
 
@@ -31,9 +30,6 @@ class Verb(Enum):
     APPEND = "append"
     ERASE = "erase"
     SILENT = "silent"
-
-    # Each stands for itself; Enum's own hash is computed in Python.
-    __hash__ = object.__hash__
 
 
 class Origin(NamedTuple):

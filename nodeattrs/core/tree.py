@@ -7,7 +7,6 @@ of layers or merging.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 
 from nodeattrs.errors import BadArgument, BadKey, BadName, BadValue, Path, TooDeep, wrong_argument
@@ -177,6 +176,10 @@ def meant(step: object, known: Iterable[object]) -> str | None:
     return f"did you mean {' or '.join(close)}?" if close else None
 
 
+_DIGITS = regexp(r"\d+")
+_WITHOUT_JOINTS = str.maketrans("", "", "-_")
+
+
 def is_near(key: str, other: str) -> bool:
     """Whether two keys look like one: the same but for case, `-` and `_`, or a letter apart in a long one.
 
@@ -187,7 +190,7 @@ def is_near(key: str, other: str) -> bool:
         return False
     if shape_of(key) == shape_of(other):
         return True
-    if re.findall(r"\d+", key) != re.findall(r"\d+", other):
+    if _DIGITS.findall(key) != _DIGITS.findall(other):
         return False
     short = min(len(key), len(other)) < _SHORTEST
     return _is_one_apart(key.lower(), other.lower()) and not (short and sorted(key) != sorted(other))
@@ -195,7 +198,7 @@ def is_near(key: str, other: str) -> bool:
 
 def shape_of(key: str) -> str:
     """A key without what people spell in several ways: case, `-` and `_`."""
-    return re.sub(r"[-_]", "", key).lower()
+    return key.translate(_WITHOUT_JOINTS).lower()
 
 
 def _is_one_apart(one: str, other: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 
 from nodeattrs.core.claim import Origin
@@ -25,7 +24,7 @@ OriginOf = Callable[[Path], Origin | None]
 _FARTHEST = 44
 """The column up to which remarks stand below each other."""
 
-_PLAIN = regexp(r"[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*", re.ASCII)
+_PLAIN = regexp(r"(?a)[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*")
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 

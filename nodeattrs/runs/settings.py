@@ -7,12 +7,12 @@ setting means is known to `runs.config` and to whoever uses it. It runs nothing.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import DocumentError, UnknownField
+from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.texts.nearest import is_ours, nearest
@@ -123,6 +123,10 @@ class Settings:
                     yield self.folded.trace(path)
 
 
+_PASSWORD = regexp(r"://([^:/@]*):[^/]*@")
+_ASKED_WITH = regexp(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
+
+
 def without_password(text: str) -> str:
     """*text*; a URL in it without the password, which PGPASSWORD or .pgpass may hold.
 
@@ -131,5 +135,5 @@ def without_password(text: str) -> str:
     """
     if "://" not in text:
         return text
-    text = re.sub(r"://([^:/@]*):[^/]*@", r"://\1@", text)
-    return re.sub(r"(?<=[?&])(?:ssl)?password=[^&]*&?", "", text).rstrip("?&")
+    text = _PASSWORD.sub(r"://\1@", text)
+    return _ASKED_WITH.sub("", text).rstrip("?&")

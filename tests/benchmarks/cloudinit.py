@@ -28,7 +28,7 @@ from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part
 from tests.benchmarks.clock import once, seconds_each, seconds_of_python
 from tests.benchmarks.figures import Figure
-from tests.benchmarks.starts import PARTS
+from tests.benchmarks.starts import PARTS, installed
 from tests.oracles.cloudinit import fetched
 
 INPUTS = Path(__file__).with_name("inputs") / "cloudinit"
@@ -142,16 +142,17 @@ def processes(rounds: int, peer: _Peer, folder: Path) -> Iterator[Figure]:
         file = folder / f"{number}.yaml"
         file.write_text(f"#cloud-config\n{text}", encoding="utf-8")
         files.append(str(file))
-    ours = ["-m", "nodeattrs", "cloud-config", "merge", *files]
+    python, script = installed(folder / "installed")
+    ours = [script, "cloud-config", "merge", *files]
     if peer.root is None:
-        (mine,) = seconds_of_python(ours, rounds=rounds)
+        (mine,) = seconds_of_python(ours, rounds=rounds, python=python)
         yield Figure("a process that merges three parts", mine * 1000, "ms")
         return
     schema = (
         f"import sys; sys.path.append({str(peer.root)!r}); sys.argv = ['cloud-init', 'schema', '-c', {files[0]!r}]; "
         "from cloudinit.cmd.main import main; main()"
     )
-    mine, theirs = seconds_of_python(ours, ["-c", schema], rounds=rounds)
+    mine, theirs = seconds_of_python(ours, ["-c", schema], rounds=rounds, python=python)
     yield Figure("a process that merges three parts", mine * 1000, "ms")
     yield Figure(
         "a process that merges three parts", mine / theirs, "times", 0.15, f"cloud-init schema: {theirs * 1000:,.0f} ms"

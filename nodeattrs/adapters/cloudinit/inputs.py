@@ -6,7 +6,6 @@ looked at here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -41,8 +41,9 @@ _FILES = {
 """The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
-_HASH = r"[0-9a-f]{40}|[0-9a-f]{64}"
-_SECRET = r"""(?m)^\s*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b"""
+_HASH = regexp(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SECRET = regexp(r"""(?m)^\s*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
+_DOCUMENTS = regexp(r"(?m)^---(?=\s)")
 
 
 class Given(NamedTuple):
@@ -184,7 +185,7 @@ def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
     file = blob.file or "user-data"
     if text.lstrip().startswith("{"):
         return _of_json(text, file, budget)
-    if type_of_text(text) is not None or not re.search(_SECRET, text) or "apiVersion" not in text:
+    if type_of_text(text) is not None or not _SECRET.search(text) or "apiVersion" not in text:
         return None
     return list(_of_yaml(text, file, budget))
 
@@ -269,7 +270,7 @@ def _given(
 ) -> Given:
     line, column = document.place(path)
     origin = Origin("resource", address, file, line + first, column)
-    if written is None or re.fullmatch(_HASH, written):
+    if written is None or _HASH.fullmatch(written):
         why = "is known after the plan is applied" if written is None else "only its hash is there"
         return Given(address, origin, (), unknown=why)
     return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
@@ -283,8 +284,8 @@ def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
     from nodeattrs.texts.documents import parse
 
     first = 0
-    for piece in re.split(r"^---(?=\s)", text, flags=re.MULTILINE):
-        if re.search(_SECRET, piece):
+    for piece in _DOCUMENTS.split(text):
+        if _SECRET.search(piece):
             yield from _secrets(parse(piece, file, "yaml", budget), file, first)
         first += piece.count("\n")
 

@@ -11,7 +11,6 @@ Two dialects: "current" is what cloud-init does; "documented" is what its older 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sized
 from functools import lru_cache, partial
 
@@ -37,6 +36,7 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
+from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any, Literal
 
@@ -121,8 +121,11 @@ def parse_definition(text: str) -> Definition:
     return Definition(tuple(specs))
 
 
+_NAME = regexp(r"[a-z_]\w*")
+
+
 def _format_hint(piece: str) -> str:
-    if re.fullmatch(r"[a-z_]\w*", piece):
+    if _NAME.fullmatch(piece):
         return f"write it with brackets: {piece}()" if piece in ("list", "dict", "str") else "write list(append)+dict()"
     if ":" in piece or "=" in piece:
         return "options stand in brackets: list(append)"

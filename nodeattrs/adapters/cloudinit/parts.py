@@ -11,7 +11,6 @@ that it reads differently go to the pure loader, which is the one cloud-init use
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import date, datetime
 
@@ -114,7 +113,7 @@ MAX_BYTES = Limits().bytes
 
 # Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
 _READ_DIFFERENTLY = regexp(
-    r"[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]", re.MULTILINE
+    r"(?m)[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]"
 )
 _SIGNS = ("\t", "\ufeff", "?", "!", "%", "\\", ":,", ":[", ":]", ":{", ":}")
 """One of which any of that has; most texts have none, and no expression is compiled for them."""

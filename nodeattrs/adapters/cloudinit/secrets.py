@@ -7,7 +7,6 @@ hashes of passwords, addresses with a password in them. The merge itself knows n
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from datetime import date
 
@@ -17,9 +16,8 @@ from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
 _NAMED = regexp(
-    r"(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
+    r"(?i)(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
     r"|(?:private|api|secret|access|activation|registration|encryption|auth)[_-]?key)$|_private$",
-    re.I,
 )
 """How a key is called whose value is one."""
 
@@ -32,14 +30,12 @@ _PLACES = (
 """Where there is one whatever the key is called."""
 
 _FILES = regexp(
-    r"\.key$|/id_(?:rsa|dsa|ecdsa|ed25519)$|/shadow$|passw(?:or)?d|secret|token|credential|\.netrc$|\.pgpass$|kubeconfig",
-    re.I,
+    r"(?i)\.key$|/id_(?:rsa|dsa|ecdsa|ed25519)$|/shadow$|passw(?:or)?d|secret|token|credential|\.netrc$|\.pgpass$|kubeconfig",
 )
 """Files whose content is one."""
 
 _LOOKS = regexp(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY|^\s*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
-    re.M,
+    r"(?m)-----BEGIN [A-Z ]*PRIVATE KEY|^\s*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
 )
 _ENDS = ("passwd", "password", "passphrase", "secret", "token", "psk", "key", "_private")
 _SIGNS = ("$", "://", "-----BEGIN ", "PrivateKey")

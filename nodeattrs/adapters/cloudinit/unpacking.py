@@ -7,7 +7,6 @@ mergers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from nodeattrs.adapters.cloudinit.rows import Rows
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
+from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -42,6 +42,7 @@ _GZIP_TYPES = tuple(
 )  # fmt: skip
 _PER_PART, _PER_MESSAGE = 100, 1_000
 """How many steps a part is, alone and out of a message: as near as one can say."""
+_INCLUDE = regexp(r"(?i)^#include(-once)?")
 MAX_INCLUDES = 20
 """How deep includes may lie in each other."""
 
@@ -323,7 +324,7 @@ class _Unpacking:
 
     def _included(self, part: Message, text: str, kind: str) -> Iterator[CloudPart]:
         for line in text.splitlines():
-            stripped = re.sub(r"^#include(-once)?", "", line, flags=re.IGNORECASE).lstrip()
+            stripped = _INCLUDE.sub("", line).lstrip()
             url = stripped.strip()
             if not url or url.startswith("#"):
                 continue

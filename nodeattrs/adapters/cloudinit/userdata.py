@@ -7,7 +7,6 @@ so that what each part did, and who has set what, can be shown.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -62,7 +61,7 @@ if TYPE_CHECKING:
 
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
-_WRITTEN = regexp(r"^(merge_how|merge_type)\s*:", re.MULTILINE)
+_WRITTEN = regexp(r"(?m)^(merge_how|merge_type)\s*:")
 
 
 @taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)

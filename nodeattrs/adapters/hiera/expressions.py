@@ -8,7 +8,6 @@ would ask is never asked.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -47,7 +46,7 @@ Plan = Callable[[Speech], Any]
 """Gives the value of one text or tree for one speech; what has no expressions is shared with the source."""
 
 _EXPRESSION = regexp(r"%\{([^}]*)\}")
-_CALL = regexp(r"^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$", re.ASCII | re.MULTILINE)
+_CALL = regexp(r"(?am)^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$")
 _EMPTY = frozenset(["", "::", '""', "''", '"::"', "'::'"])
 _SHORT = 256
 """A fact of so few characters may be written as often as a text has room for its name."""

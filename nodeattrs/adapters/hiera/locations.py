@@ -7,7 +7,6 @@ path is checked against the folder. It reads no file.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
@@ -215,6 +214,8 @@ def _matching(
         yield from _matching(f"{start}{step}/", rest, budget, been, fits)
         return
     names = _names(start)
+    from re import DOTALL, compile
+
     is_deep = step == "**" and bool(rest)
     budget.steps(_PER_FILE * (1 + len(names) + (0 if is_deep else len(step))))
     if is_deep:
@@ -224,7 +225,7 @@ def _matching(
             if not name.startswith(".") and os.path.isdir(path) and not os.path.islink(path):
                 yield from _matching(path + "/", steps, budget, been, fits)
         return
-    match = re.compile(_segment(step), re.DOTALL).fullmatch
+    match = compile(_segment(step), DOTALL).fullmatch
     for name in names:
         if match(name) and (not name.startswith(".") or step.startswith(".")):
             path = start + name
@@ -241,7 +242,7 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-_MARKS = regexp(r"\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)", re.DOTALL)
+_MARKS = regexp(r"(?s)\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)")
 
 
 def _segment(step: str) -> str:
@@ -249,6 +250,8 @@ def _segment(step: str) -> str:
 
     What stands between two stars is taken where it comes first, and that is final.
     """
+    from re import escape
+
     runs = [""]
     for escaped, star, question, negated, members, plain in _MARKS.findall(step):
         if star:
@@ -258,14 +261,14 @@ def _segment(step: str) -> str:
         elif members:
             runs[-1] += _one_of(members, bool(negated))
         else:
-            runs[-1] += re.escape(escaped or plain)
+            runs[-1] += escape(escaped or plain)
     if len(runs) == 1:
         return runs[0]
     first, *between, last = runs
     return first + "".join(f"(?>[^/]*?{run})" for run in between) + f"[^/]*{last}"
 
 
-_MEMBER = regexp(r"\\?(.)(?:-\\?(.))?", re.DOTALL)
+_MEMBER = regexp(r"(?s)\\?(.)(?:-\\?(.))?")
 
 
 def _one_of(members: str, negated: bool) -> str:
@@ -273,5 +276,7 @@ def _one_of(members: str, negated: bool) -> str:
     ranges = [(low, high or low) for low, high in _MEMBER.findall(members) if low <= (high or low)]
     if not ranges:
         return "[^/]" if negated else "(?!)"
-    inner = "".join(f"{re.escape(low)}-{re.escape(high)}" for low, high in ranges)
+    from re import escape
+
+    inner = "".join(f"{escape(low)}-{escape(high)}" for low, high in ranges)
     return f"[^/{inner}]" if negated else f"[{inner}]"

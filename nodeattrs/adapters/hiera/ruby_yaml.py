@@ -9,7 +9,6 @@ somebody asks. It knows no hierarchy: a text goes in, a tree comes out.
 from __future__ import annotations
 
 import binascii
-import re
 from functools import lru_cache
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
@@ -51,9 +50,10 @@ class Read(NamedTuple):
 
 _WORD = regexp(r"[^\d.:-]?(?:[^\W\d]|[\s!@#$%^&*(){}<>|/\\~;=])")
 _TIME = regexp(
-    r"-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?", re.ASCII
+    r"(?a)-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?"
 )
-_DATE = regexp(r"\d{4}-(?:1[012]|0\d|\d)-(?:[12]\d|3[01]|0\d|\d)", re.ASCII)
+_DATE = regexp(r"(?a)\d{4}-(?:1[012]|0\d|\d)-(?:[12]\d|3[01]|0\d|\d)")
+_QUOTED = regexp(r"""(["'])(.*)\1""")
 _CLOCK = regexp(r"([-+]?[0-9][0-9_]*):([0-5]?[0-9])(?::([0-5]?[0-9]))?(\.[0-9_]*)?")
 _FLOAT = regexp(r"[-+]?([0-9][0-9_,]*)?\.[0-9]*([eE][-+][0-9]+)?")
 _INTEGER = regexp(r"([-+]?)(?:0b([01_,]+)|0x([0-9a-fA-F_,]+)|0([0-7_,]+)|(0|[1-9](?:[0-9]|,[0-9]|_[0-9])*))")
@@ -92,7 +92,7 @@ def scalar(text: str) -> Any:
     if _DATE.fullmatch(text):
         return Refused("a date")
     if text.startswith(":") and len(text) > 1:
-        quoted = re.match(r"""(["'])(.*)\1""", text[1:])
+        quoted = _QUOTED.match(text[1:])
         return Symbol(quoted[2].removeprefix(":") if quoted else text[1:])
     return _number(text)
 
@@ -126,9 +126,9 @@ def _number(text: str) -> Any:
 
 
 def _tagged(tag: str, text: str) -> Any:
-    if tag == YAML + "str" or re.match(r"!str(:|$)", tag):
+    if tag == YAML + "str" or tag == "!str" or tag.startswith("!str:"):
         return text
-    if re.match(r"!ruby/sym(bol)?", tag):
+    if tag.startswith("!ruby/sym"):
         return Symbol(text)
     if tag in (YAML + "binary", "!binary"):
         return _binary(text)

@@ -6,12 +6,13 @@ would read different texts. It knows no lookup.
 
 from __future__ import annotations
 
-import re
-
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import SCALARS, Path
 from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from re import Match
 
 LEAVES = SCALARS | {Encrypted}
 """What a value of data has at its ends."""
@@ -86,6 +87,6 @@ def _quoted(text: str) -> str:
     return '"' + _SPECIAL.sub(_escaped, text) + '"'
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escaped(found: Match[str]) -> str:
     mark = found[0]
     return "\\" + (_ESCAPES.get(mark) or (mark if mark in '"\\#' else f"u{ord(mark):04X}"))

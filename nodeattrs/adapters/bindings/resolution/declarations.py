@@ -6,7 +6,6 @@ Plain records: who made them is in the modules beside this one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum
 from math import inf
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -17,7 +16,7 @@ from nodeattrs.adapters.bindings.model.types import Key, Type
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.records import NamedTuple, dataclass, field
+from nodeattrs.records import Enum, NamedTuple, dataclass, field
 from nodeattrs.typed import Any
 
 CLASS_IDS = ("included_classes", "excluded_classes")

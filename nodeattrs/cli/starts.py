@@ -1,0 +1,199 @@
+"""What a start has loaded and made, remembered for the next one of the same command (docs/decisions/0025).
+
+To find its modules, to read the bytecode of each and to compile small things anew is a third of what a command takes.
+One file has it for all commands: beside the bytecode, trusted as that is, and written where that may be written.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from _frozen_importlib_external import ExtensionFileLoader, SourceFileLoader, cache_from_source
+
+from nodeattrs import lazily
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from types import CodeType, ModuleType
+    from typing import Any
+
+    Stamp = tuple[int, int] | None
+
+    Module = tuple[str, Stamp, str | None, bool, CodeType | None]
+    """Its file and the stamp of that, the file of its bytecode, whether it is a package, and its code; a library in
+    machine code has none."""
+
+    Items = tuple[dict[str, Module], dict[str, CodeType], dict[tuple[Any, int], Any]]
+    """Modules by name, code by the text that `records` compiled, parts of regular expressions as `lazily` asks."""
+
+    Chunk = tuple[Iterable[str], Items]
+    """Things, and the keys of all starts that need them."""
+
+_WITH_ACTIONS = frozenset({"ansible", "bindings", "catalog", "cloud-config", "environment", "hiera", "role"})
+"""Commands whose actions load each its own."""
+
+_LIBRARIES = frozenset({"nodeattrs", "yaml", "sortedcontainers", "orjson", "zstandard"}) | sys.stdlib_module_names
+"""Whose modules are remembered; none of a repository's."""
+
+_SIGN = b"start 1\n"
+"""What the file begins with; then come the length of its table, the table, and the chunks."""
+
+
+class Start:
+    """Finds modules, as those in `sys.meta_path` do, among what earlier starts of the same command have left.
+
+    It begins at once. A module counts while its file is as it was; all of it, while the places where Python looks are.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """words: of the command line"""
+        self._key, self._around, self._there = _key(words), _around(), set(sys.modules)
+        self._file = f"{os.path.splitext(cache_from_source(__file__))[0]}.kept"
+        self._found: set[str] = set()
+        chunks = [items for _, items in _read(self._file, self._around, self._key)]
+        self._modules = {name: module for modules, _, _ in chunks for name, module in modules.items()}
+        sys.meta_path.insert(0, self)
+        from nodeattrs import records  # now that what it needs is found here
+
+        self._codes, self._patterns = records.codes, lazily.patterns
+        for _, codes, patterns in chunks:
+            self._codes.update(codes)
+            self._patterns.update(patterns)
+        self._known = {*self._codes, *self._patterns}
+
+    def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
+        """Where a module is, with a loader that has its code already."""
+        module = self._modules.get(name)
+        if module is None or name in self._found or _stamp(module[0]) != module[1]:
+            return None
+        self._found.add(name)
+        file, _, cached, is_package, code = module
+        loader: Any = (ExtensionFileLoader if code is None else SourceFileLoader)(name, file)
+        if code is not None:
+            loader.get_code = lambda _: code
+        spec: Any = type(__spec__)(name, loader, origin=file, is_package=is_package)
+        spec.has_location, spec.cached = True, cached
+        if is_package:
+            spec.submodule_search_locations.append(os.path.dirname(file))
+        return spec
+
+    def keep(self) -> None:
+        """Leave what this one has loaded for the next one, unless it was all there."""
+        if not self._around or sys.dont_write_bytecode:
+            return
+        new: Items = (
+            dict(self._loaded()),
+            {text: code for text, code in self._codes.items() if text not in self._known},
+            {(one[0], int(one[1])): _parts(*one) for one in self._patterns if one not in self._known},
+        )
+        if any(new):
+            chunks: list[Chunk] = [*_read(self._file, self._around), ([self._key], new)]
+            try:
+                from nodeattrs.disk import write_whole
+
+                write_whole(self._file, _written(self._around, chunks))
+            except OSError:  # where bytecode may not be written
+                return
+
+    def _loaded(self) -> Iterator[tuple[str, Module]]:
+        """Modules that nobody had remembered."""
+        for name, module in [*sys.modules.items()]:
+            spec: Any = getattr(module, "__spec__", None)
+            kind = type(spec and spec.loader)
+            known = name in self._there or name in self._found or name.partition(".")[0] not in _LIBRARIES
+            if known or spec is None or spec.name != name or kind not in (SourceFileLoader, ExtensionFileLoader):
+                continue
+            file, stamp = spec.origin, _stamp(spec.origin)
+            code = None if kind is ExtensionFileLoader else SourceFileLoader(name, file).get_code(name)
+            yield name, (file, stamp, spec.cached, spec.submodule_search_locations is not None, code)
+
+
+def _key(words: Sequence[str]) -> str:
+    """What is asked for: starts with the same one load the same, by and large. It has no word that is not ours."""
+    asked = [*words[:1], *(word for word in words[1:2] if words[0] in _WITH_ACTIONS and word[0:1] != "-")]
+    return " ".join([*asked, *(["--help"] if "-h" in words or "--help" in words else [])])
+
+
+def _around() -> tuple[Any, ...]:
+    """What it hangs on where a module is found, beside its file; empty where that is not known.
+
+    Of the folder we are in, where files come and go, and of the one that holds the package: which names they have that
+    could be meant. Of others: when they last changed.
+    """
+    home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    try:
+        here = os.getcwd()
+        places = [
+            ("" if place == here != home else place, _names(place) if place in (here, home) else _stamp(place))
+            for place in (one or here for one in sys.path)
+        ]
+    except OSError:
+        return ()
+    return sys.version, sys.flags.optimize, tuple(places)
+
+
+def _names(folder: str) -> tuple[str, ...]:
+    """Of what we remember, what stands in a folder. raises: OSError"""
+    return tuple(sorted(_LIBRARIES.intersection([name.partition(".")[0] for name in os.listdir(folder)])))
+
+
+def _stamp(file: str) -> Stamp:
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> Iterator[Chunk]:
+    """The chunks of a file, of one key or all; none where it is of another Python, or of other folders."""
+    start = len(_SIGN) + 8
+    try:
+        with open(file, "rb", buffering=0) as content:
+            head = content.read(start)
+            length = int.from_bytes(head[len(_SIGN) :], "little")
+            was, chunks = marshal.loads(content.read(length)) if head.startswith(_SIGN) else ((), ())
+            for keys, place, size in chunks if around and was == around else ():
+                if key is None or key in keys:
+                    content.seek(start + length + place)
+                    yield keys, marshal.loads(content.read(size))
+    except (OSError, EOFError, ValueError, TypeError):
+        return  # it is made again
+
+
+def _written(around: tuple[Any, ...], chunks: Iterable[Chunk]) -> bytes:
+    """A file: what the same keys need is one chunk, in which a name is written once. What has changed is left out."""
+    needed: dict[tuple[int, Any], tuple[Any, set[str]]] = {}
+    for keys, items in chunks:
+        for kind, some in enumerate(items):
+            for name, one in some.items():  # type: ignore[attr-defined]
+                needed[kind, name] = one, needed.get((kind, name), (None, set()))[1] | {*keys}
+    groups: dict[tuple[str, ...], Items] = {}
+    for (kind, name), (one, keys_of) in needed.items():
+        if kind or _stamp(one[0]) == one[1]:
+            groups.setdefault(tuple(sorted(keys_of)), ({}, {}, {}))[kind][name] = one
+    table, content = [], b""
+    for group, of_group in groups.items():
+        chunk = marshal.dumps(of_group)
+        table.append((group, len(content), len(chunk)))
+        content += chunk
+    head = marshal.dumps((around, table))
+    return b"".join((_SIGN, len(head).to_bytes(8, "little"), head, content))
+
+
+def _parts(text: Any, flags: int) -> tuple[Any, ...]:
+    """What a regular expression is made of, once it is compiled."""
+    import _sre  # type: ignore[import-not-found]
+    from re import _compiler  # type: ignore[attr-defined]
+    from types import SimpleNamespace
+
+    parts: list[tuple[Any, ...]] = []
+    _compiler._sre = SimpleNamespace(**vars(_sre) | {"compile": lambda *given: parts.append(given)})
+    try:
+        _compiler.compile(text, flags)
+    finally:
+        _compiler._sre = _sre
+    text, flags, code, *rest = parts[0]
+    return text, int(flags), [*map(int, code)], *rest

@@ -1,0 +1,249 @@
+"""What a start leaves for the next one: the next one loads the same, faster, and never what has changed meanwhile."""
+
+from __future__ import annotations
+
+import _sre
+import argparse
+import gc
+import importlib
+import marshal
+import os
+import pkgutil
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import nodeattrs
+from nodeattrs import lazily
+from nodeattrs.cli import starts
+from nodeattrs.cli.program import parser
+from tests.benchmarks import starts as starts_of
+
+ROOT = Path(nodeattrs.__file__).parents[1]
+LINE = ["codes", "NA0001"]
+
+
+class Installed:
+    """A copy of the package that nobody else starts, and a folder to be in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.site, self.here, self.folder = folder / "site", folder / "here", folder
+        shutil.copytree(ROOT / "nodeattrs", self.site / "nodeattrs", ignore=shutil.ignore_patterns("__pycache__"))
+        self.here.mkdir()
+        self.script = folder / "program"
+        self.script.write_text("import sys\nfrom nodeattrs.cli import main\nsys.exit(main())\n", "utf-8")
+        self.kept = Path(starts.cache_from_source(str(self.site / "nodeattrs/cli/starts.py"))).with_suffix(".kept")
+
+    def run(
+        self, *how: str, line: Sequence[str] = LINE, at: Path | None = None, **around: str
+    ) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, *(how or (str(self.script),)), *line]
+        env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        env |= {"PYTHONPATH": str(self.site), **around}
+        return subprocess.run(words, cwd=at or self.here, env=env, capture_output=True, text=True)
+
+    def read(self) -> list[str]:
+        """Modules of ours that the next start reads by itself, once what was left is there."""
+        told = self.run("-v", str(self.script)).stderr.splitlines()
+        found = [line.split("'")[1] for line in told if line.startswith("# code object from")]
+        ours = [Path(file) for file in found if file.startswith(str(self.site / "nodeattrs"))]
+        return [file.name.partition(".")[0] for file in ours]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    place = Installed(tmp_path_factory.mktemp("starts"))
+    place.run()
+    return place
+
+
+@pytest.fixture
+def installed(place: Installed) -> Installed:
+    """With what a start has left, whatever the test before did to it."""
+    place.run()
+    return place
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return starts_of.desk(tmp_path_factory.mktemp("starts") / "desk")
+
+
+BEFORE = ["__init__", "lazily", "__init__", "interrupts", "starts"]
+"""What is loaded before anything can be remembered."""
+
+
+def test_the_next_start_of_a_command_finds_all_of_its_modules_there(installed: Installed):
+    first = installed.kept.read_bytes()
+    assert 0 == installed.run().returncode
+
+    assert sorted(BEFORE) == sorted(installed.read())
+    assert first == installed.kept.read_bytes()
+
+
+def test_it_says_the_same(installed: Installed):
+    remembered = installed.run()
+    installed.kept.unlink()
+    fresh = installed.run()
+
+    assert (fresh.stdout, fresh.stderr, 0) == (remembered.stdout, remembered.stderr, remembered.returncode)
+    assert "NA0001" in remembered.stdout
+
+
+LINES = [
+    *(f"{line} --why-run" if name == "run" else line for name, line in starts_of.LINES.items()),
+    "--version",
+    "codes NA0001",
+    "fold 0.yaml 1.yaml",
+    "check --repo repository",
+    "run --help",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_first_start_and_the_next_ones_say_what_a_call_says(line: str, installed: Installed, desk: Path):
+    """
+    Whatever stands in for libraries while they load, and wherever a module comes from.
+    """
+    said = installed.run(
+        "-c", "import sys\nfrom nodeattrs.cli import main\nsys.exit(main(sys.argv[1:]))", line=line.split(), at=desk
+    )
+    for _ in range(3):
+        came = installed.run(line=line.split(), at=desk)
+        assert (said.returncode, said.stdout, said.stderr) == (came.returncode, came.stdout, came.stderr)
+
+
+def test_a_module_that_has_changed_is_read_anew(installed: Installed):
+    """
+    At once, each time that it changes, and when it is as it was before.
+    """
+    file = installed.site / "nodeattrs" / "cli" / "codes.py"
+    text = file.read_text("utf-8")
+    for sentence in ("one", "three", ""):
+        file.write_text(f"{text}\nif {sentence!r}: print({sentence!r})\n" if sentence else text, "utf-8")
+        for _ in range(2):
+            assert [sentence] * bool(sentence) == installed.run().stdout.splitlines()[: bool(sentence)]
+
+
+def test_a_module_that_has_gone_is_gone(installed: Installed):
+    file = installed.site / "nodeattrs" / "cli" / "codes.py"
+    text = file.read_bytes()
+    file.unlink()
+    gone = installed.run()
+    file.write_bytes(text)
+
+    assert (1, True) == (gone.returncode, "nodeattrs.cli.codes" in gone.stderr)
+    assert 0 == installed.run().returncode
+
+
+@pytest.mark.parametrize("how", ["by -m", "by the path"])
+def test_a_module_that_comes_before_another_one_is_taken(how: str, installed: Installed, tmp_path: Path):
+    """
+    As Python does it, though that other one is remembered.
+    """
+    folder = installed.here if how == "by -m" else tmp_path
+    start = ("-m", "nodeattrs") if how == "by -m" else (str(installed.script),)
+    path = f"{tmp_path}{os.pathsep}{installed.site}"
+    for _ in range(2):
+        assert "mine" not in installed.run(*start, PYTHONPATH=path).stdout
+    mine = folder / "argparse.py"
+    mine.write_text("print('mine')\nraise SystemExit(7)\n", "utf-8")
+    came = installed.run(*start, PYTHONPATH=path)
+    mine.unlink()
+
+    assert (7, "mine\n") == (came.returncode, came.stdout)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"start 1\n", b"start 1\n\xff\xff\x00\x00\x00\x00\x00\x00", b"start 0\n" + bytes(99), bytes(9)]
+)
+def test_what_is_none_of_ours_counts_for_nothing(content: bytes, installed: Installed):
+    installed.kept.write_bytes(content)
+
+    assert 0 == installed.run().returncode
+    assert sorted(BEFORE) == sorted(installed.read())
+
+
+def test_what_another_python_has_left_counts_for_nothing(installed: Installed):
+    start = len(starts._SIGN) + 8
+    content = installed.kept.read_bytes()
+    length = int.from_bytes(content[start - 8 : start], "little")
+    around, table = marshal.loads(content[start : start + length])
+    other = marshal.dumps((("3.0", *around[1:]), table))
+    installed.kept.write_bytes(starts._SIGN + len(other).to_bytes(8, "little") + other + content[start + length :])
+
+    assert [] == list(starts._read(str(installed.kept), around))
+    assert "codes" in installed.read()
+    assert sorted(BEFORE) == sorted(installed.read())
+
+
+def test_nothing_is_left_where_no_bytecode_is_written_or_nothing_was_understood(installed: Installed):
+    installed.kept.unlink()
+
+    assert 0 == installed.run(PYTHONDONTWRITEBYTECODE="1").returncode
+    assert 2 == installed.run(line=["no-such-command"]).returncode
+    assert 2 == installed.run(line=["hiera", "../no-such-action"]).returncode
+    assert not installed.kept.exists()
+
+
+def test_a_command_that_needs_more_leaves_that_too_and_others_keep_theirs(installed: Installed):
+    installed.run(line=["--version"])
+    installed.run(line=["codes", "--help"])
+    with_them = installed.kept.read_bytes()
+    for line in (LINE, ["--version"], ["codes", "--help"]):
+        installed.run(line=line)
+
+    assert with_them == installed.kept.read_bytes()
+    around = marshal.loads(with_them[16:])[0]
+    assert {"codes", "--version", "codes --help"} <= {
+        key for keys, _ in starts._read(str(installed.kept), around) for key in keys
+    }
+
+
+def test_no_word_from_outside_is_left():
+    """
+    A command, and an action where a command has those: names of nodes, paths and keys are none of it.
+    """
+    rows = {
+        "show web1 --store nodes.db": "show",
+        "hiera lookup secret::key": "hiera lookup",
+        "hiera --hiera-config private.yaml lookup a": "hiera",
+        "--man run": "--man",
+        "run --help": "run --help",
+        "fleet": "fleet",
+        "": "",
+    }
+    assert rows == {line: starts._key(line.split()) for line in rows}
+
+
+def test_the_commands_with_actions_are_those_that_the_program_has():
+    sub: type = argparse._SubParsersAction
+    choices = {
+        name: one for action in parser()._actions if isinstance(action, sub) for name, one in action.choices.items()
+    }
+    assert starts._WITH_ACTIONS == {
+        name for name, one in choices.items() if any(isinstance(action, sub) for action in one._actions)
+    }
+
+
+def test_an_expression_that_is_put_together_from_its_parts_is_the_one_that_was_compiled():
+    """
+    All that any module of ours has.
+    """
+    for module in pkgutil.walk_packages(nodeattrs.__path__, "nodeattrs."):
+        if not module.name.endswith(("__main__", "pytest_plugin", "mcp")):
+            importlib.import_module(module.name)
+    given = {one._given for one in gc.get_objects() if type(one) is lazily._Regexp}
+
+    assert len(given) > 100
+    for text, flags in given:
+        whole, parts = re.compile(text, flags), _sre.compile(*starts._parts(text, flags))
+        assert (whole, whole.groupindex, whole.groups) == (parts, parts.groupindex, parts.groups)
+        for sample in ("", "a b", "role[web]", 'key: "value"\n- 1', "%{lookup('a')}", "10.0.0.1/8", "2026-01-01"):
+            one = sample if isinstance(text, str) else sample.encode()
+            assert whole.findall(one) == parts.findall(one)
