@@ -57,15 +57,14 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    place = Installed(tmp_path_factory.mktemp("starts"))
-    place.run()
-    return place
+    return Installed(tmp_path_factory.mktemp("starts"))
 
 
 @pytest.fixture
 def installed(place: Installed) -> Installed:
     """With what a start has left, whatever the test before did to it."""
-    place.run()
+    for _ in range(2):
+        place.run()
     return place
 
 
@@ -84,6 +83,18 @@ def test_the_next_start_of_a_command_finds_all_of_its_modules_there(installed: I
 
     assert sorted(BEFORE) == sorted(installed.read())
     assert first == installed.kept.read_bytes()
+
+
+def test_what_starts_once_leaves_next_to_nothing(installed: Installed):
+    """
+    As in a container that is thrown away; whoever starts a second time will start again.
+    """
+    installed.kept.unlink()
+    installed.run()
+    small = installed.kept.stat().st_size
+    installed.run()
+
+    assert small < 2_000 < 100_000 < installed.kept.stat().st_size
 
 
 def test_it_says_the_same(installed: Installed):
@@ -165,7 +176,8 @@ def test_a_module_that_comes_before_another_one_is_taken(how: str, installed: In
 def test_what_is_none_of_ours_counts_for_nothing(content: bytes, installed: Installed):
     installed.kept.write_bytes(content)
 
-    assert 0 == installed.run().returncode
+    for _ in range(2):
+        assert 0 == installed.run().returncode
     assert sorted(BEFORE) == sorted(installed.read())
 
 
@@ -177,8 +189,9 @@ def test_what_another_python_has_left_counts_for_nothing(installed: Installed):
     other = marshal.dumps((("3.0", *around[1:]), table))
     installed.kept.write_bytes(starts._SIGN + len(other).to_bytes(8, "little") + other + content[start + length :])
 
-    assert [] == list(starts._read(str(installed.kept), around))
+    assert starts._read(str(installed.kept), around) is None
     assert "codes" in installed.read()
+    assert 0 == installed.run().returncode
     assert sorted(BEFORE) == sorted(installed.read())
 
 
@@ -201,7 +214,7 @@ def test_a_command_that_needs_more_leaves_that_too_and_others_keep_theirs(instal
     assert with_them == installed.kept.read_bytes()
     around = marshal.loads(with_them[16:])[0]
     assert {"codes", "--version", "codes --help"} <= {
-        key for keys, _ in starts._read(str(installed.kept), around) for key in keys
+        key for keys, _ in starts._read(str(installed.kept), around) or () for key in keys
     }
 
 

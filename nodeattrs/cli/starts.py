@@ -52,7 +52,8 @@ class Start:
         self._key, self._around, self._there = _key(words), _around(), set(sys.modules)
         self._file = f"{os.path.splitext(cache_from_source(__file__))[0]}.kept"
         self._found: set[str] = set()
-        chunks = [items for _, items in _read(self._file, self._around, self._key)]
+        self._left = _read(self._file, self._around, self._key)
+        chunks = [items for _, items in self._left or ()]
         self._modules = {name: module for modules, _, _ in chunks for name, module in modules.items()}
         sys.meta_path.insert(0, self)
         from nodeattrs import records  # now that what it needs is found here
@@ -81,7 +82,10 @@ class Start:
 
     def keep(self) -> None:
         """Leave what this one has loaded for the next one, unless it was all there."""
-        if not self._around or sys.dont_write_bytecode:
+        if not self._around or sys.dont_write_bytecode or not os.access(os.path.dirname(self._file), os.W_OK):
+            return
+        if self._left is None:
+            self._write([])  # what starts once and no more, as in a container, pays for nothing else
             return
         new: Items = (
             dict(self._loaded()),
@@ -89,13 +93,15 @@ class Start:
             {(one[0], int(one[1])): _parts(*one) for one in self._patterns if one not in self._known},
         )
         if any(new):
-            chunks: list[Chunk] = [*_read(self._file, self._around), ([self._key], new)]
-            try:
-                from nodeattrs.disk import write_whole
+            self._write([*(_read(self._file, self._around) or ()), ([self._key], new)])
 
-                write_whole(self._file, _written(self._around, chunks))
-            except OSError:  # where bytecode may not be written
-                return
+    def _write(self, chunks: Iterable[Chunk]) -> None:
+        from nodeattrs.disk import write_whole
+
+        try:
+            write_whole(self._file, _written(self._around, chunks))
+        except OSError:  # a full disk, say: the next one loads by itself, too
+            return
 
     def _loaded(self) -> Iterator[tuple[str, Module]]:
         """Modules that nobody had remembered."""
@@ -147,20 +153,24 @@ def _stamp(file: str) -> Stamp:
     return found.st_mtime_ns, found.st_size
 
 
-def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> Iterator[Chunk]:
-    """The chunks of a file, of one key or all; none where it is of another Python, or of other folders."""
+def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> list[Chunk] | None:
+    """The chunks of a file, of one key or all; None where it is of another Python or of other folders, or damaged."""
     start = len(_SIGN) + 8
     try:
         with open(file, "rb", buffering=0) as content:
             head = content.read(start)
             length = int.from_bytes(head[len(_SIGN) :], "little")
-            was, chunks = marshal.loads(content.read(length)) if head.startswith(_SIGN) else ((), ())
-            for keys, place, size in chunks if around and was == around else ():
+            was, table = marshal.loads(content.read(length)) if head.startswith(_SIGN) else ((), ())
+            if not around or was != around:
+                return None
+            found: list[Chunk] = []
+            for keys, place, size in table:
                 if key is None or key in keys:
                     content.seek(start + length + place)
-                    yield keys, marshal.loads(content.read(size))
+                    found.append((keys, marshal.loads(content.read(size))))
+            return found
     except (OSError, EOFError, ValueError, TypeError):
-        return  # it is made again
+        return None
 
 
 def _written(around: tuple[Any, ...], chunks: Iterable[Chunk]) -> bytes:
