@@ -234,6 +234,28 @@ def test_no_word_from_outside_is_left():
     assert rows == {line: starts._key(line.split()) for line in rows}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "search role:private* --store nodes.db", "search private:private --store nodes.db", "list private*",
+        "hiera lookup private --hiera-config globs.yaml", "show private.private --store nodes.db",
+        "check --repo repository --only private",
+    ],
+)  # fmt: skip
+def test_nor_is_what_was_looked_for(line: str, installed: Installed, desk: Path):
+    (desk / "globs.yaml").write_text(
+        "version: 5\nhierarchy:\n"
+        "- {name: a, glob: 'private*/*.yaml'}\n- {name: b, mapped_paths: [a, b, 'private%{b}']}\n"
+    )
+    for _ in range(2):
+        installed.run(line=line.split(), at=desk)
+
+    left = marshal.loads(installed.kept.read_bytes()[16:])[0]
+    patterns = [text for _, (_, _, patterns) in starts._read(str(installed.kept), left) or () for text, _ in patterns]
+    assert patterns
+    assert [] == [text for text in patterns if "private" in str(text)]
+
+
 def test_the_commands_with_actions_are_those_that_the_program_has():
     sub: type = argparse._SubParsersAction
     choices = {

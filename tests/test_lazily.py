@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from nodeattrs import lazily
+from nodeattrs import cli, lazily
 
 
 class TestRegexp:
@@ -22,6 +24,21 @@ class TestRegexp:
     def test_a_name_that_no_pattern_has_is_an_error(self):
         with pytest.raises(AttributeError, match="fits"):
             lazily.regexp("a").fits  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_expression_stands_in_a_module_and_not_in_a_function():
+    """
+    So none comes from outside: those that are used are left for the next start.
+    """
+    for file in sorted((Path(lazily.__file__).parent).rglob("*.py")):
+        inside = [
+            call.lineno
+            for function in ast.walk(ast.parse(file.read_text("utf-8")))
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+            for call in ast.walk(function)
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "regexp"
+        ]
+        assert [] == inside or file == Path(cli.__file__), (file, inside)
 
 
 _SPARED = """

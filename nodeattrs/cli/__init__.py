@@ -115,16 +115,25 @@ def _late(name: str, **has: Any) -> ModuleType:
 
 
 def _expressions() -> ModuleType:
-    """Each is compiled at its first use: where C does the work few ever are.
+    """Each that a module has is compiled at its first use: where C does the work few ever are.
 
-    Where all that are needed were compiled before, neither the compiler is loaded nor the enums that it needs.
+    Where all that are needed were compiled before, neither the compiler is loaded nor the enums that it needs. What a
+    function compiles later may come from outside, and is nobody else's.
     """
     from nodeattrs.lazily import regexp
 
-    def match(text: str, given: str) -> Any:
-        return regexp(text).match(given)
+    def compiled(text: Any, flags: int = 0) -> Any:
+        return (regexp if sys.modules.get("re") is stand_in else stand_in.__getattr__("compile"))(text, flags)
 
-    return _late("re", compile=regexp, match=match, ASCII=256, VERBOSE=64, X=64, MULTILINE=8, DOTALL=16, IGNORECASE=2)
+    stand_in = _late("re", compile=compiled, VERBOSE=64, X=64, MULTILINE=8, DOTALL=16, IGNORECASE=2)
+    return stand_in
+
+
+def _options() -> ModuleType:
+    """Those of argparse are its own, whenever they are compiled, or of how many words an option takes."""
+    from nodeattrs.lazily import regexp
+
+    return _late("re", compile=regexp, match=lambda text, given: regexp(text).match(given), ASCII=256)
 
 
 def _windows() -> ModuleType:
@@ -165,9 +174,8 @@ _SPARED = {
     "json.scanner": [_expressions],
     "json.decoder": [_expressions],
     "json.encoder": [_expressions],
-    "argparse": [_expressions, _translations],
+    "argparse": [_options, _translations],
     "pathlib": [_expressions, _windows, _addresses],
-    "fnmatch": [_expressions],
 }
 
 _STAND_INS: dict[Any, Any] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
@@ -15,6 +16,7 @@ from nodeattrs.typed import Any, ClassVar
 
 _WORD = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
 _NO_WORD = r"[^A-Za-z0-9@._':-]"
+_WORDS = regexp(f"{_WORD}+")
 
 
 class Pattern:
@@ -35,10 +37,13 @@ class Pattern:
         self.longest = max((part for part in folded if isinstance(part, str)), key=len, default="")
         """A part of every folded text that matches, for an index to look for first."""
         whole = all(part is Pattern.GAP or isinstance(part, str) for part in parts)
-        self.word = self.longest if whole and re.fullmatch(f"{_WORD}+", self.longest) else ""
+        self.word = self.longest if whole and _WORDS.fullmatch(self.longest) else ""
         """As much as that, where it is a whole word of each of them."""
-        spelled = self._spelled(folded)
-        self._run = regexp(f"(?:^|{_NO_WORD}){spelled}(?:$|{_NO_WORD})")
+        self._folded = folded
+
+    @cached_property
+    def _run(self) -> re.Pattern[str]:
+        return re.compile(f"(?:^|{_NO_WORD}){self._spelled(self._folded)}(?:$|{_NO_WORD})")
 
     def _spelled(self, parts: list[Any]) -> str:
         runs = [""]
