@@ -237,8 +237,8 @@ def test_no_word_from_outside_is_left():
 @pytest.mark.parametrize(
     "line",
     [
-        "search role:private* --store nodes.db", "search private:private --store nodes.db", "list private*",
-        "hiera lookup private --hiera-config globs.yaml", "show private.private --store nodes.db",
+        "search role:private* --store shelf", "search *:private --store shelf", "search role:private* --store nodes.db",
+        "hiera lookup private --hiera-config globs.yaml", "show private.private --store nodes.db", "list private*",
         "check --repo repository --only private",
     ],
 )  # fmt: skip
@@ -247,6 +247,7 @@ def test_nor_is_what_was_looked_for(line: str, installed: Installed, desk: Path)
         "version: 5\nhierarchy:\n"
         "- {name: a, glob: 'private*/*.yaml'}\n- {name: b, mapped_paths: [a, b, 'private%{b}']}\n"
     )
+    installed.run(line=starts_of.LINES["run"].replace("nodes.db", "shelf").split(), at=desk)
     for _ in range(2):
         installed.run(line=line.split(), at=desk)
 

@@ -80,6 +80,30 @@ def test_a_library_that_a_command_loads_makes_nothing_before_it_is_used():
     assert ["expected one argument", "expected 2 arguments"] == errors
 
 
+_COLD = """
+import sys
+from nodeattrs import lazily
+from nodeattrs.cli import Sparing
+sys.meta_path.insert(0, Sparing())
+early = set(sys.modules)
+import argparse, pathlib, json, yaml, tomllib
+pathlib.PurePath("private.yaml").match("private*"), pathlib.PureWindowsPath("C:/a").drive
+import fnmatch, ntpath, re, string
+class Own(string.Template):
+    delimiter = "private"
+print(fnmatch.fnmatch("privates", "private*"), Own("private{a}").substitute(a=1), type(re.compile("private")).__name__)
+print(json.loads('{"a": ["\\u00e9", 1e3]}'), sorted(str(text) for text, _ in lazily.patterns if "private" in str(text)))
+print(sys.modules["re"] is re, ntpath.join("a", "b"), re.escape is string._re.escape)
+"""
+
+
+def test_in_a_process_that_has_loaded_nothing_each_module_is_loaded_once_and_what_functions_compile_is_not_noted():
+    done = subprocess.run([sys.executable, "-S", "-c", _COLD], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})  # fmt: skip
+
+    assert ["True 1 Pattern", "{'a': ['é', 1000.0]} []", "True a\\b True"] == done.stdout.splitlines()
+
+
 _HASHED = """
 import sys
 from nodeattrs import hashes
