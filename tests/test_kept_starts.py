@@ -170,6 +170,50 @@ def test_a_module_that_comes_before_another_one_is_taken(how: str, installed: In
     assert (7, "mine\n") == (came.returncode, came.stdout)
 
 
+_WITH_A_FOLDER = """
+import sys
+from nodeattrs import cli
+
+def run(argv):
+    sys.path.insert(0, sys.argv.pop())
+    import colorsys
+    print(getattr(colorsys, "MINE", "none"))
+    return _run(argv)
+
+_run, cli._run = cli._run, run
+sys.exit(cli.main())
+"""
+
+
+def test_a_module_of_a_repository_is_nobody_elses(installed: Installed, tmp_path: Path):
+    """
+    Though it is called as one of the standard library, and found in a folder that was added later.
+    """
+    program = installed.folder / "with_a_folder"
+    program.write_text(_WITH_A_FOLDER, "utf-8")
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "colorsys.py").write_text(f"MINE = {name!r}\n", "utf-8")
+    for name in ("one", "one", "one", "two", "none", "one"):
+        came = installed.run(str(program), line=[*LINE, str(tmp_path / name)])
+        assert name == came.stdout.splitlines()[0]
+
+
+def test_a_module_that_is_edited_meanwhile_is_no_error(installed: Installed):
+    """
+    It was loaded before; what stands there now is not Python.
+    """
+    file = installed.site / "nodeattrs" / "cli" / "codes.py"
+    text = file.read_text("utf-8")
+    here = str(file)
+    file.write_text(f"{text}\nwith open({here!r}, 'a') as one: one.write('(')\n", "utf-8")
+    came = installed.run()
+    file.write_text(text, "utf-8")
+
+    assert (0, "") == (came.returncode, came.stderr)
+    assert 0 == installed.run().returncode
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"start 1\n", b"start 1\n\xff\xff\x00\x00\x00\x00\x00\x00", b"start 0\n" + bytes(99), bytes(9)]
 )

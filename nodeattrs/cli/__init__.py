@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_NOT_UNDERSTOOD = 2
-"""As `cli.exits` has it."""
+_IN_BETWEEN = (2, 130)
+"""Exit codes, as `cli.exits` has them, of lines that are not understood and of Ctrl-C."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.version_info < (3, 12):  # where datetime makes all its classes in Python before it takes those of C
             sys.modules.setdefault("datetime", __import__("_datetime"))
         code = _run(argv)
-        if code != _NOT_UNDERSTOOD:
+        if code not in _IN_BETWEEN:
             start.keep()
         gc.freeze()
         return code

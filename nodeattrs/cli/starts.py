@@ -37,6 +37,9 @@ _WITH_ACTIONS = frozenset({"ansible", "bindings", "catalog", "cloud-config", "en
 _LIBRARIES = frozenset({"nodeattrs", "yaml", "sortedcontainers", "orjson", "zstandard"}) | sys.stdlib_module_names
 """Whose modules are remembered; none of a repository's."""
 
+_HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+"""The folder that holds the package."""
+
 _SIGN = b"start 1\n"
 """What the file begins with; then come the length of its table, the table, and the chunks."""
 
@@ -50,8 +53,10 @@ class Start:
     def __init__(self, words: Sequence[str]) -> None:
         """words: of the command line"""
         self._key, self._around, self._there = _key(words), _around(), set(sys.modules)
+        self._places = {place for place, _ in self._around[-1]} | {_HOME} if self._around else set()
         self._file = f"{os.path.splitext(cache_from_source(__file__))[0]}.kept"
         self._found: set[str] = set()
+        self._path = [*sys.path]
         self._left = _read(self._file, self._around, self._key)
         chunks = [items for _, items in self._left or ()]
         self._modules = {name: module for modules, _, _ in chunks for name, module in modules.items()}
@@ -67,10 +72,13 @@ class Start:
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
         """Where a module is, with a loader that has its code already."""
         module = self._modules.get(name)
-        if module is None or name in self._found or _stamp(module[0]) != module[1]:
+        if module is None or name in self._found:
+            return None
+        file, stamp, cached, is_package, code = module
+        is_there = _above(file, 1 + is_package) in path if path is not None else self._path == sys.path
+        if not is_there or _stamp(file) != stamp:  # it may be another one that is meant now
             return None
         self._found.add(name)
-        file, _, cached, is_package, code = module
         loader: Any = (ExtensionFileLoader if code is None else SourceFileLoader)(name, file)
         if code is not None:
             loader.get_code = lambda _: code
@@ -104,16 +112,27 @@ class Start:
             return
 
     def _loaded(self) -> Iterator[tuple[str, Module]]:
-        """Modules that nobody had remembered."""
+        """Modules that nobody had remembered, of those that stand where every start looks."""
         for name, module in [*sys.modules.items()]:
             spec: Any = getattr(module, "__spec__", None)
             kind = type(spec and spec.loader)
             known = name in self._there or name in self._found or name.partition(".")[0] not in _LIBRARIES
             if known or spec is None or spec.name != name or kind not in (SourceFileLoader, ExtensionFileLoader):
                 continue
-            file, stamp = spec.origin, _stamp(spec.origin)
-            code = None if kind is ExtensionFileLoader else SourceFileLoader(name, file).get_code(name)
-            yield name, (file, stamp, spec.cached, spec.submodule_search_locations is not None, code)
+            file, stamp, is_package = spec.origin, _stamp(spec.origin), spec.submodule_search_locations is not None
+            if _above(file, 1 + name.count(".") + is_package) not in self._places:
+                continue
+            try:
+                code = None if kind is ExtensionFileLoader else SourceFileLoader(name, file).get_code(name)
+            except (OSError, SyntaxError, ValueError):  # somebody edits it
+                continue
+            yield name, (file, stamp, spec.cached, is_package, code)
+
+
+def _above(file: str, steps: int) -> str:
+    for _ in range(steps):
+        file = os.path.dirname(file)
+    return file
 
 
 def _key(words: Sequence[str]) -> str:
@@ -128,11 +147,10 @@ def _around() -> tuple[Any, ...]:
     Of the folder we are in, where files come and go, and of the one that holds the package: which names they have that
     could be meant. Of others: when they last changed.
     """
-    home = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     try:
         here = os.getcwd()
         places = [
-            ("" if place == here != home else place, _names(place) if place in (here, home) else _stamp(place))
+            ("" if place == here != _HOME else place, _names(place) if place in (here, _HOME) else _stamp(place))
             for place in (one or here for one in sys.path)
         ]
     except OSError:
