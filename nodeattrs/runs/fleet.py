@@ -190,7 +190,7 @@ def resolve(
     is_given_twice = executor.elsewhere if isinstance(executor, Workers) else executor is not None
     work = _Work(fleet, collect, apply, is_given_twice)
     items: Iterable[_Item] = map(_packing(fleet), names) if fleet.shipped else names
-    refused, of_the_store = 0, code_of(StoreError)
+    refused = 0
     try:
         for outcome in through(
             partial(_some, work),
@@ -202,7 +202,7 @@ def resolve(
             repository=repository,
         ):
             yield outcome
-            refused = refused + 1 if outcome.code == of_the_store else 0
+            refused = refused + 1 if outcome.code and outcome.code == code_of(StoreError) else 0
             if refused >= GIVEN_UP:
                 raise FleetError(
                     f"{refused} nodes in a row could not be loaded or saved: {outcome.error.partition(chr(10))[0]}",
