@@ -134,7 +134,9 @@ def _inside(holder: Mark, step: str, begin: int) -> Mark:
 
 
 def _steps(key: str) -> list[str]:
-    tree: Any = tomllib.loads(f"{key} = 0")
+    if '"' not in key and "'" not in key:
+        return [step.strip() for step in key.split(".")]
+    tree: Any = tomllib.loads(f"{key} = ''")  # a number would be looked for with expressions of its own
     steps = []
     while isinstance(tree, dict):
         ((step, tree),) = tree.items()
