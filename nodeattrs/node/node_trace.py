@@ -98,7 +98,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
         then = getattr(locator, "causes_then", None)
         if then is not None or not hasattr(locator, "causes"):
             return tuple(then.get(by.path, ())) if then else ()
-    from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
+    import nodeattrs.node.causes as its  # it reads sources, for which most traces have no use
 
     known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
 
@@ -117,7 +117,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
         return None if winner is None else (winner.claim.origin, winner.claim.causes)
 
     with ledger.lock:
-        return causes_at(ledger, by, value, read)
+        return its.causes_at(ledger, by, value, read)
 
 
 def _origin(ledger: Ledger, by: At, kept: bool) -> Origin:
