@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodeattrs.core.changed import Change, changes
-from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.core.tree import ABSENT, SCALARS, spell
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.records import dataclass, field
 from nodeattrs.reports.findings import Finding, finding_of
@@ -61,7 +61,7 @@ class RunReport:
             run.recipes,
             run.log,
             list(dict.fromkeys(finding_of(one, "warning") for one in run.warnings)),
-            {number: _count(slot.to_dict()) for number, slot in run.node.slots.items()},
+            {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
             [] if session.is_as_before else changed,
             session.note,
             session.saved,
@@ -184,9 +184,10 @@ def _count(tree: Any) -> int:
     """The scalars in a tree."""
     total, left = 0, [tree]
     for holder in left:
-        for inner in holder.values() if isinstance(holder, dict) else holder:
-            if isinstance(inner, (dict, list)):
-                left.append(inner)
-            else:
-                total += 1
+        total += len(holder)
+        held = holder.values() if isinstance(holder, dict) else holder
+        if not SCALARS.issuperset(map(type, held)):
+            below = [inner for inner in held if isinstance(inner, (dict, list))]
+            total -= len(below)
+            left += below
     return total
