@@ -19,7 +19,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.hashes import sha256
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
-from nodeattrs.keep.stores.pieces import form_of
+from nodeattrs.keep.stores.pieces import is_same
 from nodeattrs.node.node import Node
 from nodeattrs.records import dataclass
 from nodeattrs.runs.config import Config
@@ -73,8 +73,7 @@ class Session:
         """Whether a run that went well had left the very same: to know that nothing changed neither tree is made."""
         if self.last is None or not self.last.saved.noted.ok:
             return False
-        form = form_of(self.snapshot)
-        return form is not None and form == form_of(self.last.all.snapshot)
+        return is_same(self.snapshot, self.last.all.snapshot)
 
 
 class AlreadyRun(NodeattrsError):
