@@ -110,7 +110,7 @@ class PythonText:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return _LINE_BREAK.split(self.text)
+        return _LINE_BREAK.split(self.text) if "\r" in self.text else self.text.split("\n")
 
     @cached_property
     def tree(self) -> ast.Module:
