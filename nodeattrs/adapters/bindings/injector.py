@@ -33,7 +33,6 @@ from nodeattrs.adapters.bindings.production.scopes import awaited
 from nodeattrs.adapters.bindings.resolution import Resolutions, resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
@@ -41,6 +40,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings.explain import Explanation
+    from nodeattrs.core.trace import TraceClaim
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")
