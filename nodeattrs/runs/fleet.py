@@ -174,6 +174,7 @@ def resolve(
     apply: Apply | None = None,
     stopping: Callable[[], bool] | None = None,
     repository: Packed | None = None,
+    opened: Repository | None = None,
 ) -> Iterator[Outcome]:
     """Run nodes, and give what came of each as soon as it is known.
 
@@ -185,10 +186,12 @@ def resolve(
     apply:    see `perform`
     stopping: asked again and again; once it says so no other node is begun, and what has begun is given
     repository: sent to each worker once, if the fleet is `shipped`
+    opened:   the fleet's repository as somebody has begun to read it; what this process does goes on with it
     raises:   FleetError, where a worker died, or something has gone that all nodes need
     """
     is_given_twice = executor.elsewhere if isinstance(executor, Workers) else executor is not None
-    work = _Work(fleet, collect, apply, is_given_twice)
+    is_here = executor is None and jobs == 1
+    work = _Work(fleet, collect, apply, is_given_twice, opened if is_here else None)
     items: Iterable[_Item] = map(_packing(fleet), names) if fleet.shipped else names
     refused = 0
     try:
@@ -226,6 +229,7 @@ class _Work:
     apply: Apply | None = field(default=None, compare=False)
     is_given_twice: bool = field(default=False, compare=False)
     """Whether somebody else may be given what a worker that is thought dead has begun."""
+    opened: Repository | None = field(default=None, compare=False)
     call: str = field(default_factory=lambda: os.urandom(16).hex())
 
 
@@ -329,7 +333,7 @@ def _saved_already(work: _Work, problem: NodeattrsError) -> Revision | None:
 class _Worker:
     """What one process has open for a fleet."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, opened: Repository | None) -> None:
         self._fleet = fleet
         place = fleet.repository
         if fleet.shipped:
@@ -339,7 +343,7 @@ class _Worker:
             place = self._folder.name
         elif fleet.content:
             _require_same(fleet)
-        self.repository = Repository(place, asked=fleet.asked)
+        self.repository = opened or Repository(place, asked=fleet.asked)
         self.store = open_store(fleet.store)
 
     @cached_property
@@ -404,7 +408,7 @@ _SHIP = "bring it up to date there, or send it: --ship"
 
 @lru_cache(maxsize=4)
 def _opened(work: _Work) -> _Worker:
-    return _Worker(work.fleet)
+    return _Worker(work.fleet, work.opened)
 
 
 def _worker(work: _Work) -> _Worker:
