@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodeattrs.core.changed import Change, changes
-from nodeattrs.core.tree import ABSENT, SCALARS, spell
+from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.records import dataclass, field
 from nodeattrs.reports.screen import Screen, printable
@@ -194,10 +194,9 @@ def _count(tree: Any) -> int:
     """The scalars in a tree."""
     total, left = 0, [tree]
     for holder in left:
-        total += len(holder)
-        held = holder.values() if isinstance(holder, dict) else holder
-        if not SCALARS.issuperset(map(type, held)):
-            below = [inner for inner in held if isinstance(inner, (dict, list))]
-            total -= len(below)
-            left += below
+        for inner in holder.values() if isinstance(holder, dict) else holder:
+            if isinstance(inner, (dict, list)):
+                left.append(inner)
+            else:
+                total += 1
     return total
