@@ -311,6 +311,7 @@ def _one(work: _Work, item: _Item, together: Together | None = None) -> Outcome:
             log=log.append,
             fleet=work.call if work.is_given_twice else "",
             brief=collect is None,
+            late=collect is not None and fleet.save and work.apply is None,
         )
         revision = session.revision.number if session.revision else None
         collected = collect(name, session, log) if collect else None

@@ -91,8 +91,8 @@ def form_of(value: Any) -> bytes | None:
     return None if written is None else hashed(written)
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two values have one form: types, order and all."""
+def is_same_form(one: Any, other: Any) -> bool:
+    """Whether two values are one: types, order and all."""
     written = _written(one)
     return written is not None and written == _written(other)
 
