@@ -14,10 +14,11 @@ from nodeattrs.cli.program import COMMANDS
 from tests.benchmarks.starts import LINES, ROOT, desk
 
 _STORED = "catalog runs.repository runs.run runs.fleet runs.injection adapters keep.search keep.maintenance"
+_TRACES = "adapters.bindings.explain core.tracing node.node_trace reports.findings"
 _HELP = "adapters catalog changes core.fold keep node.node runs"
 ROWS: dict[str, tuple[str, int, int, str]] = {
     # command        line                                             ours  others  without
-    "run": (LINES["run"], 220, 85, "catalog.plan catalog.transaction keep.maintenance"),
+    "run": (LINES["run"], 213, 85, f"catalog.plan catalog.transaction keep.maintenance {_TRACES}"),
     "show": (LINES["show"], 79, 30, f"{_STORED} reports.explain"),
     "explain": (LINES["explain"], 86, 30, _STORED),
     "facts": ("facts --help", 16, 20, _HELP),
