@@ -124,7 +124,8 @@ class PythonText:
     def _nodes(self) -> list[ast.AST]:
         found: list[ast.AST] = [self.tree]
         for node in found:
-            found += inside(node)
+            if type(node) not in LEAVES:
+                found += inside(node)
         return found
 
     @cached_property
@@ -154,7 +155,7 @@ def inside(node: ast.AST) -> list[ast.AST]:
     """What `ast.iter_child_nodes` gives, but for contexts and operators: a third of it, which says nothing here."""
     kind = type(node)
     if kind not in _parts:
-        _parts[kind] = () if kind is ast.Constant else tuple([one for one in node._fields if one not in _WORDS])
+        _parts[kind] = () if kind in LEAVES else tuple([one for one in node._fields if one not in _WORDS])
     found: list[ast.AST] = []
     for field in _parts[kind]:
         value = getattr(node, field, None)
@@ -165,6 +166,8 @@ def inside(node: ast.AST) -> list[ast.AST]:
     return found
 
 
+LEAVES = frozenset({ast.Constant, ast.Name})
+"""Half of all nodes: in these nothing stands."""
 _WORDS = frozenset(("arg", "attr", "conversion", "ctx", "id", "kind", "lineno", "name", "op", "ops", "type_comment"))
 """Fields of nodes in which no expression stands, nor a statement."""
 _parts: dict[type, tuple[str, ...]] = {}
