@@ -193,6 +193,22 @@ class CodeLocator:
         return Origin(self.setter.kind, self.setter.name, _relative(filename, self.root()), line, column)
 
 
+def packed_origin(origin: Origin) -> dict[str, Any]:
+    """An origin as a snapshot has it."""
+    # Written out, since it is done for each mark and each cause of each node.
+    kind, name, file, line, column = origin
+    place: dict[str, Any] = {"kind": kind} if kind else {}
+    if name:
+        place["name"] = name
+    if file:
+        place["file"] = file
+    if line is not None:
+        place["line"] = line
+    if column is not None:
+        place["column"] = column
+    return place
+
+
 _MOST_SPOTS, _MOST_PLACES = 20_000, 1_000
 _spots: dict[tuple[int, int], Spot] = {}
 
