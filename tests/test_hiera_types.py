@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from nodeattrs.adapters.hiera import BadLookup, Sensitive
@@ -195,6 +197,23 @@ def test_a_conversion_that_fails(value, to, kind):
 def test_an_expression_finds_what_ruby_finds(ruby, finds, finds_not):
     """Anchors stand at lines, classes know ASCII."""
     assert_finds(translated(ruby), finds, finds_not)
+
+
+def test_what_both_spell_alike_means_what_it_means_among_other_signs():
+    """
+    All short texts of common signs; with a group behind them, which needs translating and finds nothing.
+    """
+    texts = ["", "a", "aa", "b", "ba", "b\na", "a\nb", "a.b"]
+
+    def found(ruby: str) -> list[str] | str:
+        try:
+            expression = translated(ruby)
+        except BadPattern:
+            return "refused"
+        return [text for text in texts if expression.search(text)]
+
+    signs = ["".join(signs) for count in range(4) for signs in product("ab.^$*?()|", repeat=count)]
+    assert [] == [one for one in signs if found(one) != found(f"{one}(?:)")]
 
 
 def assert_finds(pattern, finds, finds_not):

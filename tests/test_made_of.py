@@ -20,6 +20,7 @@ from nodeattrs.node.intake import Intake
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import load_facts, parse_facts
 from nodeattrs.runs.fleet import Fleet, resolve
+from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.runs.session import made_of, perform
 from nodeattrs.texts import fast_json
@@ -201,6 +202,11 @@ def revisions(store, name="web1"):
     return [(one.number, texts(store.load(name, one.number))) for one in store.history(name)]
 
 
+def changed_in(session):
+    """Whether a session changed what is read."""
+    return not session.is_as_before and session.before != session.after
+
+
 class TestInAFleet:
     @pytest.fixture
     def fleet(self, tmp_path):
@@ -237,13 +243,61 @@ class TestInAFleet:
         (place / "cookbooks/app/attributes/default.py").write_text(f'default["a"] = {value}\n', "utf-8")
         (place / "facts/web1.json").write_text(f'{json.dumps(FACTS)[:-1]}, "load": {{"b": {fact}}}}}', "utf-8")
         came = []
-        for number, collect in enumerate((None, lambda *_: None)):
-            there = replace(fleet, store=str(tmp_path / f"{number}.db"))
-            (outcome,) = resolve(there, ["web1"], jobs=1, collect=collect)
-            with sqlite3.connect(there.store) as rows:
-                came.append((outcome.error, sorted(rows.execute("SELECT hash FROM text"))))
+        for number, how in enumerate(({"brief": True}, {"late": True}, {})):
+            there, error = str(tmp_path / f"{number}.db"), ""
+            facts = load_facts(place / "facts/web1.json", settled=True)
+            try:
+                perform(Repository(place), open_store(there), "web1", facts=facts, **how)
+            except NodeattrsError as problem:
+                error = str(problem)
+            with sqlite3.connect(there) as rows:
+                came.append((error, sorted(rows.execute("SELECT hash FROM text"))))
             rows.close()
-        assert came[0] == came[1]
+        assert came[0] == came[1] == came[2]
+
+    def test_who_looks_at_a_run_is_told_that_nothing_changed_without_what_the_last_one_left(self, fleet, monkeypatch):
+        store = self.looked_at(fleet, 2)
+        before = revisions(store)
+        with monkeypatch.context() as patch:
+            for gone in ("texts_of", "Stored"):
+                patch.setattr(sql, gone, None)
+            self.looked_at(fleet, changed=False)
+
+        assert [(3, before[0][1]), *before] == revisions(store)
+        assert [] == store.check()
+
+    def test_who_looks_at_a_run_is_told_what_it_changed(self, fleet):
+        store = self.looked_at(fleet, 2)
+        attributes = Path(fleet.repository, "cookbooks/app/attributes/default.py")
+        attributes.write_text(SETS.replace("1", "2"), "utf-8")
+        self.looked_at(fleet, changed=True)
+        self.looked_at(fleet, changed=False)
+        assert [] == store.check()
+
+    def test_where_the_last_run_cannot_be_read_nothing_is_saved_over_it(self, fleet):
+        """
+        By who would look at it; a run that leaves the same need not read it.
+        """
+        store = self.looked_at(fleet, 2)
+        store.close()
+        with sqlite3.connect(fleet.store) as connection:
+            connection.execute("UPDATE piece SET body = zeroblob(9)")
+        connection.close()
+        self.looked_at(fleet, changed=False)
+        attributes = Path(fleet.repository, "cookbooks/app/attributes/default.py")
+        attributes.write_text(SETS.replace("1", "2"), "utf-8")
+
+        (outcome,) = resolve(fleet, ["web1"], jobs=1, collect=lambda name, came, log: came)
+        assert "is damaged in" in outcome.error
+        assert 3 == open_store(fleet.store).history("web1")[0].number
+
+    def looked_at(self, fleet, times=1, changed=None):
+        """The store. changed: whether each of the runs is one that changed something"""
+        for _ in range(times):
+            (outcome,) = resolve(fleet, ["web1"], jobs=1, collect=lambda name, came, log: changed_in(came))
+            assert not outcome.error
+            assert changed in (None, outcome.collected)
+        return open_store(fleet.store)
 
     def test_it_comes_to_what_the_long_way_comes_to(self, fleet, tmp_path):
         store, other = self.run(fleet, 3), replace(fleet, store=str(tmp_path / "kept"))

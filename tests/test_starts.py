@@ -14,12 +14,13 @@ from nodeattrs.cli.program import COMMANDS
 from tests.benchmarks.starts import LINES, ROOT, desk
 
 _STORED = "catalog runs.repository runs.run runs.fleet runs.injection adapters keep.search keep.maintenance"
+_TRACES = "adapters.bindings.explain core.tracing node.node_trace reports.findings"
 _HELP = "adapters catalog changes core.fold keep node.node runs"
 ROWS: dict[str, tuple[str, int, int, str]] = {
     # command        line                                             ours  others  without
-    "run": (LINES["run"], 220, 85, "catalog.plan catalog.transaction keep.maintenance"),
+    "run": (LINES["run"], 213, 85, f"catalog.plan catalog.transaction keep.maintenance {_TRACES}"),
     "show": (LINES["show"], 79, 30, f"{_STORED} reports.explain"),
-    "explain": (LINES["explain"], 85, 30, _STORED),
+    "explain": (LINES["explain"], 86, 30, _STORED),
     "facts": ("facts --help", 16, 20, _HELP),
     "shell": ("shell --help", 16, 20, _HELP),
     "list": ("list roles --repo repository", 82, 40, "catalog runs.run keep.search"),
@@ -32,7 +33,7 @@ ROWS: dict[str, tuple[str, int, int, str]] = {
     "cloud-config": (LINES["cloud-config"], 54, 45, "keep node runs adapters.hiera"),
     "fold": ("fold 0.yaml 1.yaml", 49, 45, "keep node.node adapters.hiera runs.repository"),
     "history": (LINES["history"], 39, 30, f"{_STORED} core.fold node.node"),
-    "diff": (LINES["diff"], 86, 30, _STORED),
+    "diff": (LINES["diff"], 87, 30, _STORED),
     "matrix": ("matrix --help", 16, 20, _HELP),
     "search": (LINES["search"], 56, 30, "catalog runs.repository adapters node.node keep.search.memory"),
     "status": ("status --store nodes.db", 40, 30, "catalog runs.repository adapters keep.search"),

@@ -164,6 +164,7 @@ class _Runs:
                 collect=collect,
                 apply=self._apply if applying else None,
                 stopping=stopping,
+                opened=repository,
             ),
             self._take,
             interrupts,

@@ -27,6 +27,7 @@ from nodeattrs.node.values import Deferred
 from nodeattrs.texts import documents
 from nodeattrs.texts.file_names import file_of
 from nodeattrs.texts.flow import Code, Flow, Found, Frame
+from nodeattrs.texts.following import written_out
 from nodeattrs.texts.scopes import EACH, SOME
 from nodeattrs.typed import Any
 
@@ -131,6 +132,9 @@ def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked)
     led = [Cause(CALLED, origin) for one in locator.calls if (origin := _placed(locator, *one)) is not None]
     if setting is None or setting[1] is None or path is None:
         return _Followed(locator, led, [], tuple)
+    written = None if locator.calls else written_out(setting[1], path, value)
+    if written is not None and written.lineno == locator.spot.place(path)[0]:
+        return _Followed(locator, led, [], tuple)  # it stands where it is set: nothing is to be said of that
     code = _code(locator.spot.text)
     calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)] if locator.calls else []
     flow = Flow(value, asked.imported(locator))

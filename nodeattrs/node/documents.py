@@ -18,7 +18,7 @@ from nodeattrs.node.history import Chronicle, Event
 from nodeattrs.node.joined import plain, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
-from nodeattrs.node.setters import CodeLocator, Mark
+from nodeattrs.node.setters import CodeLocator, Mark, packed_origin
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
@@ -384,12 +384,7 @@ def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any
     """Each layer that cannot be read: its slot, name and reason, and who it is of."""
     for slot in sorted(slots & ledger.unknown.keys()):
         for layer in ledger.unknown[slot]:
-            yield [slot, layer.value.name, layer.value.reason, _packed_origin(layer.origin.at(()))]
-
-
-def _packed_origin(origin: Origin) -> dict[str, Any]:
-    packed = {name: getattr(origin, name) for name in ("kind", "name", "file", "line", "column")}
-    return {key: value for key, value in packed.items() if value not in (None, "")}
+            yield [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
 
 
 def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
@@ -463,7 +458,7 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
     over = getattr(mark.locator, "lines", None)
     if over is not None and (over.first, over.last) != (base.line, base.line):
         packed["over"] = [over.first, over.last]
-    return _packed_origin(base) | {key: value for key, value in packed.items() if value not in (False, [], 0)}
+    return packed_origin(base) | {key: value for key, value in packed.items() if value not in (False, [], 0)}
 
 
 def _packed_event(event: Event) -> list[Any]:

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from nodeattrs.core.claim import Cause, Origin
+from nodeattrs.core.claim import Cause
 from nodeattrs.core.origins import At, Origins, Patched
 from nodeattrs.core.tree import SCALARS, Path, dig
 from nodeattrs.node.causes import Noted, known_for_all
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters
-from nodeattrs.node.node_trace import causes_of
-from nodeattrs.node.setters import CodeLocator
-from nodeattrs.typed import Any
+from nodeattrs.node.setters import CodeLocator, packed_origin
+from nodeattrs.node.why import causes_of
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.core.trace import Trace
 
 
 def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict[int, list[list[Any]]]:
@@ -91,7 +94,7 @@ class _Kept:
         if of is not None and type(value) in _REMEMBERED:
             known = known_for_all(of, own[depth:] if len(own) >= depth else None, value, self._read)
         if known is None:
-            found = causes_of(self._ledger, At(mark, own), value, frozenset({path}), kept=True)
+            found = causes_of(self._ledger, At(mark, own), value, frozenset({path}), _then, kept=True)
             packed = [_packed(one) for one in found]
         else:
             if known.packed is None:
@@ -101,23 +104,14 @@ class _Kept:
             self.by_mark.setdefault(mark, []).append([list(own), packed])
 
 
+def _then(*asked: Any) -> Trace:
+    from nodeattrs.node.node_trace import brief_then  # for what was set again since: of most values nothing was
+
+    return brief_then(*asked)
+
+
 def _packed(cause: Cause) -> dict[str, Any]:
-    packed: dict[str, Any] = {"what": cause.what, **_place(cause.origin)}
+    packed: dict[str, Any] = {"what": cause.what, **packed_origin(cause.origin)}
     if cause.path is not None:
         packed["path"] = list(cause.path)
-    return packed if cause.at is None else {**packed, "at": _place(cause.at)}
-
-
-def _place(origin: Origin) -> dict[str, Any]:
-    # Written out, since it is done for each cause of each node.
-    kind, name, file, line, column = origin
-    place: dict[str, Any] = {"kind": kind} if kind else {}
-    if name:
-        place["name"] = name
-    if file:
-        place["file"] = file
-    if line is not None:
-        place["line"] = line
-    if column is not None:
-        place["column"] = column
-    return place
+    return packed if cause.at is None else {**packed, "at": packed_origin(cause.at)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 
-from nodeattrs.core.claim import Cause, Claim, Origin, Verb
+from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.next_in_line import outwards
@@ -29,15 +29,16 @@ from nodeattrs.node.maps import (
     setters_in,
     whose_at,
 )
-from nodeattrs.node.moment import as_of, plainly_set
-from nodeattrs.node.setters import CodeLocator, Mark
+from nodeattrs.node.moment import as_of
+from nodeattrs.node.setters import Mark
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
+from nodeattrs.node.why import causes_of
 from nodeattrs.node.worked_lists import READY, Continued, Work, shown, work_at
 from nodeattrs.typed import Any
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
-_MOST_BELOW, _DEEPEST = 10, 6
+_MOST_BELOW = 10
 
 
 def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), brief: bool = False) -> Trace:
@@ -66,8 +67,8 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
         by = setters_in(tree, tree.origin, setting.own)[0]
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
-        why = partial(causes_of, ledger, by, setting.value, seen)
-        then = partial(_trace_then, ledger, by, setting.value, seen)
+        why = partial(causes_of, ledger, by, setting.value, seen, brief_then)
+        then = partial(_then, ledger, by, setting.value, seen)
         plain = setting.value if type(setting.value) in READY else shown(setting.value)
         made = Claim(setting.path, plain, setting.source, origin, verb, why, then)
         owns[id(made)] = made, setting.own  # the claim is held, so that no other one gets its identity
@@ -86,50 +87,15 @@ def _matters(tree: OwnedMap, path: Path) -> bool:
     return type(tree) is AssignedMap or (path[0] in tree if path else bool(tree))
 
 
-def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: bool = False) -> tuple[Cause, ...]:
-    """Where a value comes from.
-
-    by:   who set it at which path of the slot
-    seen: the attributes on the way here
-    kept: as a snapshot keeps it: of a document of facts the file and no line
-    """
-    locator = ledger.marks[by.source].locator
-    if type(locator) is not CodeLocator:
-        then = getattr(locator, "causes_then", None)
-        if then is not None or not hasattr(locator, "causes"):
-            return tuple(then.get(by.path, ())) if then else ()
-    from nodeattrs.node.causes import causes_at  # it reads sources, for which most traces have no use
-
-    known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
-
-    def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
-        if of in seen or len(seen) > _DEEPEST:
-            return None
-        if of not in known:  # one expression may read it several times
-            known[of] = looked_up(of)
-        return known[of]
-
-    def looked_up(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
-        if (plain := plainly_set(ledger, None if type(value) is Deferred else by.source, of)) is not None:
-            setter, set_to = plain
-            return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, kept)
-        winner = _trace_then(ledger, by, value, seen | {of}, of, brief=True).winner
-        return None if winner is None else (winner.claim.origin, winner.claim.causes)
-
-    with ledger.lock:
-        return causes_at(ledger, by, value, read)
-
-
-def _origin(ledger: Ledger, by: At, kept: bool) -> Origin:
-    mark = ledger.marks[by.source]
-    return mark.unplaced if kept and mark.bulk else ledger.marks.place(by)[0]
-
-
-def _trace_then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
+def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
     """The trace of what was read when a value was set; a deferred one reads each time."""
     with ledger.lock:
         then = ledger if type(value) is Deferred else as_of(ledger, by.source, path)
         return trace_of(then, path, seen, brief)
+
+
+brief_then = partial(_then, brief=True)
+"""The same, of which only what is read and who set it is asked."""
 
 
 def _gone_on(ledger: Ledger, trace: Trace, owns: Mapping[int, Path], brief: bool) -> Trace:

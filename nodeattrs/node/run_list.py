@@ -14,6 +14,7 @@ _RECIPE = regexp(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
 _ROLE = regexp(r"role\[([^\]\n]+)\]")
 _BARE_PINNED = regexp(rf"([^@\[\]\n]+){_PINNED}")
 _BARE = regexp(r"[^\[\]\n]+")
+_SIGNS = frozenset("@[]\n")
 
 
 class RunListItem(NamedTuple):
@@ -51,6 +52,10 @@ class RunListItem(NamedTuple):
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> RunListItem | None:
     """The nodes of a fleet have the same few."""
+    for kind, begin in (("recipe", "recipe["), ("role", "role["), ("recipe", "")):
+        name = text[len(begin) : -1] if begin else text
+        if name and text.startswith(begin) and text.endswith("]" if begin else "") and _SIGNS.isdisjoint(name):
+            return RunListItem(kind, name)  # as most are: no expression is compiled for them
     if text.startswith("role[") and (found := _ROLE.fullmatch(text)):
         return RunListItem("role", found[1])
     if found := _RECIPE.fullmatch(text) or _BARE_PINNED.fullmatch(text):

@@ -23,8 +23,6 @@ from nodeattrs.records import NamedTuple
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from array import array
-
     from nodeattrs.texts.python import PythonText, Span
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
@@ -195,6 +193,22 @@ class CodeLocator:
         return Origin(self.setter.kind, self.setter.name, _relative(filename, self.root()), line, column)
 
 
+def packed_origin(origin: Origin) -> dict[str, Any]:
+    """An origin as a snapshot has it."""
+    # Written out, since it is done for each mark and each cause of each node.
+    kind, name, file, line, column = origin
+    place: dict[str, Any] = {"kind": kind} if kind else {}
+    if name:
+        place["name"] = name
+    if file:
+        place["file"] = file
+    if line is not None:
+        place["line"] = line
+    if column is not None:
+        place["column"] = column
+    return place
+
+
 _MOST_SPOTS, _MOST_PLACES = 20_000, 1_000
 _spots: dict[tuple[int, int], Spot] = {}
 
@@ -211,8 +225,7 @@ def spot_of(code: CodeType, offset: int, ran: Any) -> Spot:
 
 
 _MOST_SPANS = 256
-_NOWHERE = -1
-_spans: dict[int, tuple[CodeType, array[int]]] = {}
+_spans: dict[int, tuple[CodeType, list[Any]]] = {}
 
 
 def span_of(code: CodeType, offset: int) -> Span | None:
@@ -224,30 +237,25 @@ def span_of(code: CodeType, offset: int) -> Span | None:
     if known is None:
         if len(_spans) >= _MOST_SPANS:
             _spans.clear()
-        from array import array  # the first explanation needs it
-
-        flat = [_NOWHERE if one is None else one for span in code.co_positions() for one in span]
-        known = _spans[id(code)] = (code, array("i", flat))  # the code is kept: nobody else has its id
-    at = offset // 2 * 4
-    line, *others = known[1][at : at + 4]
-    if line == _NOWHERE:
-        return None
-    end, start, stop = (None if one == _NOWHERE else one for one in others)
-    return line, end, start, stop
+        same: dict[Any, Any] = {}  # what stands in one place is many instructions
+        spans = [same.setdefault(span, span) for span in code.co_positions()]
+        known = _spans[id(code)] = (code, spans)  # the code is kept: nobody else has its id
+    span: Span = known[1][offset // 2]
+    return None if span[0] is None else span
 
 
 def text_of(filename: str, ran: Any = None) -> PythonText:
     """The source of a file as it ran: what linecache had of it then, or has now."""
-    import linecache
-
-    from nodeattrs.texts.python import PythonText
-
     lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
     if not lines:
+        import linecache
+
         linecache.checkcache(filename)
         lines = linecache.getlines(filename)
     known = _texts.get(filename)
     if known is None or known[0] is not lines:
+        from nodeattrs.texts.python import PythonText  # a name out of a module is found slowly: not each time
+
         known = _texts[filename] = (lines, PythonText(filename, "".join(lines)))
     return known[1]
 

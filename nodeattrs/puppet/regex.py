@@ -42,12 +42,24 @@ def translated(source: str) -> Expression:
     >>> translated(r"^profile::(?<name>\\h+)::users\\z").search("profile::c0ffee::users")
     True
     """
+    if _is_common(source):
+        return expression(source, re.MULTILINE | re.ASCII, source)
     translation = _Translation()
     at = 0
     while found := (_TOKEN_IN_CLASS if translation.in_class else _TOKEN).match(source, at):
         translation.take(found)
         at = found.end()
     return expression(source, re.MULTILINE | re.ASCII, translation.end(), beyond=translation.beyond)
+
+
+def _is_common(source: str) -> bool:
+    """Whether an expression is spelled so in both: without escapes, classes, options and repeats of what repeats."""
+    before = "^"
+    for sign in source:
+        if sign in "\\[{" or (sign in "*+?" and before in "^$*+?(|"):
+            return False
+        before = sign
+    return True
 
 
 class _Translation:

@@ -8,12 +8,15 @@ from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.records import dataclass, field
-from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import data_of, on_one_line
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
-from nodeattrs.typed import Any
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.errors import NodeattrsError
+    from nodeattrs.reports.findings import Finding
 
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"
@@ -60,8 +63,8 @@ class RunReport:
             run.attribute_files,
             run.recipes,
             run.log,
-            list(dict.fromkeys(finding_of(one, "warning") for one in run.warnings)),
-            {number: _count(slot.to_dict()) for number, slot in run.node.slots.items()},
+            _found(run.warnings) if run.warnings else [],
+            {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
             [] if session.is_as_before else changed,
             session.note,
             session.saved,
@@ -150,6 +153,13 @@ class RunReports:
             if number:
                 yield ""
             yield from report.lines(screen)
+
+
+def _found(warnings: Sequence[NodeattrsError]) -> list[Finding]:
+    """Warnings as findings, each once."""
+    from nodeattrs.reports.findings import finding_of  # most runs have none
+
+    return list(dict.fromkeys(finding_of(one, "warning") for one in warnings))
 
 
 def _described(change: Change) -> str:

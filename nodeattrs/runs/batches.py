@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import math
 import os
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -220,6 +219,8 @@ def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Ca
 @contextmanager
 def _not_interrupted() -> Iterator[None]:
     """Ctrl-C reaches processes that begin meanwhile when they are ready for it, and this one at the end."""
+    import signal  # who runs a few nodes in this process has no use for it
+
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -268,6 +269,8 @@ class _Stop:
 
 
 def _begin(stop: Any) -> None:
+    import signal
+
     threading.Thread(target=_end_with_the_fleet, daemon=True).start()
     _Stop.by_the_fleet = stop
     signal.signal(signal.SIGINT, _interrupted)

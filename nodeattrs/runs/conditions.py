@@ -19,8 +19,9 @@ from nodeattrs.typed import Any
 Facts = Mapping[Any, Any]
 Test = Callable[[Any], bool]
 
-_NUMBERS = regexp(r"\d{1,9}(?:\.\d{1,9})*")
-_CONSTRAINT = regexp(rf"(<=|>=|~>|<|>|=)?\s*({_NUMBERS.pattern})")
+_VERSION = r"\d{1,9}(?:\.\d{1,9})*"
+_NUMBERS = regexp(_VERSION)
+_CONSTRAINT = regexp(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     **{"=": operator.eq, "<": operator.lt, ">": operator.gt},
     **{"<=": operator.le, ">=": operator.ge, "~>": operator.ge},

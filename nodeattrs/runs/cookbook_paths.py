@@ -139,8 +139,10 @@ def files_below(root: pathlib.Path) -> tuple[str, ...]:
 
 def _walked(root: pathlib.Path) -> Iterator[str]:
     # Links to directories are not followed: one may lead back.
-    for folder, _, names in os.walk(root, onerror=_cannot_list):
-        yield from ((pathlib.Path(folder) / name).relative_to(root).as_posix() for name in names)
+    top = str(root)
+    for folder, _, names in os.walk(top, onerror=_cannot_list):
+        inside = folder[len(top) :].replace(os.sep, "/").lstrip("/")
+        yield from (f"{inside}/{name}" if inside else name for name in names)
 
 
 def _cannot_list(error: OSError) -> NoReturn:

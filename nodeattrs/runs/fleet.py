@@ -174,6 +174,7 @@ def resolve(
     apply: Apply | None = None,
     stopping: Callable[[], bool] | None = None,
     repository: Packed | None = None,
+    opened: Repository | None = None,
 ) -> Iterator[Outcome]:
     """Run nodes, and give what came of each as soon as it is known.
 
@@ -185,12 +186,14 @@ def resolve(
     apply:    see `perform`
     stopping: asked again and again; once it says so no other node is begun, and what has begun is given
     repository: sent to each worker once, if the fleet is `shipped`
+    opened:   the fleet's repository as somebody has begun to read it; what this process does goes on with it
     raises:   FleetError, where a worker died, or something has gone that all nodes need
     """
     is_given_twice = executor.elsewhere if isinstance(executor, Workers) else executor is not None
-    work = _Work(fleet, collect, apply, is_given_twice)
+    is_here = executor is None and jobs == 1
+    work = _Work(fleet, collect, apply, is_given_twice, opened if is_here else None)
     items: Iterable[_Item] = map(_packing(fleet), names) if fleet.shipped else names
-    refused, of_the_store = 0, code_of(StoreError)
+    refused = 0
     try:
         for outcome in through(
             partial(_some, work),
@@ -202,7 +205,7 @@ def resolve(
             repository=repository,
         ):
             yield outcome
-            refused = refused + 1 if outcome.code == of_the_store else 0
+            refused = refused + 1 if outcome.code and outcome.code == code_of(StoreError) else 0
             if refused >= GIVEN_UP:
                 raise FleetError(
                     f"{refused} nodes in a row could not be loaded or saved: {outcome.error.partition(chr(10))[0]}",
@@ -226,6 +229,7 @@ class _Work:
     apply: Apply | None = field(default=None, compare=False)
     is_given_twice: bool = field(default=False, compare=False)
     """Whether somebody else may be given what a worker that is thought dead has begun."""
+    opened: Repository | None = field(default=None, compare=False)
     call: str = field(default_factory=lambda: os.urandom(16).hex())
 
 
@@ -307,6 +311,7 @@ def _one(work: _Work, item: _Item, together: Together | None = None) -> Outcome:
             log=log.append,
             fleet=work.call if work.is_given_twice else "",
             brief=collect is None,
+            late=collect is not None and fleet.save and work.apply is None,
         )
         revision = session.revision.number if session.revision else None
         collected = collect(name, session, log) if collect else None
@@ -329,7 +334,7 @@ def _saved_already(work: _Work, problem: NodeattrsError) -> Revision | None:
 class _Worker:
     """What one process has open for a fleet."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, opened: Repository | None) -> None:
         self._fleet = fleet
         place = fleet.repository
         if fleet.shipped:
@@ -339,7 +344,7 @@ class _Worker:
             place = self._folder.name
         elif fleet.content:
             _require_same(fleet)
-        self.repository = Repository(place, asked=fleet.asked)
+        self.repository = opened or Repository(place, asked=fleet.asked)
         self.store = open_store(fleet.store)
 
     @cached_property
@@ -404,7 +409,7 @@ _SHIP = "bring it up to date there, or send it: --ship"
 
 @lru_cache(maxsize=4)
 def _opened(work: _Work) -> _Worker:
-    return _Worker(work.fleet)
+    return _Worker(work.fleet, work.opened)
 
 
 def _worker(work: _Work) -> _Worker:

@@ -98,7 +98,8 @@ def remembered(
     # A revision may be older than the list: what is withheld today was in clear then.
     withheld = () if at is None else withheld_of(store, name)
     number = at if saved.revision is None else saved.revision.number
-    whole = partial(store.load, name, number) if brief else None
+    is_all = saved.document.keys() != {"name"}  # a store of folders gives all at once
+    whole = None if is_all or not brief else partial(store.load, name, number)
     return Remembered(saved, (*sensitive, *withheld), store.describe(), whole)
 
 

@@ -19,7 +19,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.hashes import sha256
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
-from nodeattrs.keep.stores.pieces import form_of
+from nodeattrs.keep.stores.pieces import is_same_form
 from nodeattrs.node.node import Node
 from nodeattrs.records import dataclass
 from nodeattrs.runs.config import Config
@@ -46,6 +46,7 @@ class Session:
     note:     what is odd about where the node began; empty where all is well
     saved:    where the node is kept now, or None where nothing was saved
     revision: what it is there, or None
+    is_same:  it is known to be made of what the last one was made of
     """
 
     run: Run
@@ -54,6 +55,7 @@ class Session:
     note: str = ""
     saved: str | None = None
     revision: Revision | None = None
+    is_same: bool = False
 
     @cached_property
     def before(self) -> dict[Any, Any] | None:
@@ -73,8 +75,7 @@ class Session:
         """Whether a run that went well had left the very same: to know that nothing changed neither tree is made."""
         if self.last is None or not self.last.saved.noted.ok:
             return False
-        form = form_of(self.snapshot)
-        return form is not None and form == form_of(self.last.all.snapshot)
+        return self.is_same or is_same_form(self.snapshot, self.last.all.snapshot)
 
 
 class AlreadyRun(NodeattrsError):
@@ -133,6 +134,7 @@ def perform(
     log: Callable[[LogLine], None] | None = None,
     fleet: str = "",
     brief: bool = False,
+    late: bool = False,
 ) -> Session:
     """Run a node, starting from what the last run saved, and save the result.
 
@@ -147,12 +149,13 @@ def perform(
             becomes part of the revision, and a revision whose resources failed is noted as failed
     fleet:  of a call that may give a node to two workers: noted, and what it has saved is not run again
     brief:  nobody is going to look at what the last run had left
+    late:   somebody will, where it is another one: it is read when that is known, before anything is saved
     raises: as `run_node`, *apply* and the store; then what was saved before is still there;
             NewerRevision, where somebody else has saved the node since this run began; NodeNotFound, see *new*;
             AlreadyRun, see *fleet*
     """
     config = repository.config
-    last = remembered(store, name, config.sensitive, brief=brief)
+    last = remembered(store, name, config.sensitive, brief=brief or late)
     if fleet and last is not None and last.saved.noted.fleet == fleet and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
     if save and not new and last is None and not repository.describes(name) and name not in _names_in(facts):
@@ -185,7 +188,7 @@ def perform(
                     store.save(was._replace(noted=failed), after_revision)
         raise
     snapshot = filtered_snapshot(run.node.snapshot(shared=True), config.allowed, config.blocked)
-    revision = None
+    revision, is_same = None, False
     if save:
         noop = run.catalog.noop
         ok = applied is None or noop or applied.ok
@@ -193,15 +196,17 @@ def perform(
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        hashed, plain = _looked_over(snapshot, facts, config) if brief else (b"", False)
+        hashed, plain = _looked_over(snapshot, facts, config) if brief or late else (b"", False)
         whole = partial(_whole, run.node, snapshot, noted, facts, config, hashed, plain)
-        is_same = last is not None and hashed and hashed == last.saved.made_of
+        is_same = last is not None and hashed == last.saved.made_of != b""
+        if late and last is not None and not is_same:
+            last.all  # noqa: B018  whoever looks at what cannot be read saves nothing over it
         saved = Unchanged(name, noted, hashed, whole) if is_same else whole()
         revision = store.save(saved, None if force else after_revision)
     if last is None:
         run.warnings.extend(_unknown_node(run.node, repository))
     note = last.note if last else ""
-    return Session(run, last, snapshot, note, store.describe() if save else None, revision)
+    return Session(run, last, snapshot, note, store.describe() if save else None, revision, is_same)
 
 
 def _whole(

@@ -9,11 +9,9 @@ import operator
 from collections.abc import Callable
 
 from nodeattrs.errors import BadArgument
-from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass
 
-_VERSION = regexp(r"([0-9]{1,9})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?")
-_CONSTRAINT = regexp(r"(<=|>=|~>|<|>|=)?\s*([0-9][0-9.]*)")
+_DIGITS = 9
 
 _COMPARE: dict[str, Callable[[Version, Version], bool]] = {
     "=": operator.eq,
@@ -22,6 +20,11 @@ _COMPARE: dict[str, Callable[[Version, Version], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
+
+
+def _is_version(text: str) -> bool:
+    numbers = text.split(".")
+    return len(numbers) in (2, 3) and all(one.isascii() and one.isdigit() and len(one) <= _DIGITS for one in numbers)
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -42,10 +45,9 @@ class Version:
 
         raises: BadArgument
         """
-        found = _VERSION.fullmatch(text)
-        if found is None:
+        if not _is_version(text):
             raise BadArgument(f"{text!r} is no cookbook version", hint="write two or three numbers: 1.2 or 1.2.3")
-        return cls(*(int(number) for number in found.groups(default="0")))
+        return cls(*map(int, text.split(".")))
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
@@ -75,13 +77,15 @@ class Constraint:
         """
         if not text.strip():
             return ANY
-        found = _CONSTRAINT.fullmatch(text.strip())
-        if found is None or not _VERSION.fullmatch(found[2]):
+        asked = text.strip()
+        sign = next((one for one in ("<=", ">=", "~>", "<", ">", "=") if asked.startswith(one)), "")
+        version = asked.removeprefix(sign).lstrip()
+        if not _is_version(version):
             raise BadArgument(
                 f"{text!r} is no version constraint",
                 hint="write an operator (= < > <= >= ~>) and two or three numbers: ~> 1.2",
             )
-        return cls(found[1] or "=", Version.parse(found[2]), found[2].count(".") + 1)
+        return cls(sign or "=", Version.parse(version), version.count(".") + 1)
 
     def allows(self, version: Version) -> bool:
         """Whether *version* will do."""

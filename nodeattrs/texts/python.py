@@ -110,7 +110,7 @@ class PythonText:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return _LINE_BREAK.split(self.text)
+        return _LINE_BREAK.split(self.text) if "\r" in self.text else self.text.split("\n")
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -124,7 +124,8 @@ class PythonText:
     def _nodes(self) -> list[ast.AST]:
         found: list[ast.AST] = [self.tree]
         for node in found:
-            found += inside(node)
+            if type(node) not in LEAVES:
+                found += inside(node)
         return found
 
     @cached_property
@@ -152,19 +153,25 @@ class PythonText:
 
 def inside(node: ast.AST) -> list[ast.AST]:
     """What `ast.iter_child_nodes` gives, but for contexts and operators: a third of it, which says nothing here."""
+    kind = type(node)
+    if kind not in _parts:
+        _parts[kind] = () if kind in LEAVES else tuple([one for one in node._fields if one not in _WORDS])
     found: list[ast.AST] = []
-    for field in node._fields:
-        if field not in _WORDS:
-            value = getattr(node, field, None)
-            if isinstance(value, list):
-                found += [one for one in value if isinstance(one, ast.AST)]
-            elif isinstance(value, ast.AST):
-                found.append(value)
+    for field in _parts[kind]:
+        value = getattr(node, field, None)
+        if type(value) is list:
+            found += [one for one in value if isinstance(one, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
     return found
 
 
+LEAVES = frozenset({ast.Constant, ast.Name})
+"""Half of all nodes: in these nothing stands."""
 _WORDS = frozenset(("arg", "attr", "conversion", "ctx", "id", "kind", "lineno", "name", "op", "ops", "type_comment"))
 """Fields of nodes in which no expression stands, nor a statement."""
+_parts: dict[type, tuple[str, ...]] = {}
+"""The other fields of each class of nodes: most have none."""
 _SETS = {ast.Call, ast.Assign, ast.AnnAssign, ast.AugAssign}
 
 

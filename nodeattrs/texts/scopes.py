@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nodeattrs.records import NamedTuple
-from nodeattrs.texts.python import inside
+from nodeattrs.texts.python import LEAVES, inside
 from nodeattrs.typed import Any
 
 
@@ -136,7 +136,10 @@ class Scopes:
                 for argument in _arguments(node):
                     scope.names[argument.arg].append(Binding(argument))
         for child in inside(node):
-            self._visit(child, scope)
+            if type(child) in LEAVES:
+                self._of[child] = scope
+            else:
+                self._visit(child, scope)
 
     def _note(self, node: ast.AST, scope: Scope) -> None:
         match node:

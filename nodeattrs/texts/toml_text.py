@@ -26,7 +26,8 @@ _TOKEN = regexp(rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\
 _FEW_STEPS = 30
 """Keys of so few steps are read as fast as anything else."""
 _SQUARES_A_STEP = 10
-_LONG_NUMBER = regexp(r"0[xob][0-9a-fA-F_]{3500}")
+_LONG = 3_500
+_LONG_NUMBER = regexp(rf"0[xob][0-9a-fA-F_]{{{_LONG}}}")
 _PLACE = regexp(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -67,7 +68,7 @@ def _dots(line: str) -> int:
 
 def _look_at_numbers(text: Text, tree: Any) -> None:
     """Refuse integers whose decimals nobody could write. raises: DocumentError"""
-    found = _LONG_NUMBER.search(text.text)
+    found = _LONG_NUMBER.search(text.text) if len(text.text) > _LONG else None
     level = [tree] if found else []
     while level:
         below: list[Any] = []
@@ -134,7 +135,9 @@ def _inside(holder: Mark, step: str, begin: int) -> Mark:
 
 
 def _steps(key: str) -> list[str]:
-    tree: Any = tomllib.loads(f"{key} = 0")
+    if '"' not in key and "'" not in key:
+        return [step.strip() for step in key.split(".")]
+    tree: Any = tomllib.loads(f"{key} = ''")  # a number would be looked for with expressions of its own
     steps = []
     while isinstance(tree, dict):
         ((step, tree),) = tree.items()

@@ -13,7 +13,6 @@ specifies all three, who wins, and what is refused.
 """
 
 from nodeattrs.adapters.bindings.composition import Composition, Provider, Request, read_sets
-from nodeattrs.adapters.bindings.explain import Explanation
 from nodeattrs.adapters.bindings.forms.builder import Bindings, Block
 from nodeattrs.adapters.bindings.forms.data import (
     VERSION,
@@ -58,7 +57,12 @@ from nodeattrs.adapters.bindings.production.filling import named
 from nodeattrs.adapters.bindings.references import Inventory, layer_references
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.adapters.bindings.site_files import PROVIDERS
+from nodeattrs.lazily import imported
 from nodeattrs.puppet.references import Reference
+from nodeattrs.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings.explain import Explanation
 
 __all__ = [
     "PROVIDERS",
@@ -115,3 +119,5 @@ __all__ = [
     "to_data",
     "variable_key",
 ]
+
+__getattr__ = imported(__name__, {"Explanation": "explain"})

@@ -10,7 +10,6 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 
-from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
 from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
 from nodeattrs.adapters.bindings.graph import Graph, graph
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
@@ -34,11 +33,14 @@ from nodeattrs.adapters.bindings.production.scopes import awaited
 from nodeattrs.adapters.bindings.resolution import Resolutions, resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
-from nodeattrs.typed import Any, TypeVar, cast, overload
+from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar, cast, overload
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings.explain import Explanation
+    from nodeattrs.core.trace import TraceClaim
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")
@@ -182,12 +184,16 @@ class Injector(ValueMaker):
         """The layers that cannot be read and might decide a key that was injected, as rows of its trace."""
         if not self.resolution.unknown:
             return ()
+        from nodeattrs.adapters.bindings.explain import explained
+
         return explained(self, asked(key, type, self.register), ABSENT).unknown
 
     def _require_known(self, wanted: Asked | None = None) -> None:
         """Where somebody asked to be strict. wanted: a key; None for what is listed. raises: UnknownLayer"""
         if self.strict and self.resolution.unknown:
             if wanted is not None:
+                from nodeattrs.adapters.bindings.explain import explained
+
                 explained(self, wanted, ABSENT).trace().require_known()
             else:
                 first = self.resolution.unknown[0]
@@ -333,6 +339,8 @@ class Injector(ValueMaker):
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
         """Why a key has its value: an answer as the core has it. The key is injected for that."""
+        from nodeattrs.adapters.bindings.explain import explain  # values are made without it
+
         return explain(self, asked(key, type, self.register))
 
     def graph(self) -> Graph:

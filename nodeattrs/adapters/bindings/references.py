@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import is_word, meant
 from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass, field
 from nodeattrs.typed import Any
 
-_REFERENCE = regexp(r"(?P<scheme>[A-Za-z][A-Za-z0-9_+.-]*):(?P<path>.*)", re.DOTALL)
-_SEGMENT = regexp(r"\*\*?|\w[\w.-]*")
+_SCHEME = regexp(r"[A-Za-z][A-Za-z0-9_+.-]*")
+_SEGMENT = regexp(r"\w[\w.-]*")
+_ANY = ("*", "**")
 _ENC_PARTS = ("classes", "parameters", "variables")
 
 
@@ -58,21 +59,21 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     >>> parse_reference("module:/::apache::default?optional", [])
     _Reference(scheme='module', name='apache::default', optional=True)
     """
-    found = _REFERENCE.fullmatch(text) if isinstance(text, str) else None
-    if found is None:
+    scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
+    is_of_letters = scheme.isascii() and scheme.isalpha()
+    if not colon or not (is_of_letters or _SCHEME.fullmatch(scheme)):
         raise BindingError("bad-uri", f"{text!r} is no reference", hint="write module:/name::default")
-    scheme = found["scheme"]
     known = ("confdir", "module", *schemes)
     if scheme not in known:
         hint = meant(scheme, known) or f"known are {', '.join(known)}"
         raise BindingError("unknown-scheme", f"{text!r}: nobody provides the scheme {scheme}", hint=hint)
-    path, mark, query = found["path"].partition("?")
+    path, mark, query = rest.partition("?")
     if mark and query not in ("", "optional"):
         raise BindingError("bad-uri", f"{text!r}: the query {query!r} means nothing", hint="known is ?optional")
     name = path.strip("/").removeprefix("::")
     if scheme in ("confdir", "module"):
         segments = name.split("::")
-        if not name or not all(_SEGMENT.fullmatch(segment) for segment in segments):
+        if not name or not all(one in _ANY or is_word(one) or _SEGMENT.fullmatch(one) for one in segments):
             raise BindingError("bad-uri", f"{text!r} names no set", hint=f"write {scheme}:/name::default")
     elif scheme == "enc":
         name = name or "*"

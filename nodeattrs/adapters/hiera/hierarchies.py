@@ -20,7 +20,7 @@ from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, copied, meant
+from nodeattrs.core.tree import ABSENT, copied, is_word, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 from nodeattrs.lazily import regexp
@@ -151,7 +151,7 @@ class LoadedTree:
             return self._config.parent
         if not self._environments:
             return None
-        if not _NAME.fullmatch(environment):
+        if not (is_word(environment) or _NAME.fullmatch(environment)):
             raise BadName(f"{environment!r} is no name of an environment", hint="letters, digits and _ only")
         for folder in self._environments:
             if os.path.isdir(folder / environment):
@@ -214,7 +214,7 @@ class LoadedTree:
         return found
 
     def _module_folder(self, environment: str, module: str) -> pathlib.Path | None:
-        if not _NAME.fullmatch(module):
+        if not (is_word(module) or _NAME.fullmatch(module)):
             return None
         for folder in self.modulepath(environment):
             if os.path.isdir(folder / module):  # a name too long for a disk is of nothing there

@@ -7,6 +7,7 @@ come before expressions. It knows no file and no scope.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
@@ -17,11 +18,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nodeattrs.texts.patterns import BadPattern, Expression
 
-SPECIAL = regexp(r"['\".]")
-"""A key without any of these is one step, blanks included."""
-
 _PIECE = regexp(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
-_INTEGER = regexp(r":?[+-]?[0-9]+")
 
 
 @lru_cache(maxsize=65536)
@@ -33,8 +30,13 @@ def split_key(key: str) -> Path:
     >>> split_key("users.bob.0.'home.dir'")
     ('users', 'bob', 0, 'home.dir')
     """
-    if not SPECIAL.search(key):
-        return (key,)
+    if "'" not in key and '"' not in key:
+        words = key.split(".")
+        if len(words) == 1:
+            return (key,)
+        if all(words):
+            with suppress(ValueError):
+                return tuple(map(_step, words))
     steps: list[Any] = []
     at = 0
     while True:
@@ -46,8 +48,8 @@ def split_key(key: str) -> Path:
             steps.append(double if double is not None else single)
         else:
             try:
-                steps.append(int(bare) if _INTEGER.fullmatch(bare.strip()) and ":" not in bare else bare.strip())
-            except ValueError:  # more digits than Python reads
+                steps.append(_step(bare))
+            except ValueError:
                 raise _malformed(key, at) from None
         at = piece.end()
         if at == len(key):
@@ -55,6 +57,13 @@ def split_key(key: str) -> Path:
         if key[at] != ".":
             raise _malformed(key, at)
         at += 1
+
+
+def _step(bare: str) -> str | int:
+    """raises: ValueError, for more digits than Python reads"""
+    word = bare.strip()
+    digits = word[1:] if word[:1] in ("+", "-") else word
+    return int(word) if digits.isascii() and digits.isdigit() else word
 
 
 def _malformed(key: str, at: int) -> BadLookup:

@@ -87,9 +87,20 @@ def form_of(value: Any) -> bytes | None:
 
     The value must not hold itself: ask `written` first.
     """
+    written = _written(value)
+    return None if written is None else hashed(written)
+
+
+def is_same_form(one: Any, other: Any) -> bool:
+    """Whether two values are one: types, order and all."""
+    written = _written(one)
+    return written is not None and written == _written(other)
+
+
+def _written(value: Any) -> bytes | None:
     try:
         # Of the first version: it writes one value in one way. Nothing is ever read back from it.
-        return hashed(marshal.dumps(value, 0))
+        return marshal.dumps(value, 0)
     except ValueError:
         return None
 
