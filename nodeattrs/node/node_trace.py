@@ -64,6 +64,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
             return made
         tree = ledger.trees[setting.source]
         by = setters_in(tree, tree.origin, setting.own)[0]
+        ledger.marks.looked.marks.add(by.source)
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen)
@@ -103,6 +104,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
     known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
 
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
+        ledger.marks.looked.at(of)
         if of in seen or len(seen) > _DEEPEST:
             return None
         if of not in known:  # one expression may read it several times
@@ -112,6 +114,7 @@ def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], kept: b
     def looked_up(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
         if (plain := plainly_set(ledger, None if type(value) is Deferred else by.source, of)) is not None:
             setter, set_to = plain
+            ledger.marks.looked.marks.add(setter.source)
             return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, kept)
         winner = _trace_then(ledger, by, value, seen | {of}, of, brief=True).winner
         return None if winner is None else (winner.claim.origin, winner.claim.causes)

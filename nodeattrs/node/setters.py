@@ -291,6 +291,29 @@ def _calls_to(frame: Any, entered: CodeType) -> Calls:
     return tuple(calls)
 
 
+class Looked:
+    """What was asked of a node while somebody looked for causes.
+
+    keys:  top-level keys at which it was asked
+    marks: of those who had set what was found there
+    more:  whether something else was asked: all of it, or a disk
+    """
+
+    __slots__ = ("keys", "marks", "more")
+
+    def __init__(self) -> None:
+        self.keys: set[Any] = set()
+        self.marks: set[int] = set()
+        self.more = False
+
+    def at(self, path: Path) -> None:
+        """Note a path that was asked about."""
+        if path:
+            self.keys.add(path[0])
+        else:
+            self.more = True
+
+
 class Marks:
     """The numbered marks of one node. Number 0 is "unknown".
 
@@ -299,6 +322,7 @@ class Marks:
     entered: the code of the block in which the setter sets values; None where nobody has begun one
     until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
+    looked: what is asked while somebody looks for causes
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
@@ -307,6 +331,7 @@ class Marks:
         self.entered: CodeType | None = None
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
         self.root = root
+        self.looked = Looked()
         self.until: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
