@@ -118,3 +118,10 @@ def test_of_a_node_that_came_out_alike_little_is_looked_for(tmp_path):
     first, second = looked[: looked.index(2)], looked[looked.index(2) + 1 :]
     assert ("kiln", "door") in first
     assert ("kiln", "door") not in second
+
+
+def test_a_line_has_one_mark_however_often_its_file_has_run(tmp_path):
+    # CPython counts a call that it has inlined, after some, from elsewhere.
+    text = PROGRAMS["a component for each"]
+    known = repository(tmp_path, {**FILES, "machines/n0.json": FACTS[0], ATTRIBUTES: text})
+    assert len({snapshot(tmp_path, known, 0, settled=True) for _ in range(20)}) == 1

@@ -278,6 +278,18 @@ _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 calls that led there."""
 
 
+def _instruction(code: CodeType, offset: int) -> int:
+    """Where the instruction begins that a frame is at.
+
+    A call that CPython has inlined, which it does after some, is at the last of its caches: another number, and it
+    would be another line.
+    """
+    text = code.co_code
+    while offset > 0 and not text[offset]:
+        offset -= 2
+    return offset
+
+
 def _calls_to(frame: Any, entered: CodeType) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
     import linecache
@@ -286,7 +298,7 @@ def _calls_to(frame: Any, entered: CodeType) -> Calls:
     left = _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
         if not code.co_filename.startswith(_HERE):
-            calls.append((code, frame.f_lasti, linecache.cache.get(code.co_filename)))
+            calls.append((code, _instruction(code, frame.f_lasti), linecache.cache.get(code.co_filename)))
         left = left - 1 if code.co_flags & _IN_A_FUNCTION else 0
     return tuple(calls)
 
@@ -402,14 +414,14 @@ class Marks:
             if frame.f_back is None:
                 break
             frame = frame.f_back
-        offset = frame.f_lasti + on_the_way
+        offset = _instruction(code, frame.f_lasti) + on_the_way
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         if entered is not None and not code.co_flags & _IN_A_FUNCTION:
             entered = None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
             while caller is not None and left and (its := caller.f_code) is not entered:
-                key += (id(its), caller.f_lasti)
+                key += (id(its), _instruction(its, caller.f_lasti))
                 if not its.co_flags & _IN_A_FUNCTION:
                     break
                 caller, left = caller.f_back, left - 1
@@ -423,6 +435,8 @@ class Marks:
             self.table.append((code, offset, setter, verb, depth, known, calls))
         else:
             self.until[number] = len(self.table)
+        if self.entered is None and offset != frame.f_lasti + on_the_way:  # so that it is known the next time
+            self._numbers[(id(code), frame.f_lasti + on_the_way, id(setter), depth, verb)] = number
         return number
 
     def read(self, document: Any, locator: Locator) -> None:
@@ -430,6 +444,6 @@ class Marks:
         frame: Any = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
-        known = self.reads.setdefault((frame.f_code, frame.f_lasti), {})
+        known = self.reads.setdefault((frame.f_code, _instruction(frame.f_code, frame.f_lasti)), {})
         if len(known) < _MOST_READ:
             known[id(document)] = document, locator
