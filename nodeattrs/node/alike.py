@@ -51,7 +51,9 @@ class Look:
             trees += [((slot, tuple(path)), value) for _, value, *_ in events]
         self.places = [place for place, _ in trees]
         self.past = _text([[*rest, [[what, *by] for what, _, *by in events]] for *rest, events in history])
-        self.texts = [_text(tree) for _, tree in trees]
+        self.trees = [tree for _, tree in trees]
+        self.texts = [_text(tree) for tree in self.trees]
+        self._known: dict[int, Any] = {}
 
     def _line(self, mark: Any) -> tuple[Any, ...]:
         if type(mark) is tuple:
@@ -86,9 +88,13 @@ class Look:
         if self.reads != other.reads or len(self.texts) != len(other.texts):
             return None
         found: list[_Place] = []
-        for place, mine, its in zip(self.places, self.texts, other.texts, strict=True):
-            if mine != its and not _is_alike(marshal.loads(mine), marshal.loads(its), place, found):
-                return None
+        for at, (place, mine, its) in enumerate(zip(self.places, self.texts, other.texts, strict=True)):
+            if mine != its:
+                tree = self._known.get(at)
+                if tree is None:  # that of its own snapshot is somebody else's by now
+                    tree = self._known[at] = marshal.loads(mine)
+                if not _is_alike(tree, other.trees[at], place, found):
+                    return None
         return found
 
 
@@ -100,29 +106,30 @@ _WITH_PARTS = ("m", "l", "j")
 
 
 def _is_alike(one: Any, other: Any, place: _Place, found: list[_Place]) -> bool:
-    """Whether two trees of snapshots are the same but for scalars; where these differ is *found*."""
-    if _text(one) == _text(other):
-        return True
+    """Whether two trees of snapshots that differ do so in scalars alone; where they do is *found*."""
     tag, its = (next((tag for tag in _WITH_PARTS if type(tree) is dict and tag in tree), "") for tree in (one, other))
     if not tag and not its:
         found.append(place)
         return True
-    if tag != its or _text({**one, tag: type(one[tag]) is dict}) != _text({**other, tag: type(other[tag]) is dict}):
+    if tag != its or type(one[tag]) is not type(other[tag]) or len(one[tag]) != len(other[tag]):
         return False
-    mine, theirs = _steps(one[tag], tag), _steps(other[tag], tag)
-    if _text([(step, whose) for step, _, whose in mine]) != _text([(step, whose) for step, _, whose in theirs]):
-        return False
+    same, as_well, differing = [{**one, tag: 0}], [{**other, tag: 0}], []
+    for mine, theirs in zip(_steps(one[tag], tag), _steps(other[tag], tag), strict=True):
+        if mine != theirs:
+            differing.append((mine[0], mine[1], theirs[1]))
+            mine, theirs = mine[::2], theirs[::2]
+        same.append(mine)
+        as_well.append(theirs)
     slot, path = place
-    return all(
-        _is_alike(inner, its, (slot, (*path, step)), found)
-        for (step, inner, _), (_, its, _) in zip(mine, theirs, strict=True)
+    return _text(same) == _text(as_well) and all(  # since 1 is True, and 1.0
+        _is_alike(inner, its, (slot, (*path, step)), found) for step, inner, its in differing
     )
 
 
-def _steps(parts: Any, tag: str) -> list[tuple[Any, Any, Any]]:
+def _steps(parts: Any, tag: str) -> list[Any]:
     """Each step into a part of a tree, what is there, and who set it."""
     if tag == "m":
-        return [(key, value, whose) for key, value, *whose in parts]
+        return [pair if len(pair) > 2 else (*pair, None) for pair in parts]
     pairs = parts.items() if type(parts) is dict else enumerate(parts)
     return [(step, {"j": one} if tag == "j" and type(one) in (dict, list) else one, None) for step, one in pairs]
 
@@ -137,6 +144,7 @@ class Alike:
 
     def __init__(self, look: Look, packed: list[Any], covered: Mapping[int, Any], used: set[int], kept: Kept) -> None:
         self._look, self._packed, self._covered, self._notes = look, packed, covered, kept.notes
+        look.trees = []
         own = used & {*look.own()}
         secret = {*look.hiding()}
         self._always = own | {
