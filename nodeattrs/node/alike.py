@@ -144,7 +144,6 @@ class Alike:
 
     def __init__(self, look: Look, packed: list[Any], covered: Mapping[int, Any], used: set[int], kept: Kept) -> None:
         self._look, self._packed, self._covered, self._notes = look, packed, covered, kept.notes
-        look.trees = []
         own = used & {*look.own()}
         secret = {*look.hiding()}
         self._always = own | {
@@ -156,6 +155,7 @@ class Alike:
         for mark in kept.looked.keys() - self._always:
             for key in kept.looked[mark].keys:
                 self._asked.setdefault(key, set()).add(mark)
+        look.trees, look.facts = [], {}.keys()  # which are the node's own
         self._at: dict[_Place, set[int]] = {}
         for mark, notes in kept.notes.items():
             for slot, path, _ in notes:
