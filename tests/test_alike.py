@@ -73,6 +73,8 @@ PROGRAMS = {
     'default["kiln"]["door"] = oven["door"]\n',
     "calls": 'def put(key, value):\n    default["kiln"][key] = value\n\n\nput("x", node["site"])\nput("y", "b")\n'
     'put("z", node["kiln"]["x"])\n',
+    "who asks who set it": 'default["kiln"]["door"] = node["site"]\ndefault["kiln"]["lid"] = "on"\n'
+    'if node["size"] == 1:\n    node.explain(("kiln", "lid"))\n',
     "a component for each": 'for name in ("kiln", "hob"):\n    default[name]["site"] = node["site"]\n'
     'default["shed"]["all"] = [node["kiln"]["site"], node["hob"]["site"]]\n',
     "facts that are written to": 'node.automatic["size"] = 7\nnode.automatic["shelf"]["site"] = node["site"]\n'
