@@ -423,8 +423,9 @@ def _packed_marks(
 
         look = Look(ledger, packed, history)
         for one in others:
-            if (marks := one.marks(look, ledger, _known_mark)) is not None:
-                return marks
+            alike: list[Any] | None = one.marks(look, ledger, _known_mark)
+            if alike is not None:
+                return alike
     reach, kept = _reached(ledger, own)
     marks = [_blank(), *_each_packed(reach, kept, shared)]
     if is_compared and kept is not None:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.part import Part
     from nodeattrs.core.rules import PathRule
-    from nodeattrs.node.alike import Alike
 
 
 class Prepared:
@@ -57,7 +56,7 @@ class Prepared:
     ) -> None:
         self.trees, self.marks, self.history, self.unknown, self.numbered = trees, marks, history, unknown, numbered
         self.packed: dict[frozenset[int], list[Any]] = {}
-        self.alike: dict[frozenset[int], list[Alike]] = {}
+        self.alike: dict[frozenset[int], list[Any]] = {}
         self.merged: dict[Any, Any] | None = None
 
     def standing_in(self, ledger: Ledger) -> frozenset[int]:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
 
-from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
+from nodeattrs.core.claim import UNKNOWN, Below, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.records import NamedTuple
@@ -72,6 +72,8 @@ class Mark(NamedTuple):
     def is_kept(self) -> bool:
         """Whether a snapshot keeps where its values come from: of code that is part of a run, and of scripts."""
         locator = self.locator
+        while type(locator) is Below:
+            locator = locator.locator
         return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
 
     @property
