@@ -257,6 +257,7 @@ class Asked:
         """Whether it still is that value: of an attribute that was set again since, nobody knows."""
         if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
             return True
+        self._ledger.marks.looked.at(found.path)
         return _same(self._ledger.standing(PLAN, found.path, compute=False), value)
 
     def of(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
@@ -275,6 +276,7 @@ class Asked:
     def _standing(self, path: tuple[Any, ...]) -> Any:
         """What stands at the steps of a path that are known, as a tree from the root."""
         known = _known(path)
+        self._ledger.marks.looked.at(known)
         value = self._ledger.standing(PLAN, known)
         plain = self._ledger.folded(value, False) if value is not ABSENT and not _is_scalar(value) else value
         return under(known, plain)
@@ -290,6 +292,7 @@ class Asked:
         noted = self.noted.at(found)
         yield from noted
         if not noted and isinstance(found.node, ast.Call):
+            self._ledger.marks.looked.more = True
             yield from self._file(found, found.node)
 
     def _file(self, found: Found, call: ast.Call) -> Iterator[tuple[Any, Locator]]:

@@ -22,7 +22,10 @@ from nodeattrs.node.setters import CodeLocator, Mark, packed_origin
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.typed import Any
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.node.kept_causes import Kept
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""
@@ -363,19 +366,21 @@ def snapshot_ledger(
     only:    the slots that are wanted; the others come out empty, without history
     """
     wanted = frozenset(only)
+    slots = {
+        str(slot.number): _packed_map(
+            ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
+            settled=settled if slot.source == "facts" else _NOTHING,
+        )
+        for slot in SLOTS
+    }
+    history = [
+        [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
+        for path, slot, chronicle in _chronicles(ledger, wanted)
+    ]
     return {
-        "slots": {
-            str(slot.number): _packed_map(
-                ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
-                settled=settled if slot.source == "facts" else _NOTHING,
-            )
-            for slot in SLOTS
-        },
-        "marks": _packed_marks(ledger, wanted),
-        "history": [
-            [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
-            for path, slot, chronicle in _chronicles(ledger, wanted)
-        ],
+        "slots": slots,
+        "marks": _packed_marks(ledger, wanted, slots, history),
+        "history": history,
         **({"unknown": unknown} if (unknown := list(_packed_unknown(ledger, wanted))) else {}),
     }
 
@@ -387,44 +392,69 @@ def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any
             yield [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
 
 
-def _packed_marks(ledger: Ledger, slots: Collection[int]) -> list[dict[str, Any]]:
+def _packed_marks(
+    ledger: Ledger, slots: Collection[int], packed: Mapping[str, Any], history: list[Any]
+) -> list[dict[str, Any]]:
     """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank.
 
-    What other nodes began with, too, is shared with them: each mark of that is used in one slot alone.
+    What other nodes began with, too, is shared with them: each mark of that is used in one slot alone. So is what they
+    have come to, where they came out alike. packed, history: slots and history as data
     """
-    begun, standing, shared = ledger.begun, frozenset[int](), list[Any]()
-    if begun is not None and (standing := begun.standing_in(ledger).intersection(slots)):
+    begun = ledger.begun
+    if begun is None:
+        return [_blank(), *_each_packed(*_reached(ledger, slots), [])]
+    standing = begun.standing_in(ledger).intersection(slots)
+    shared: list[Any] = []
+    if standing:
         if standing not in begun.packed:
             alone = Ledger(provenance=True, root=ledger.marks.root)
             alone.begin_with(begun)
-            begun.packed[standing] = list(_each_packed(alone, standing, []))
+            begun.packed[standing] = list(_each_packed(*_reached(alone, standing), []))
         shared = begun.packed[standing]
-    return [_blank(), *_each_packed(ledger, frozenset(slots) - standing, shared)]
+    own, others, look = frozenset(slots) - standing, begun.alike.get(standing, []), None
+    is_compared = len(slots) == len(SLOTS) and not ledger.rules and not ledger.unknown
+    if is_compared and others:
+        from nodeattrs.node.alike import Look
+
+        look = Look(ledger, packed, history)
+        for one in others:
+            alike: list[Any] | None = one.marks(look, ledger, _known_mark)
+            if alike is not None:
+                return alike
+    reach, kept = _reached(ledger, own)
+    marks = [_blank(), *_each_packed(reach, kept, shared)]
+    if is_compared and kept is not None:
+        from nodeattrs.node.alike import MOST, Alike, Look
+
+        look = look or Look(ledger, packed, history)
+        begun.alike[standing] = [Alike(look, marks, reach.covered, reach.used, kept), *others[: MOST - 1]]
+    return marks
 
 
 def _blank() -> dict[str, Any]:
     return {"kind": UNKNOWN.kind}
 
 
-def _each_packed(ledger: Ledger, slots: Collection[int], shared: list[Any]) -> Iterator[dict[str, Any]]:
-    """The marks as some slots use them; the first ones that these do not use as they are shared."""
+def _reached(ledger: Ledger, slots: Collection[int]) -> tuple[_Reach, Kept | None]:
+    """What the marks are asked for in some slots, and the causes of what they have set; None where none are kept."""
     reach = _Reach(ledger, slots)
-    causes = _kept(ledger, {number for number in reach.used if reach.marks[number].is_kept}, slots)
+    asked = {number for number in reach.used if reach.marks[number].is_kept}
+    if not asked:
+        return reach, None
+    from nodeattrs.node.kept_causes import kept  # it reads sources
+
+    return reach, kept(ledger, slots, asked)
+
+
+def _each_packed(reach: _Reach, kept: Kept | None, shared: list[Any]) -> Iterator[dict[str, Any]]:
+    """The marks as some slots use them; the first ones that these do not use as they are shared."""
+    causes = kept.by_mark if kept is not None else {}
     for number, mark in enumerate(reach.marks[1:], 1):
         if number not in reach.used:
             yield shared[number - 1] if number <= len(shared) else _blank()
             continue
         packed = _known_mark(mark, reach.covered.get(number, {}))
         yield {**packed, "causes": causes[number]} if number in causes else packed
-
-
-def _kept(ledger: Ledger, asked: Collection[int], slots: Collection[int]) -> Mapping[int, list[Any]]:
-    """The causes of what each mark has set, of those that are kept."""
-    if not asked:
-        return {}
-    from nodeattrs.node.kept_causes import kept  # it reads sources
-
-    return kept(ledger, slots, asked)
 
 
 def _chronicles(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:

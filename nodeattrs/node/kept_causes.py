@@ -13,7 +13,8 @@ from nodeattrs.core.tree import SCALARS, Path, dig
 from nodeattrs.node.causes import Noted, known_for_all
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters
-from nodeattrs.node.setters import CodeLocator, packed_origin
+from nodeattrs.node.setters import CodeLocator, Looked, packed_origin
+from nodeattrs.node.values import Sensitive, Withheld
 from nodeattrs.node.why import causes_of
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -21,28 +22,39 @@ if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace
 
 
-def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> dict[int, list[list[Any]]]:
-    """By number of a mark, the causes of what it has set in some slots.
+def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> Kept:
+    """The causes of what marks have set in some slots.
 
     asked: the marks of those that are kept
     What is the same for every node is shared with the snapshots of others.
 
     cost:  a look at every value that these have set; of what is the same for every node, once in a process
     """
-    found = _Kept(ledger, asked)
+    found = Kept(ledger, asked)
     for number in slots:
-        tree = ledger.trees[number]
+        tree, found.slot = ledger.trees[number], number
         found.walk(tree, tree.origin, ())
-    return found.by_mark
+    return found
 
 
 _REMEMBERED = SCALARS | {dict, list, OwnedMap, AssignedMap}
 """Of these, unlike of secrets and deferred values, causes are remembered."""
 
 
-class _Kept:
+class Kept:
+    """What is found of some marks.
+
+    by_mark: the causes of what each has set
+    notes:   by mark, what it has set: slot, path there, and path as it was set
+    looked:  by mark, what was asked of the node
+    slot:    where one is
+    """
+
     def __init__(self, ledger: Ledger, asked: Collection[int]) -> None:
         self.by_mark: dict[int, list[list[Any]]] = {}
+        self.notes: dict[int, list[tuple[int, Path, Path]]] = {}
+        self.looked: dict[int, Looked] = {}
+        self.slot = 0
         self._ledger, self._read = ledger, Noted(ledger)
         self._asked: dict[int, Any] = {}
         for number in asked:
@@ -53,7 +65,7 @@ class _Kept:
         """Note each value that one of the marks has set, maps and lists too."""
         if isinstance(value, OwnedMap):
             if isinstance(whose, int) and whose in self._asked:
-                self._note(path, value, whose, path)
+                self.note(path, value, whose, path)
             own, origins = value.origin, value.origins
             for key, inner in value.items():
                 by = origins.get(key, own)
@@ -64,7 +76,7 @@ class _Kept:
                 self._below(path, value, whose, path)
         else:
             if (last := last_word(whose)) in self._asked:
-                self._note(path, value, last, path)
+                self.note(path, value, last, path)
             for index, (inner, element) in enumerate(zip(value, whose, strict=False)):
                 self._element(inner, element, (*path, index))
 
@@ -83,17 +95,21 @@ class _Kept:
 
     def _below(self, path: Path, value: Any, mark: int, own: Path) -> None:
         """Plain data, and all that is in it."""
-        self._note(path, value, mark, own)
+        self.note(path, value, mark, own)
         if isinstance(value, (dict, list)):
             for step, inner in value.items() if isinstance(value, dict) else enumerate(value):
                 self._below((*path, step), inner, mark, (*own, step))
 
-    def _note(self, path: Path, value: Any, mark: int, own: Path) -> None:
+    def note(self, path: Path, value: Any, mark: int, own: Path) -> None:
+        """Note the causes of what a mark has set at a path of the slot."""
+        self.notes.setdefault(mark, []).append((self.slot, path, own))
         of, depth = self._asked[mark]
         known = None
         if of is not None and type(value) in _REMEMBERED:
             known = known_for_all(of, own[depth:] if len(own) >= depth else None, value, self._read)
         if known is None:
+            looked = self._ledger.marks.looked = self.looked.setdefault(mark, Looked())
+            looked.more = looked.more or isinstance(value, (Sensitive, Withheld))
             found = causes_of(self._ledger, At(mark, own), value, frozenset({path}), _then, kept=True)
             packed = [_packed(one) for one in found]
         else:

@@ -65,6 +65,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
             return made
         tree = ledger.trees[setting.source]
         by = setters_in(tree, tree.origin, setting.own)[0]
+        ledger.marks.looked.marks.add(by.source)
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen, brief_then)

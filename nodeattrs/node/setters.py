@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
 
-from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
+from nodeattrs.core.claim import UNKNOWN, Below, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
 from nodeattrs.records import NamedTuple
@@ -70,6 +70,8 @@ class Mark(NamedTuple):
     def is_kept(self) -> bool:
         """Whether a snapshot keeps where its values come from: of code that is part of a run, and of scripts."""
         locator = self.locator
+        while type(locator) is Below:
+            locator = locator.locator
         return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
 
     @property
@@ -286,6 +288,18 @@ _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 calls that led there."""
 
 
+def _instruction(code: CodeType, offset: int) -> int:
+    """Where the instruction begins that a frame is at.
+
+    A call that CPython has inlined, which it does after some, is at the last of its caches: another number, and it
+    would be another line.
+    """
+    text = code.co_code
+    while offset > 0 and not text[offset]:
+        offset -= 2
+    return offset
+
+
 def _calls_to(frame: Any, entered: CodeType) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
     import linecache
@@ -294,9 +308,32 @@ def _calls_to(frame: Any, entered: CodeType) -> Calls:
     left = _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
         if not code.co_filename.startswith(_HERE):
-            calls.append((code, frame.f_lasti, linecache.cache.get(code.co_filename)))
+            calls.append((code, _instruction(code, frame.f_lasti), linecache.cache.get(code.co_filename)))
         left = left - 1 if code.co_flags & _IN_A_FUNCTION else 0
     return tuple(calls)
+
+
+class Looked:
+    """What was asked of a node while somebody looked for causes.
+
+    keys:  top-level keys at which it was asked
+    marks: of those who had set what was found there
+    more:  whether something else was asked: all of it, or a disk
+    """
+
+    __slots__ = ("keys", "marks", "more")
+
+    def __init__(self) -> None:
+        self.keys: set[Any] = set()
+        self.marks: set[int] = set()
+        self.more = False
+
+    def at(self, path: Path) -> None:
+        """Note a path that was asked about."""
+        if path:
+            self.keys.add(path[0])
+        else:
+            self.more = True
 
 
 class Marks:
@@ -307,6 +344,7 @@ class Marks:
     entered: the code of the block in which the setter sets values; None where nobody has begun one
     until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
+    looked: what is asked while somebody looks for causes
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
@@ -315,6 +353,7 @@ class Marks:
         self.entered: CodeType | None = None
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
         self.root = root
+        self.looked = Looked()
         self.until: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
@@ -385,14 +424,14 @@ class Marks:
             if frame.f_back is None:
                 break
             frame = frame.f_back
-        offset = frame.f_lasti + on_the_way
+        offset = _instruction(code, frame.f_lasti) + on_the_way
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         if entered is not None and not code.co_flags & _IN_A_FUNCTION:
             entered = None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
             while caller is not None and left and (its := caller.f_code) is not entered:
-                key += (id(its), caller.f_lasti)
+                key += (id(its), _instruction(its, caller.f_lasti))
                 if not its.co_flags & _IN_A_FUNCTION:
                     break
                 caller, left = caller.f_back, left - 1
@@ -406,6 +445,8 @@ class Marks:
             self.table.append((code, offset, setter, verb, depth, known, calls))
         else:
             self.until[number] = len(self.table)
+        if self.entered is None and offset != frame.f_lasti + on_the_way:  # so that it is known the next time
+            self._numbers[(id(code), frame.f_lasti + on_the_way, id(setter), depth, verb)] = number
         return number
 
     def read(self, document: Any, locator: Locator) -> None:
@@ -413,6 +454,6 @@ class Marks:
         frame: Any = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
-        known = self.reads.setdefault((frame.f_code, frame.f_lasti), {})
+        known = self.reads.setdefault((frame.f_code, _instruction(frame.f_code, frame.f_lasti)), {})
         if len(known) < _MOST_READ:
             known[id(document)] = document, locator
