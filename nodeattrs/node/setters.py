@@ -288,16 +288,34 @@ _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 calls that led there."""
 
 
-def _instruction(code: CodeType, offset: int) -> int:
+_Code = tuple[CodeType, bytes, dict[int, int]]
+_CODES: dict[int, _Code] = {}
+"""By identity, which they are held for: code that sets something, its instructions, and where some of those begin."""
+_MOST_CODES = 4_096
+
+
+def _code(code: CodeType) -> _Code:
+    if len(_CODES) >= _MOST_CODES:
+        _CODES.clear()
+    known = _CODES[id(code)] = code, code.co_code, {}  # which is a copy, made each time
+    return known
+
+
+def _begin(code: CodeType, offset: int) -> int:
     """Where the instruction begins that a frame is at.
 
     A call that CPython has inlined, which it does after some, is at the last of its caches: another number, and it
     would be another line.
     """
-    text = code.co_code
-    while offset > 0 and not text[offset]:
-        offset -= 2
-    return offset
+    _, text, begins = _CODES.get(id(code)) or _code(code)
+    if text[offset]:
+        return offset
+    if (begin := begins.get(offset)) is None:
+        begin = offset
+        while begin > 0 and not text[begin]:
+            begin -= 2
+        begins[offset] = begin
+    return begin
 
 
 def _calls_to(frame: Any, entered: CodeType) -> Calls:
@@ -308,7 +326,7 @@ def _calls_to(frame: Any, entered: CodeType) -> Calls:
     left = _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:
         if not code.co_filename.startswith(_HERE):
-            calls.append((code, _instruction(code, frame.f_lasti), linecache.cache.get(code.co_filename)))
+            calls.append((code, _begin(code, frame.f_lasti), linecache.cache.get(code.co_filename)))
         left = left - 1 if code.co_flags & _IN_A_FUNCTION else 0
     return tuple(calls)
 
@@ -424,14 +442,14 @@ class Marks:
             if frame.f_back is None:
                 break
             frame = frame.f_back
-        offset = _instruction(code, frame.f_lasti) + on_the_way
+        offset = _begin(code, frame.f_lasti) + on_the_way
         key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
         if entered is not None and not code.co_flags & _IN_A_FUNCTION:
             entered = None
         if entered is not None and code is not entered:
             caller, left = frame.f_back, _MOST_CALLS
             while caller is not None and left and (its := caller.f_code) is not entered:
-                key += (id(its), _instruction(its, caller.f_lasti))
+                key += (id(its), _begin(its, caller.f_lasti))
                 if not its.co_flags & _IN_A_FUNCTION:
                     break
                 caller, left = caller.f_back, left - 1
@@ -439,10 +457,10 @@ class Marks:
         if number is None:
             # The text is held, since the file may have run again with another one by the time somebody asks.
             lines = sys.modules.get("linecache")
-            known = None if lines is None else lines.cache.get(code.co_filename)
+            its_lines = None if lines is None else lines.cache.get(code.co_filename)
             calls = () if entered is None or code is entered else _calls_to(frame, entered)
             number = self._numbers[key] = len(self.table)
-            self.table.append((code, offset, setter, verb, depth, known, calls))
+            self.table.append((code, offset, setter, verb, depth, its_lines, calls))
         else:
             self.until[number] = len(self.table)
         if self.entered is None and offset != frame.f_lasti + on_the_way:  # so that it is known the next time
@@ -454,6 +472,6 @@ class Marks:
         frame: Any = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
-        known = self.reads.setdefault((frame.f_code, _instruction(frame.f_code, frame.f_lasti)), {})
+        known = self.reads.setdefault((frame.f_code, _begin(frame.f_code, frame.f_lasti)), {})
         if len(known) < _MOST_READ:
             known[id(document)] = document, locator
