@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from nodeattrs import Node
+from nodeattrs import Node, NodeattrsError
 from nodeattrs.core.claim import Origin
 from nodeattrs.node.alike import Alike
 from nodeattrs.node.kept_causes import Kept
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
+from tests.causality.systems.node import Making
 from tests.on_disk import repository
 
 ATTRIBUTES, RECIPE = "cookbooks/kiln/attributes/default.py", "cookbooks/kiln/recipes/default.py"
@@ -128,3 +130,58 @@ def test_a_line_has_one_mark_however_often_its_file_has_run(tmp_path):
     text = PROGRAMS["a component for each"]
     known = repository(tmp_path, {**FILES, "machines/n0.json": FACTS[0], ATTRIBUTES: text})
     assert len({snapshot(tmp_path, known, 0, settled=True) for _ in range(20)}) == 1
+
+
+READING = (
+    'default["t"] = node["site"]', 'default["n"] = node.read("t")', 'default["m"] = [node["site"], "x"]',
+    'override["e"]["n"] = node.read("d", "e")', 'default["d"]["t"] = node["pick"]', 'default["l"] = node.read("m")',
+    'if node["pick"] == "a":\n    default["e"]["d"] = "left"', 'normal_unless["n"] = node["site"]',
+    'default["t"] = {"a": "x", "b": "y"}.get(node["pick"], "x")', 'force_default["d"]["n"] = node.read("e", "n")',
+    'default["late"] = lazy(lambda: node.read("t"))', 'override["n"] = node["size"]', 'node.rm("d", "n")',
+    'for key in ("n", "t"):\n    default["d"][key] = node["pick"]', 'default_unless["t"] = node["pick"]',
+    'def put(key, value):\n    default["e"][key] = value\n\nput("t", node["site"])\nput("n", "b")',
+    'default["m"] = ["q"]\ndefault["m"].append(node["pick"])', 'node.automatic["t"] = node["pick"]',
+    'default["d"] = {"t": node["pick"], "n": {"e": node["size"]}}',
+    'some = [node["pick"], "b"]\ndefault["t"] = some[0]\ndefault["n"] = some[1]',
+)  # fmt: skip
+"""What lines of attribute files make of a machine."""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_so_does_one_of_a_random_repository(seed, tmp_path):
+    """
+    Whatever its nodes set and read, and in which order they come.
+    """
+    random = Random(seed)
+    files = dict(Making(random).made().files)
+    for file in [file for file in files if file.endswith(".py") and "/attributes/" in file]:
+        files[file] += "\n" + "\n".join(random.sample(READING, random.randint(1, 4))) + "\n"
+    for file, text in files.items():
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text, "utf-8")
+    machines = []
+    for number in range(6):
+        facts = json.loads(files["facts.json"]) | {
+            "site": random.choice(["s1", "s2"]),
+            "pick": random.choice(["a", "b", "x", "left"]),
+            "size": random.choice([1, True, 1.0, "1", None, [1], {"a": 1}]),
+        }
+        if random.random() < 0.25:
+            facts[random.choice("delmtn")] = random.choice(["a", {"n": 1, "t": "a"}, ["x", "a"], 7])
+        machines.append(tmp_path / f"machine{number}.json")
+        machines[-1].write_text(json.dumps(facts), "utf-8")
+
+    known, other = Repository(tmp_path), Repository(tmp_path)
+    for machine in (*machines, *random.choices(machines, k=6)):
+        with patch.object(Alike, "marks", return_value=None):
+            alone = left_by(other, machine)
+        assert left_by(known, machine) == alone
+
+
+def left_by(known: Repository, machine: Path) -> str:
+    """The snapshot of a run, or what is wrong with it."""
+    try:
+        run = run_node(known, "n1", facts=load_facts(machine, machine.name, settled=True))
+    except NodeattrsError as error:
+        return str(error)
+    return json.dumps(run.node.snapshot(shared=True))
