@@ -143,11 +143,19 @@ READING = (
     'default["m"] = ["q"]\ndefault["m"].append(node["pick"])', 'node.automatic["t"] = node["pick"]',
     'default["d"] = {"t": node["pick"], "n": {"e": node["size"]}}',
     'some = [node["pick"], "b"]\ndefault["t"] = some[0]\ndefault["n"] = some[1]',
+    'default["t"] = {"a": "x", "b": "y"}.get(node["pick"], "z")\n'
+    'default["n"] = node.read("t") if node["platform"] == "" else "y"',
+    'default["d"]["t"] = node["pick"] if node["platform"] == "" else "b"',
+    'default["e"]["n"] = node.read("d", "t") if node["platform"] == "" else "a"',
+    'picks = {"a": "north", "b": "south"}\ndefault["t"] = picks.get(node["pick"], "north")\nfirst = "north"\n'
+    'default["n"] = first if node.read("t") == first else "far"',
+    'default["n"] = node.read("t") if node.read("t") == "b" else "b"',
+    'pair = [node.read("t"), node.read("n")]\ndefault["d"]["t"] = pair[1]\ndefault["e"]["t"] = pair[0]',
 )  # fmt: skip
 """What lines of attribute files make of a machine."""
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(30))
 def test_so_does_one_of_a_random_repository(seed, tmp_path):
     """
     Whatever its nodes set and read, and in which order they come.
@@ -155,7 +163,7 @@ def test_so_does_one_of_a_random_repository(seed, tmp_path):
     random = Random(seed)
     files = dict(Making(random).made().files)
     for file in [file for file in files if file.endswith(".py") and "/attributes/" in file]:
-        files[file] += "\n" + "\n".join(random.sample(READING, random.randint(1, 4))) + "\n"
+        files[file] += "\n" + "\n".join(random.sample(READING, random.randint(2, 6))) + "\n"
     for file, text in files.items():
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(text, "utf-8")
