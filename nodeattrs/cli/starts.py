@@ -202,13 +202,11 @@ def _written(around: tuple[Any, ...], chunks: Iterable[Chunk]) -> bytes:
     for (kind, name), (one, keys_of) in needed.items():
         if kind or _stamp(one[0]) == one[1]:
             groups.setdefault(tuple(sorted(keys_of)), ({}, {}, {}))[kind][name] = one
-    table, content = [], b""
-    for group, of_group in groups.items():
-        chunk = marshal.dumps(of_group)
-        table.append((group, len(content), len(chunk)))
-        content += chunk
+    content = [marshal.dumps(of_group) for of_group in groups.values()]
+    sizes = [len(chunk) for chunk in content]
+    table = [(group, sum(sizes[:at]), sizes[at]) for at, group in enumerate(groups)]
     head = marshal.dumps((around, table))
-    return b"".join((_SIGN, len(head).to_bytes(8, "little"), head, content))
+    return b"".join((_SIGN, len(head).to_bytes(8, "little"), head, *content))
 
 
 def _parts(text: Any, flags: int) -> tuple[Any, ...]:

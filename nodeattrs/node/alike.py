@@ -14,12 +14,13 @@ from nodeattrs.core.tree import Path, dig
 from nodeattrs.node.kept_causes import Kept
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.setters import CodeLocator
+from nodeattrs.node.slot_names import FACTS, SLOTS
 from nodeattrs.typed import Any
 
 MOST = 4
 """So many that differ are remembered of those that began alike."""
 
-_FACTS = 15
+_FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 _EXACT = 2
 """The version of `marshal` that writes the same of equal values of the same types, and of nothing else."""
 _Place = tuple[int, Path]
