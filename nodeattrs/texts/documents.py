@@ -131,11 +131,14 @@ class _DocumentLocator(NamedTuple):
         return Origin(self.kind, self.name, self.document.file)
 
 
-def read(path: pathlib.Path, file: str | None = None, budget: Budget | None = None) -> Document:
+def read(
+    path: pathlib.Path, file: str | None = None, budget: Budget | None = None, *, settled: bool = False
+) -> Document:
     """Read the data file at *path*; its suffix says which syntax.
 
     file:   its name in messages; *path* itself unless given
     budget: what is drawn on; one of its own unless given
+    settled: nobody is going to change its tree: parts of it may be those of other documents
     raises: DocumentError, also where there is no such file; TooMuch
     """
     name = path.as_posix() if file is None else file
@@ -143,11 +146,21 @@ def read(path: pathlib.Path, file: str | None = None, budget: Budget | None = No
     if syntax is None:
         raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     budget = budget or Budget(name)
-    content = content_of(path, name, budget)
+    return _read(content_of(path, name, budget), name, syntax, budget, settled)
+
+
+def parse_json(content: bytes, file: str, *, settled: bool = False) -> Document:
+    """Read a document from what a file held. settled: as for `read`. raises: DocumentError; TooMuch"""
+    budget = Budget(file)
+    budget.bytes(len(content))
+    return _read(content, file, "json", budget, settled)
+
+
+def _read(content: bytes, file: str, syntax: Syntax, budget: Budget, settled: bool) -> Document:
     if syntax == "json" and not content.startswith(BOM_UTF8):
-        source = _Undecoded(name, content)
-        return Document(source, _reading(source, syntax, budget))
-    return _parsed(decoded(content, name), name, syntax, budget)
+        source = _Undecoded(file, content)
+        return Document(source, _reading(source, syntax, budget, settled))
+    return _parsed(decoded(content, file), file, syntax, budget)
 
 
 class _Undecoded(Text):
@@ -256,13 +269,13 @@ def _source(text: str, file: str) -> Text:
     return source
 
 
-def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
+def _reading(source: Text, syntax: Syntax, budget: Budget, settled: bool = False) -> Reading:
     # Each reader is imported when its first document comes: YAML alone costs more than all the rest.
     match syntax:
         case "json":
             from nodeattrs.texts import json_text
 
-            return json_text.read(source, budget)
+            return json_text.read(source, budget, settled=settled)
         case "yaml":
             from nodeattrs.texts import yaml_text
 

@@ -29,6 +29,7 @@ _DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(".") for byte in rang
 _LONG = b"0" * 19
 """A whole number with fewer digits has fewer than 64 bits."""
 _SMALL = regexp(rb"0\.0000\d+(?=[],}]|\Z)")
+_ESCAPE = regexp(r"(?s)\\.")
 _SPELLED = 1e16, 1.5e300, 1e-10, 5e-324, 1.2345678901234568e17, -0.0, 0.1, 0.0001, 1e22
 
 
@@ -139,6 +140,17 @@ def decoded(text: bytes | str) -> Any:
         except ValueError:
             pass
     return json.loads(text)
+
+
+def is_fast() -> bool:
+    """Whether this process reads by orjson."""
+    return bool(_library(0))
+
+
+def quotes_in(text: str) -> int:
+    """How many quotes open or close a string in a text that parses."""
+    escaped = _ESCAPE.findall(text).count('\\"') if "\\" in text else 0
+    return text.count('"') - escaped
 
 
 def read_back(text: bytes) -> tuple[Any, bytes | None] | None:

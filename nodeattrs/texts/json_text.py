@@ -18,7 +18,7 @@ from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import regexp
-from nodeattrs.texts.fast_json import DEEPEST, read_back
+from nodeattrs.texts.fast_json import DEEPEST, is_fast, quotes_in, read_back
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
 from nodeattrs.typed import Any
@@ -30,7 +30,6 @@ _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 _OPENED, _COLON, _SPACE = (regexp(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
 _skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
-_ESCAPE = regexp(r"\\.", re.DOTALL)
 _LONG_NUMBER = regexp(rf"\d{{{MAX_DIGITS + 1}}}")
 _SPARE_COMMA = regexp(r"\s*,\s*[\]}]")
 
@@ -53,22 +52,29 @@ _HINTS = {
 }
 
 
-def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> Reading:
+def read(text: Text, budget: Budget, number: Callable[[str], float] = finite, *, settled: bool = False) -> Reading:
     """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
 
     number: makes a float of its spelling
+    settled: nobody is going to change what is read; parts of it may be those of other texts
     cost:   the library's parser, and one look at each map and list; with orjson a fraction of it
     raises: DocumentError; TooMuch
     """
-    fast = read_back(text.content) if number is finite and budget.limits.depth >= DEEPEST else None
+    may_be_fast = number is finite and budget.limits.depth >= DEEPEST
+    if may_be_fast and settled and is_fast():
+        from nodeattrs.texts.recurring import read_entries
+
+        if (tree := read_entries(text.content)) is not None:
+            return Reading(tree, lambda: _root(text.text, 0), (), DEEPEST, 0)
+    fast = read_back(text.content) if may_be_fast else None
     if fast and fast[1] is None:
         return Reading(fast[0], lambda: _root(text.text, 0), (), DEEPEST, 0)
     if fast and fast[1] is not None:
-        tree, levels, quotes = fast[0], DEEPEST, _quotes(fast[1].decode())
+        tree, levels, quotes = fast[0], DEEPEST, quotes_in(fast[1].decode())
     else:
         tree, levels, quotes = _parsed(text, budget, number)
     # The libraries keep quiet about keys written twice; but what is lost of one shows by its quotes.
-    repeated = tuple(_repeated(text)) if _quotes(text.text) > quotes else ()
+    repeated = tuple(_repeated(text)) if quotes_in(text.text) > quotes else ()
     start = len(text.text) - len(text.text.lstrip())
     return Reading(tree, lambda: _root(text.text, start), repeated, levels, start)
 
@@ -105,12 +111,6 @@ def _refused(word: str) -> Any:
 @cache
 def _decoder(number: Callable[[str], float]) -> json.JSONDecoder:
     return json.JSONDecoder(parse_constant=_refused, parse_float=number)
-
-
-def _quotes(text: str) -> int:
-    """How many quotes open or close a string in a text that parses."""
-    escaped = _ESCAPE.findall(text).count('\\"') if "\\" in text else 0
-    return text.count('"') - escaped
 
 
 def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:

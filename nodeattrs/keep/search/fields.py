@@ -22,7 +22,8 @@ from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.hashes import sha256
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.records import NamedTuple
-from nodeattrs.texts.fast_json import decoded, encoded
+from nodeattrs.texts.fast_json import decoded
+from nodeattrs.texts.recurring import encoded_once
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def index_parts(document: JsonMap, written: Mapping[int, bytes] = _NOT_WRITTEN) 
 
 
 def _text(value: Any) -> bytes:
-    return encoded(value, plain=True)[0]
+    return encoded_once(value, plain=True)[0]
 
 
 def _parts(

@@ -20,6 +20,7 @@ from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.hashes import sha256
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.fast_json import decoded, encoded, quoted
+from nodeattrs.texts.recurring import encoded_once
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def _laid(
     """
     if not way:
         is_plain = plain or (settled is not None and settled.get(last) is value)
-        text, is_sure = known.get(id(value)) or encoded(value, is_plain)
+        text, is_sure = known.get(id(value)) or encoded_once(value, is_plain)
         if len(text) >= _ALONE:
             known[id(value)] = text, is_sure
             parts += [text], []

@@ -171,12 +171,12 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
     settled: nobody is going to change them; see `Facts`
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
-    return _facts_in(documents.read(path, file), path.name, settled)
+    return _facts_in(documents.read(path, file, settled=settled), path.name, settled)
 
 
 def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
     """The facts in what such a file holds: JSON. The words, and what is raised, are those of `load_facts`."""
-    document = documents.parse(documents.decoded(content, file), file, "json")
+    document = documents.parse_json(content, file, settled=settled)
     return _facts_in(document, pathlib.PurePosixPath(file).name, settled)
 
 
@@ -202,4 +202,5 @@ def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
     from nodeattrs.runs.facts import facter
 
     renamed = facter.translated(document)
-    return Facts(renamed.tree, facter.Translator(locator, renamed.sources), document.warnings)
+    tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines
+    return Facts(tree, facter.Translator(locator, renamed.sources), document.warnings)

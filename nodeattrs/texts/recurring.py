@@ -1,0 +1,116 @@
+"""Entries of JSON texts that came before: many machines of a fleet say the same in most of them.
+
+A text in which each entry of the map at the top begins a line of its own, as programs write facts, is read entry by
+entry. One that is byte for byte what another text had is not parsed again: both share its value, which nobody may
+change, and so its compact text is written once. It is for data that is `settled`, in processes that read a lot: where
+`fast_json` leaves a text to the standard library, so does this.
+"""
+
+from __future__ import annotations
+
+from nodeattrs.records import NamedTuple
+from nodeattrs.texts.fast_json import encoded, quotes_in, read_back
+from nodeattrs.typed import Any
+
+_BEGINS, _NEXT, _ENDS = b'{\n  "', b',\n  "', b"\n}"
+
+VARIANTS = 4
+"""So many entries with one key are remembered, those that were met last."""
+
+MOST = 2_000_000
+"""Bytes of all that is remembered; then it begins anew. The values take some eight times as much."""
+
+_EACH = 256
+"""What is counted for an entry beside its bytes."""
+
+_ENTRIES = 1_000
+"""With more entries a text is read at once."""
+
+
+class _Entry(NamedTuple):
+    """text: as it is written, without the quote that opens its key; members: what it says"""
+
+    text: bytes
+    members: dict[str, Any]
+
+
+class _Remembered:
+    """What this process has met. variants: by the key as it is written; texts: by the identity of a value"""
+
+    size = 0
+    variants: dict[bytes, list[_Entry]] = {}  # noqa: RUF012
+    texts: dict[int, tuple[Any, list[tuple[bytes, bool]]]] = {}  # noqa: RUF012
+
+
+def read_entries(text: bytes) -> dict[str, Any] | None:
+    """What a text in UTF-8 says, as `fast_json.read_back` has it; nobody may change it. None where that has to read it.
+
+    A key that is written twice is for others, who say so.
+    cost: a comparison with what came before; of what is new, the parser
+    """
+    if not text.startswith(_BEGINS):
+        return None
+    text = text.rstrip(b"\n")
+    end = len(text) - len(_ENDS)
+    if not text.endswith(_ENDS):
+        return None
+    tree: dict[str, Any] = {}
+    at, count = len(_BEGINS), 0
+    while True:
+        key = text[at : text.find(b'"', at)]
+        after, members = _met(text, at, end, key) or _new(text, at, end, key)
+        if members is None:
+            return None
+        tree |= members
+        count += len(members)
+        if after == end:
+            return tree if len(tree) == count else None
+        if count > _ENTRIES:
+            return None
+        at = after + len(_NEXT)
+
+
+def _met(text: bytes, at: int, end: int, key: bytes) -> tuple[int, dict[str, Any]] | None:
+    """Where an entry ends that came before, and what it says."""
+    for entry in _Remembered.variants.get(key, ()):
+        if text.startswith(entry.text, at):
+            after = at + len(entry.text)
+            if after == end or text.startswith(_NEXT, after):
+                return after, entry.members
+    return None
+
+
+def _new(text: bytes, at: int, end: int, key: bytes) -> tuple[int, dict[str, Any] | None]:
+    """The same of one that did not. Where a line is taken for the end of an entry and is none, nothing can be read."""
+    after = text.find(_NEXT, at, end)
+    after = end if after < 0 else after
+    alone = b"".join((_BEGINS, text[at:after], _ENDS))
+    found = read_back(alone)
+    if found is None or (found[1] is not None and quotes_in(alone.decode()) > quotes_in(found[1].decode())):
+        return end, None
+    _remember(key, _Entry(text[at:after], found[0]))
+    return after, found[0]
+
+
+def _remember(key: bytes, entry: _Entry) -> None:
+    known = _Remembered
+    if known.size > MOST:
+        known.size, known.variants, known.texts = 0, {}, {}
+    variants = known.variants.get(key, [])
+    known.variants[key] = [entry, *variants[: VARIANTS - 1]]
+    known.size += len(entry.text) + _EACH
+    for gone in variants[VARIANTS - 1 :]:
+        known.size -= len(gone.text) + _EACH
+        for value in gone.members.values():
+            known.texts.pop(id(value), None)
+    known.texts.update((id(value), (value, [])) for value in entry.members.values() if type(value) is dict)
+
+
+def encoded_once(value: Any, plain: bool = False) -> tuple[bytes, bool]:
+    """As `fast_json.encoded`; of a map that `read_entries` gave it is done once for all who share it."""
+    known = _Remembered.texts.get(id(value))
+    if known is None or known[0] is not value:
+        return encoded(value, plain)
+    if not known[1]:
+        known[1].append(encoded(value, True))
+    return known[1][0]
