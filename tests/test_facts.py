@@ -790,7 +790,7 @@ class TestOhaiFile:
     def test_it_is_not_copied(self, tmp_path, monkeypatch):
         """Whoever takes the facts over copies them; twice would be once too often."""
         document = documents.parse('{"platform": "ubuntu", "network": {}}', "ohai.json", "json")
-        monkeypatch.setattr(documents, "read", lambda path, file: document)
+        monkeypatch.setattr(documents, "read", lambda path, file, *, settled: document)
 
         assert load_facts(tmp_path).tree is document.tree
 

@@ -14,7 +14,8 @@ from nodeattrs.runs.facts import load_facts, parse_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.texts import fast_json, recurring
-from nodeattrs.texts.recurring import VARIANTS, encoded_once, read_entries
+from nodeattrs.texts.fast_json import ONCE, encoded_once
+from nodeattrs.texts.recurring import VARIANTS, read_entries
 
 pytest.importorskip("orjson")
 
@@ -30,7 +31,8 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _forget() -> None:
     known = recurring._Remembered
-    known.size, known.variants, known.texts = 0, {}, {}
+    known.size, known.variants = 0, {}
+    ONCE.clear()
 
 
 def _lines(tree: dict[str, Any]) -> bytes:
@@ -131,15 +133,15 @@ def test_of_one_key_the_last_are_remembered():
     trees = [read_entries(_lines({"a": {"b": number}})) or {} for number in range(VARIANTS + 1)]
     again = [read_entries(_lines({"a": {"b": number}})) or {} for number in range(VARIANTS, -1, -1)]
     assert [one["a"] is other["a"] for one, other in zip(reversed(trees), again, strict=True)] == [True] * 4 + [False]
-    assert len(recurring._Remembered.texts) == VARIANTS
+    assert len(ONCE) == VARIANTS
 
 
 def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(recurring, "MOST", 2_000)
     for number in range(50):
         read_entries(_lines({f"key{number}": {"b": "x" * 100}}))
-        assert len(recurring._Remembered.texts) <= 7
-    assert len(recurring._Remembered.texts) > 1
+        assert len(ONCE) <= 7
+    assert len(ONCE) > 1
 
 
 def test_a_map_that_is_shared_is_written_once():

@@ -83,6 +83,21 @@ def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     return text, False
 
 
+ONCE: dict[int, tuple[Any, list[tuple[bytes, bool]]]] = {}
+"""By their identity, maps that nobody changes and many texts have in common, which `recurring` knows; each with what
+`encoded` gave, once somebody has asked."""
+
+
+def encoded_once(value: Any, plain: bool = False) -> tuple[bytes, bool]:
+    """As `encoded`; of a map that many texts have in common it is done once."""
+    known = ONCE.get(id(value))
+    if known is None or known[0] is not value:
+        return encoded(value, plain)
+    if not known[1]:
+        known[1].append(encoded(value, True))
+    return known[1][0]
+
+
 def _has_small(text: bytes) -> bool:
     """Whether a number between 1e-10 and 1e-4 may be in it: of these Python writes an exponent of two digits.
 

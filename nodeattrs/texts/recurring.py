@@ -9,7 +9,7 @@ change, and so its compact text is written once. It is for data that is `settled
 from __future__ import annotations
 
 from nodeattrs.records import NamedTuple
-from nodeattrs.texts.fast_json import encoded, quotes_in, read_back
+from nodeattrs.texts.fast_json import ONCE, quotes_in, read_back
 from nodeattrs.typed import Any
 
 _BEGINS, _NEXT, _ENDS = b'{\n  "', b',\n  "', b"\n}"
@@ -35,11 +35,10 @@ class _Entry(NamedTuple):
 
 
 class _Remembered:
-    """What this process has met. variants: by the key as it is written; texts: by the identity of a value"""
+    """What this process has met. size: as `MOST` counts it; variants: by the key as it is written"""
 
     size = 0
     variants: dict[bytes, list[_Entry]] = {}  # noqa: RUF012
-    texts: dict[int, tuple[Any, list[tuple[bytes, bool]]]] = {}  # noqa: RUF012
 
 
 def read_entries(text: bytes) -> dict[str, Any] | None:
@@ -95,22 +94,13 @@ def _new(text: bytes, at: int, end: int, key: bytes) -> tuple[int, dict[str, Any
 def _remember(key: bytes, entry: _Entry) -> None:
     known = _Remembered
     if known.size > MOST:
-        known.size, known.variants, known.texts = 0, {}, {}
+        known.size, known.variants = 0, {}
+        ONCE.clear()
     variants = known.variants.get(key, [])
     known.variants[key] = [entry, *variants[: VARIANTS - 1]]
     known.size += len(entry.text) + _EACH
     for gone in variants[VARIANTS - 1 :]:
         known.size -= len(gone.text) + _EACH
         for value in gone.members.values():
-            known.texts.pop(id(value), None)
-    known.texts.update((id(value), (value, [])) for value in entry.members.values() if type(value) is dict)
-
-
-def encoded_once(value: Any, plain: bool = False) -> tuple[bytes, bool]:
-    """As `fast_json.encoded`; of a map that `read_entries` gave it is done once for all who share it."""
-    known = _Remembered.texts.get(id(value))
-    if known is None or known[0] is not value:
-        return encoded(value, plain)
-    if not known[1]:
-        known[1].append(encoded(value, True))
-    return known[1][0]
+            ONCE.pop(id(value), None)
+    ONCE.update((id(value), (value, [])) for value in entry.members.values() if type(value) is dict)

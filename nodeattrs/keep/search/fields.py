@@ -22,8 +22,7 @@ from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.hashes import sha256
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.records import NamedTuple
-from nodeattrs.texts.fast_json import decoded
-from nodeattrs.texts.recurring import encoded_once
+from nodeattrs.texts.fast_json import decoded, encoded_once
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.hashes import sha256
 from nodeattrs.lazily import regexp
-from nodeattrs.texts.fast_json import decoded, encoded, quoted
-from nodeattrs.texts.recurring import encoded_once
+from nodeattrs.texts.fast_json import decoded, encoded, encoded_once, quoted
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
