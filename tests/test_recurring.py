@@ -136,6 +136,19 @@ def test_of_one_key_the_last_are_remembered():
     assert len(ONCE) == VARIANTS
 
 
+def test_what_is_met_again_is_the_last_to_be_forgotten():
+    common = (read_entries(_lines({"a": {"b": 0}})) or {})["a"]
+    for number in range(1, 3 * VARIANTS):
+        read_entries(_lines({"a": {"b": number}}))
+        assert (read_entries(_lines({"a": {"b": 0}})) or {})["a"] is common
+
+
+def test_an_entry_that_is_very_long_is_not_remembered():
+    long = {"a": {"b": "x" * (recurring.MOST // VARIANTS)}}
+    assert read_entries(_lines(long)) == long
+    assert not ONCE
+
+
 def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(recurring, "MOST", 2_000)
     for number in range(50):

@@ -8,7 +8,6 @@ change, and so its compact text is written once. It is for data that is `settled
 
 from __future__ import annotations
 
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import ONCE, quotes_in, read_back
 from nodeattrs.typed import Any
 
@@ -27,15 +26,16 @@ _ENTRIES = 1_000
 """With more entries a text is read at once."""
 
 
-class _Entry(NamedTuple):
-    """text: as it is written, without the quote that opens its key; members: what it says"""
-
-    text: bytes
-    members: dict[str, Any]
+_Entry = tuple[bytes, dict[str, Any]]
+"""An entry as it is written, without the quote that opens its key; and what it says."""
 
 
 class _Remembered:
-    """What this process has met. size: as `MOST` counts it; variants: by the key as it is written"""
+    """What this process has met.
+
+    size:     as `MOST` counts it
+    variants: by the key as it is written, the last one first
+    """
 
     size = 0
     variants: dict[bytes, list[_Entry]] = {}  # noqa: RUF012
@@ -57,8 +57,17 @@ def read_entries(text: bytes) -> dict[str, Any] | None:
     at, count = len(_BEGINS), 0
     while True:
         key = text[at : text.find(b'"', at)]
-        after, members = _met(text, at, end, key) or _new(text, at, end, key)
-        if members is None:
+        for number, (known, says) in enumerate(_Remembered.variants.get(key, ())):
+            if text.startswith(known, at):
+                after = at + len(known)
+                if after == end or text.startswith(_NEXT, after):
+                    members = says
+                    if number:
+                        _met_again(key, known)
+                    break
+        else:
+            after, members = _new(text, at, end, key)
+        if not members:
             return None
         tree |= members
         count += len(members)
@@ -69,25 +78,19 @@ def read_entries(text: bytes) -> dict[str, Any] | None:
         at = after + len(_NEXT)
 
 
-def _met(text: bytes, at: int, end: int, key: bytes) -> tuple[int, dict[str, Any]] | None:
-    """Where an entry ends that came before, and what it says."""
-    for entry in _Remembered.variants.get(key, ()):
-        if text.startswith(entry.text, at):
-            after = at + len(entry.text)
-            if after == end or text.startswith(_NEXT, after):
-                return after, entry.members
-    return None
+def _new(text: bytes, at: int, end: int, key: bytes) -> tuple[int, dict[str, Any]]:
+    """Where an entry ends that did not come before, and what it says.
 
-
-def _new(text: bytes, at: int, end: int, key: bytes) -> tuple[int, dict[str, Any] | None]:
-    """The same of one that did not. Where a line is taken for the end of an entry and is none, nothing can be read."""
+    Where a line is taken for the end of an entry and is none, nothing can be read.
+    """
     after = text.find(_NEXT, at, end)
     after = end if after < 0 else after
     alone = b"".join((_BEGINS, text[at:after], _ENDS))
     found = read_back(alone)
     if found is None or (found[1] is not None and quotes_in(alone.decode()) > quotes_in(found[1].decode())):
-        return end, None
-    _remember(key, _Entry(text[at:after], found[0]))
+        return end, {}
+    if len(alone) < MOST // VARIANTS:
+        _remember(key, (text[at:after], found[0]))
     return after, found[0]
 
 
@@ -98,9 +101,15 @@ def _remember(key: bytes, entry: _Entry) -> None:
         ONCE.clear()
     variants = known.variants.get(key, [])
     known.variants[key] = [entry, *variants[: VARIANTS - 1]]
-    known.size += len(entry.text) + _EACH
-    for gone in variants[VARIANTS - 1 :]:
-        known.size -= len(gone.text) + _EACH
-        for value in gone.members.values():
+    known.size += len(entry[0]) + _EACH
+    for text, members in variants[VARIANTS - 1 :]:
+        known.size -= len(text) + _EACH
+        for value in members.values():
             ONCE.pop(id(value), None)
-    ONCE.update((id(value), (value, [])) for value in entry.members.values() if type(value) is dict)
+    ONCE.update((id(value), (value, [])) for value in entry[1].values() if type(value) is dict)
+
+
+def _met_again(key: bytes, text: bytes) -> None:
+    """Let it be the last to be forgotten."""
+    variants = _Remembered.variants.get(key, [])
+    _Remembered.variants[key] = sorted(variants, key=lambda entry: entry[0] is not text)
