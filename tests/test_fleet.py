@@ -228,10 +228,11 @@ class TestStopping:
 
 class TestSavedTogether:
     @pytest.mark.parametrize("jobs", [1, 2])
-    def test_what_is_reported_is_saved(self, fleet, jobs):
+    def test_what_is_reported_is_saved(self, fleet, jobs, monkeypatch):
         """
         Whoever is stopped at any moment loses only what nobody was shown, and that is done by the next call.
         """
+        monkeypatch.setattr("nodeattrs.runs.fleet.TOGETHER", 4)
         began, store = datetime.now(UTC), open_store(fleet.store)
         names = [name for name in NAMES if name != "web7"]
         for outcome in resolve(fleet, names, jobs=jobs):

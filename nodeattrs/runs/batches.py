@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 BATCH = 8
 """Nodes that a worker is given at once, until it is known how long they take."""
 
+TOGETHER = 2 * BATCH
+"""So many a process of our own is given where there are many; and so many are saved at once."""
+
 _SKEW = 5.0
 """Seconds by which a worker's clock may differ."""
 
@@ -80,14 +83,14 @@ def through(
         yield from _sent(partial(submit, _resolved, task, shared), names, workers, sizes, in_order, stopping)
         return
     waiting = iter(names)
-    first = tuple(islice(waiting, 2 * BATCH))
+    first = tuple(islice(waiting, 2 * TOGETHER))
     jobs = jobs_for(len(first)) if workers.jobs is None else workers.jobs
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
     if jobs == 1:
         yield from some(_until(stopping, chain(first, waiting)))
         return
-    sizes = Sizes(min(BATCH, math.ceil(len(first) / jobs)) or 1)
+    sizes = Sizes(min(TOGETHER, math.ceil(len(first) / jobs)) or 1)
     with _pool(jobs, stopping) as (submit_to, asked):
         yield from _sent(
             partial(submit_to, _resolved, task, None), chain(first, waiting), workers, sizes, in_order, asked

@@ -25,7 +25,7 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
 from nodeattrs.records import NamedTuple, dataclass, field, replace
-from nodeattrs.runs.batches import BATCH, through
+from nodeattrs.runs.batches import BATCH, TOGETHER, through
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked
@@ -260,7 +260,7 @@ def _some(work: _Work, items: Iterable[_Item]) -> Iterator[Outcome]:
             yield from _saved(work, run, together)
             run = []
         run.append(_one(work, item, together))
-        if len(run) == BATCH or time.perf_counter() - began > _TOGETHER_SECONDS:
+        if len(run) == TOGETHER or time.perf_counter() - began > _TOGETHER_SECONDS:
             yield from _saved(work, run, together)
             began, run = time.perf_counter(), []
     yield from _saved(work, run, together)
