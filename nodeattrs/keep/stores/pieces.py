@@ -34,7 +34,7 @@ _SMALLEST, _LARGEST = 256, 16_384
 
 _ENDS = regexp(rb"[\]}],")
 """Where a map or list has ended."""
-_EACH = regexp(rb"\],"), regexp(rb"\},")
+_EACH = b"],", b"},"
 """The same, each by itself: so they are found twice as fast."""
 _SELDOM = 64
 """One of so many places where a map or list has ended is the end of a piece, by a checksum of what follows."""
@@ -127,10 +127,15 @@ def pieces_of(text: bytes) -> list[bytes]:
     >>> pieces_of(b'{"a":[1,2],"b":null}')
     [b'{"a":[1,2],"b":null}']
     """
-    pieces = []
+    pieces, ends = [], [len(text)]
+    for each in _EACH:
+        at = 0
+        for part in text.split(each)[:-1]:
+            at += len(part) + len(each)
+            if zlib.crc32(text[at : at + _AHEAD]) % _SELDOM == 0:
+                ends.append(at)
     start = 0
-    ends = (end.end() for each in _EACH for end in each.finditer(text))
-    for at in sorted([*(at for at in ends if zlib.crc32(text[at : at + _AHEAD]) % _SELDOM == 0), len(text)]):
+    for at in sorted(ends):
         while at - start > _LARGEST and (end := _ENDS.search(text, start + _LARGEST - 2, at)):
             pieces.append(text[start : end.end()])
             start = end.end()
