@@ -9,7 +9,7 @@ no query and no index.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from zlib import crc32
@@ -89,18 +89,51 @@ class IndexPart(NamedTuple):
     own: JsonMap
     names: Sequence[str]
 
-    def entries(self) -> dict[Entry, int]:
-        """Each entry, and which of the two trees says it."""
-        found: dict[Entry, int] = {}
+    def entries(self, root: Place | None = None) -> dict[Any, int]:
+        """Each entry as *root* names it, an `Entry` unless given, and which of the two trees says it."""
+        place = root or Place((), Entry)
+        for step in self.steps:
+            place = place.at(step)
+        both: JsonMap = {}
+        chef: JsonMap = {}
+        own: JsonMap = {}
         for name in self.names:
-            steps = (*self.steps, str(name))
             if name in self.chef and name in self.own and self.chef[name] is self.own[name]:
-                _flatten(self.own[name], steps, CHEF | OWN, found)
-            else:
-                for tree, view in ((self.chef, CHEF), (self.own, OWN)):
-                    if name in tree:
-                        _flatten(tree[name], steps, view, found)
+                both[name] = self.own[name]
+                continue
+            for tree, alone in ((self.chef, chef), (self.own, own)):
+                if name in tree:
+                    alone[name] = tree[name]
+        found: dict[Any, int] = {}
+        for tree, view in ((both, CHEF | OWN), (chef, CHEF), (own, OWN)):
+            if tree:
+                _flatten(tree, place, view, found)
         return found
+
+
+class Place:
+    """A place in documents, and the values that were met there: most of a node are those of the node before.
+
+    steps: the keys that lead there
+    named: names an entry by its steps, kind and text
+    inner: where keys lead on to
+    met:   the names of values: of a text by itself, of another scalar by its type, too, of a list by its JSON
+    """
+
+    __slots__ = ("inner", "met", "named", "steps")
+
+    def __init__(self, steps: Steps, named: Named) -> None:
+        self.steps, self.named = steps, named
+        self.inner: dict[str, Place] = {}
+        self.met: dict[Any, Any] = {}
+
+    def at(self, key: Any) -> Place:
+        """The place that a key leads to."""
+        key = str(key)
+        return self.inner.get(key) or self.inner.setdefault(key, Place((*self.steps, key), self.named))
+
+
+Named = Callable[[Steps, str, str], Any]
 
 
 @lru_cache(maxsize=64)
@@ -217,32 +250,61 @@ def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def _flatten(value: Any, steps: Steps, view: int, found: dict[Entry, int]) -> None:
+def _flatten(value: Any, place: Place, view: int, found: dict[Any, int]) -> None:
     """Add the entries of a value, which the trees *view* say."""
     if isinstance(value, dict):
         if not value:
-            _add(Entry(steps, "w", "{}"), view, found)
+            _add([place.named(place.steps, "w", "{}")], view, found)
         for key, inner in value.items():
-            _flatten(inner, (*steps, str(key)), view, found)
+            its = place.inner.get(key) or place.at(key)
+            kind = type(inner)
+            known = its.met.get(inner) if kind is str else its.met.get((kind, inner)) if kind in _EXACT else None
+            if known is None:
+                _flatten(inner, its, view, found)
+            else:
+                found[known] = found.get(known, 0) | view
     elif isinstance(value, list):
-        _add(Entry(steps, "w", whole(value).replace("\0", NO_NUL)), view, found)
-        for inner in value:
-            _flatten_item(inner, steps, view, found)
+        _add(_of_list(value, place), view, found)
     else:
-        _add(Entry(steps, *scalar_text(value)), view, found)
+        kind = type(value)
+        entry = place.named(place.steps, *scalar_text(value))
+        if kind in _EXACT or (kind is str and len(value) < _SHORT):
+            place.met[value if kind is str else (kind, value)] = entry
+        _add([entry], view, found)
 
 
-def _flatten_item(value: Any, steps: Steps, view: int, found: dict[Entry, int]) -> None:
+_EXACT = {int, bool, type(None)}
+"""Types whose equal values are one text; of floats 0.0 and -0.0 are two."""
+_SHORT = 256
+"""Letters of a text, or bytes of a list, that are remembered."""
+
+
+def _of_list(value: list[Any], place: Place) -> Iterable[Any]:
+    """The entries of a list: it is a whole, and what stands in it stands where it does."""
+    text = _text(value)
+    if text not in place.met:
+        found = {place.named(place.steps, "w", whole(value).replace("\0", NO_NUL)): 0}
+        for inner in value:
+            _flatten_item(inner, place, found)
+        if len(text) >= _SHORT:
+            return found
+        place.met[text] = tuple(found)
+    entries: Iterable[Any] = place.met[text]
+    return entries
+
+
+def _flatten_item(value: Any, place: Place, found: dict[Any, int]) -> None:
     """As `_flatten`, of what stands in a list, whose whole the list shows."""
     if isinstance(value, list):
         for inner in value:
-            _flatten_item(inner, steps, view, found)
+            _flatten_item(inner, place, found)
     elif value != {}:
-        _flatten(value, steps, view, found)
+        _flatten(value, place, 0, found)
 
 
-def _add(entry: Entry, view: int, found: dict[Entry, int]) -> None:
-    found[entry] = found.get(entry, 0) | view
+def _add(entries: Iterable[Any], view: int, found: dict[Any, int]) -> None:
+    for entry in entries:
+        found[entry] = found.get(entry, 0) | view
 
 
 def scalar_text(value: Any) -> tuple[str, str]:

@@ -294,11 +294,12 @@ class _SqliteTalk(Talk):
             rows += self.all(sql.replace("= ?", f"IN ({', '.join('?' * len(some))})"), *some)
         return rows
 
-    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
-        self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
-        # The row is locked by writing to it.
-        self.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
-        return self.answers(("SELECT id, last FROM node WHERE name = ?", name), *questions)
+    def raised(self, names: Sequence[str], *questions: Question) -> list[list[tuple[Any, ...]]]:
+        rows = [(name,) for name in names]
+        self.each("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", rows)
+        self.each("UPDATE node SET last = last + 1 WHERE name = ?", rows)
+        condition, wanted = self.among("name", names)
+        return self.answers((f"SELECT name, id, last FROM node WHERE {condition}", wanted), *questions)
 
 
 @contextlib.contextmanager
