@@ -8,6 +8,7 @@ no query and no index.
 
 from __future__ import annotations
 
+import marshal
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -130,9 +131,16 @@ class Place:
     def at(self, key: Any) -> Place:
         """The place that a key leads to."""
         key = str(key)
-        return self.inner.get(key) or self.inner.setdefault(key, Place((*self.steps, key), self.named))
+        place = self.inner.get(key)
+        if place is None:
+            place = Place((*self.steps, key), self.named)
+            if len(self.inner) < _WIDEST:
+                self.inner[key] = place
+        return place
 
 
+_WIDEST = 1_000
+"""Keys of a map that are remembered."""
 Named = Callable[[Steps, str, str], Any]
 
 
@@ -262,7 +270,7 @@ def _flatten(value: Any, place: Place, view: int, found: dict[Any, int]) -> None
             if known is None:
                 _flatten(inner, its, view, found)
             else:
-                found[known] = found.get(known, 0) | view
+                found[known] = view | found.get(known, 0)
     elif isinstance(value, list):
         _add(_of_list(value, place), view, found)
     else:
@@ -275,22 +283,25 @@ def _flatten(value: Any, place: Place, view: int, found: dict[Any, int]) -> None
 
 _EXACT = {int, bool, type(None)}
 """Types whose equal values are one text; of floats 0.0 and -0.0 are two."""
-_SHORT = 256
-"""Letters of a text, or bytes of a list, that are remembered."""
+_SHORT, _SHORT_LIST = 256, 4_096
+"""Letters of a text, and bytes of a list, that are remembered."""
 
 
 def _of_list(value: list[Any], place: Place) -> Iterable[Any]:
     """The entries of a list: it is a whole, and what stands in it stands where it does."""
-    text = _text(value)
-    if text not in place.met:
-        found = {place.named(place.steps, "w", whole(value).replace("\0", NO_NUL)): 0}
-        for inner in value:
-            _flatten_item(inner, place, found)
-        if len(text) >= _SHORT:
-            return found
-        place.met[text] = tuple(found)
-    entries: Iterable[Any] = place.met[text]
-    return entries
+    try:
+        written = marshal.dumps(value, 2)  # which tells values apart, and knows no names
+    except ValueError:
+        written = b""
+    known: Iterable[Any] | None = place.met.get(written)
+    if known is not None:
+        return known
+    found = {place.named(place.steps, "w", whole(value).replace("\0", NO_NUL)): 0}
+    for inner in value:
+        _flatten_item(inner, place, found)
+    if 0 < len(written) < _SHORT_LIST:
+        place.met[written] = tuple(found)
+    return found
 
 
 def _flatten_item(value: Any, place: Place, found: dict[Any, int]) -> None:

@@ -62,6 +62,7 @@ class Numbers:
             path, spelled = path_of(self._secret, steps)
             self.paths[path] = steps, spelled
             self._known[steps] = path
+            self.size += _EACH
         path = self._known[steps]
         number = entry_of(self._secret, self.paths[path][1], kind, text)
         self.entries[number] = path, kind, text
@@ -70,7 +71,7 @@ class Numbers:
 
 
 _EACH, _MOST = 400, 8_000_000
-"""Bytes that a number costs, about, and how many of them a process remembers before it begins anew."""
+"""Bytes that a value or a path costs, about, and how many of them a process remembers before it begins anew."""
 
 
 def numbers_of(secret: bytes) -> Numbers:
@@ -141,17 +142,15 @@ class Flat:
         for number in parts.keys() - self.entries.keys():
             self.entries[number] = parts[number].entries(self._numbers.root)
 
-    def values(self, parts: Iterable[int]) -> dict[int, tuple[int, str, str]]:
-        """What stands in those of the parts that are flat, as `Numbers.entries` has it."""
-        if self._numbers is None:
-            return {}
-        known = self._numbers.entries
-        return {entry: known[entry] for part in self.entries.keys() & {*parts} for entry in self.entries[part]}
+    def values(self, parts: Iterable[int]) -> set[int]:
+        """The numbers of what can be found in those of the parts that are flat."""
+        return set().union(*(self.entries[part] for part in self.entries.keys() & {*parts}))
 
-    def path(self, number: int) -> tuple[Steps, str]:
-        """A path of these values, as `Numbers.paths` has it."""
+    def rows(self, value: int) -> tuple[tuple[int, str, str], tuple[Steps, str]]:
+        """Where a value stands and what it is, as `Numbers` has both."""
         assert self._numbers is not None
-        return self._numbers.paths[number]
+        entry = self._numbers.entries[value]
+        return entry, self._numbers.paths[entry[0]]
 
 
 def parts_question(talk: Talk, parts: Collection[int]) -> Question:
@@ -159,23 +158,17 @@ def parts_question(talk: Talk, parts: Collection[int]) -> Question:
     return f"SELECT id FROM part WHERE {condition}", numbers
 
 
-_PART, _PATH, _ENTRY, _KEPT = range(4)
+_PART, _ENTRY, _KEPT = range(3)
 
 
 def index_question(talk: Talk, names: Collection[str], parts: Collection[int], flat: Flat) -> Question:
     """What `put_index` asks of nodes, at once: what of their parts is there, and which parts they have."""
-    values = flat.values(parts)
-    wanted = parts, {path for path, _, _ in values.values()}, values.keys()
-    conditions = [talk.among("id", numbers) for numbers in wanted]
-    asked = [
-        f"SELECT {kind}, id, 0 FROM {table} WHERE {condition} UNION ALL"
-        for kind, table, (condition, _) in zip(
-            (_PART, _PATH, _ENTRY), ("part", "path", "entry"), conditions, strict=True
-        )
-    ]
-    named, wanted_names = talk.among("name", names)
-    its = f"SELECT {_KEPT}, part, node FROM node_part WHERE node IN (SELECT id FROM node WHERE {named})"
-    return " ".join([*asked, its]), *(numbers for _, numbers in conditions), wanted_names
+    wanted = (_PART, "part", parts), (_ENTRY, "entry", flat.values(parts))
+    asked = [(kind, table, *talk.among("id", numbers)) for kind, table, numbers in wanted]
+    there = [f"SELECT {kind}, id, 0 FROM {table} WHERE {condition} UNION ALL" for kind, table, condition, _ in asked]
+    named, its = talk.among("name", names)
+    kept = f"SELECT {_KEPT}, part, node FROM node_part WHERE node IN (SELECT id FROM node WHERE {named})"
+    return " ".join([*there, kept]), *(numbers for *_, numbers in asked), its
 
 
 def put_index(
@@ -183,35 +176,31 @@ def put_index(
 ) -> None:
     """Let search find nodes as their documents are. nodes: their parts. asked: the answer to `index_question`"""
     secret = talk.secret
-    found: tuple[set[int], ...] = set(), set(), set()
+    found: tuple[set[int], ...] = set(), set()
     kept: set[tuple[int, int]] = set()
     for kind, number, node in asked:
         if kind == _KEPT:
             kept.add((number, node))
         else:
             found[kind].add(number)
-    there, old, known = found
+    there, known = found
     new: dict[int, IndexPart] = {}
     for parts in nodes.values():
         new |= {number: parts[number] for number in parts.keys() - there}
     flat.add(secret, new)
-    values = flat.values(new)
     entries: list[tuple[Any, ...]] = []
     words: list[tuple[int, int, int]] = []
-    paths: set[int] = set()
-    for number in sorted(values.keys() - known):
-        path, kind, text = values[number]
+    paths: dict[int, tuple[Steps, str]] = {}
+    for number in sorted(flat.values(new) - known):
+        (path, kind, text), paths[path] = flat.rows(number)
         folded = text.casefold()
         entries.append((number, path, kind, text, None if folded == text else folded))
         words += word_rows(secret, path, number, folded)
-        if path not in old:
-            paths.add(path)
-    steps = [(path, *flat.path(path)) for path in sorted(paths)]
-    fields = [row for path, keys, _ in steps for row in field_rows(secret, path, keys)]
+    fields = [row for path, (steps, _) in paths.items() for row in field_rows(secret, path, steps)]
     views = [(entry, part, view) for part in new for entry, view in flat.entries[part].items()]
     wanted = {(part, node) for node, parts in nodes.items() for part in parts}
     # In one order for all who write, so that no two of them wait for each other.
-    insert(talk, "path (id, steps)", [(path, spelled) for path, _, spelled in steps])
+    insert(talk, "path (id, steps)", sorted((path, spelled) for path, (_, spelled) in paths.items()))
     insert(talk, "field (id, name, path, depth)", sorted(fields))
     insert(talk, "entry (id, path, kind, text, folded)", entries)
     insert(talk, "word (word, path, entry)", sorted(words))
