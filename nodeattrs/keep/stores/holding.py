@@ -91,18 +91,13 @@ def _numbered(talk: Talk, texts: Mapping[bytes, bytes]) -> dict[int, tuple[str, 
 
 def hold(talk: Talk, nodes: Iterable[tuple[int, Mapping[bytes, bytes]]]) -> None:
     """Note that nodes have texts. nodes: the texts of each, each with the names of its pieces"""
-    numbers: dict[tuple[bytes, bytes], int] = {}
-
-    def number(kind: bytes, name: bytes) -> int:  # nodes have most pieces in common
-        known = numbers.get((kind, name))
-        if known is None:
-            known = numbers[kind, name] = number_of(talk.secret, kind, name)
-        return known
-
-    rows: set[tuple[int, int]] = set()
+    numbers: dict[bytes, int] = {}  # nodes have most pieces in common
+    rows: list[tuple[int, int]] = []
     for node, texts in nodes:
-        rows.update((number(b"text", text), node) for text in texts)
-        rows.update((number(b"piece", name), node) for name in set().union(*map(names_in, texts.values())))
+        names = set().union(*map(names_in, texts.values()))
+        numbers |= {name: number_of(talk.secret, b"piece", name) for name in names - numbers.keys()}
+        rows += [(number_of(talk.secret, b"text", text), node) for text in texts]
+        rows += [(numbers[name], node) for name in names]
     insert(talk, "held (what, holder)", sorted(rows))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from nodeattrs.hashes import blake2b
 from nodeattrs.keep.stores.talk import Question, Talk
@@ -24,8 +25,15 @@ WORDS = regexp(r"[A-Za-z0-9@._':-]+")
 
 def number_of(secret: bytes, kind: bytes, content: bytes) -> int:
     """What a store with this key calls a thing."""
-    digest = blake2b(content, digest_size=8, key=secret, person=kind).digest()
-    return int.from_bytes(digest, signed=True)
+    digest = _keyed(secret, kind).copy()
+    digest.update(content)
+    return int.from_bytes(digest.digest(), signed=True)
+
+
+@lru_cache(maxsize=16)
+def _keyed(secret: bytes, kind: bytes) -> Any:
+    # To take in the key costs as much as what follows.
+    return blake2b(digest_size=8, key=secret, person=kind)
 
 
 def path_of(secret: bytes, steps: Steps) -> tuple[int, str]:
@@ -197,7 +205,8 @@ def put_index(
         entries.append((number, path, kind, text, None if folded == text else folded))
         words += word_rows(secret, path, number, folded)
     fields = [row for path, (steps, _) in paths.items() for row in field_rows(secret, path, steps)]
-    views = [(entry, part, view) for part in new for entry, view in flat.entries[part].items()]
+    views = [(entry, part, view) for part in sorted(new) for entry, view in flat.entries[part].items()]
+    views.sort(key=itemgetter(0))
     wanted = {(part, node) for node, parts in nodes.items() for part in parts}
     # In one order for all who write, so that no two of them wait for each other.
     insert(talk, "path (id, steps)", sorted((path, spelled) for path, (_, spelled) in paths.items()))
@@ -205,7 +214,7 @@ def put_index(
     insert(talk, "entry (id, path, kind, text, folded)", entries)
     insert(talk, "word (word, path, entry)", sorted(words))
     insert(talk, "part (id)", [(part,) for part in sorted(new)])
-    insert(talk, "part_entry (entry, part, view)", sorted(views))
+    insert(talk, "part_entry (entry, part, view)", views)
     gone = sorted(kept - wanted)
     talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
     insert(talk, "former (part, node)", gone)
