@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from zlib import crc32
@@ -95,20 +95,13 @@ class IndexPart(NamedTuple):
         place = root or Place((), Entry)
         for step in self.steps:
             place = place.at(step)
-        both: JsonMap = {}
-        chef: JsonMap = {}
-        own: JsonMap = {}
-        for name in self.names:
-            if name in self.chef and name in self.own and self.chef[name] is self.own[name]:
-                both[name] = self.own[name]
-                continue
-            for tree, alone in ((self.chef, chef), (self.own, own)):
-                if name in tree:
-                    alone[name] = tree[name]
+        names, chef, own = self.names, self.chef, self.own
+        both = {name: own[name] for name in names if name in own and chef.get(name, _NONE) is own[name]}
+        alone = ({name: tree[name] for name in names if name in tree and name not in both} for tree in (chef, own))
         found: dict[Any, int] = {}
-        for tree, view in ((both, CHEF | OWN), (chef, CHEF), (own, OWN)):
-            if tree:
-                _flatten(tree, place, view, found)
+        for tree, view in zip((both, *alone), (CHEF | OWN, CHEF, OWN), strict=True):
+            for entry in _entries(tree, place, is_part=True) if tree else ():
+                found[entry] = found.get(entry, 0) | view
         return found
 
 
@@ -118,15 +111,17 @@ class Place:
     steps: the keys that lead there
     named: names an entry by its steps, kind and text
     inner: where keys lead on to
-    met:   the names of values: of a text by itself, of another scalar by its type, too, of a list by its JSON
+    met:   the names of scalars: of a text by itself, of others by their types, too
+    whole: the names of all that is in a map or list, by what `marshal` writes of it
     """
 
-    __slots__ = ("inner", "met", "named", "steps")
+    __slots__ = ("inner", "met", "named", "steps", "whole")
 
     def __init__(self, steps: Steps, named: Named) -> None:
         self.steps, self.named = steps, named
         self.inner: dict[str, Place] = {}
         self.met: dict[Any, Any] = {}
+        self.whole: dict[bytes, list[Any]] = {}
 
     def at(self, key: Any) -> Place:
         """The place that a key leads to."""
@@ -139,8 +134,10 @@ class Place:
         return place
 
 
-_WIDEST = 1_000
-"""Keys of a map that are remembered."""
+_WIDEST, _LAST = 1_000, 16
+"""Keys of a map, and maps or lists at a place, that are remembered."""
+_SHORT, _SHORT_WHOLE = 256, 4_096
+"""Letters of a text, and bytes of a map or list, that are remembered."""
 Named = Callable[[Steps, str, str], Any]
 
 
@@ -258,64 +255,55 @@ def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def _flatten(value: Any, place: Place, view: int, found: dict[Any, int]) -> None:
-    """Add the entries of a value, which the trees *view* say."""
-    if isinstance(value, dict):
-        if not value:
-            _add([place.named(place.steps, "w", "{}")], view, found)
-        for key, inner in value.items():
-            its = place.inner.get(key) or place.at(key)
-            kind = type(inner)
-            known = its.met.get(inner) if kind is str else its.met.get((kind, inner)) if kind in _EXACT else None
-            if known is None:
-                _flatten(inner, its, view, found)
-            else:
-                found[known] = view | found.get(known, 0)
-    elif isinstance(value, list):
-        _add(_of_list(value, place), view, found)
+def _entries(value: Any, place: Place, is_part: bool = False) -> list[Any]:
+    """The entries of a value; one may come twice. is_part: nobody has met the like"""
+    kind = type(value)
+    if not isinstance(value, dict | list):
+        met = value if kind is str else (kind, value) if kind in _EXACT else None
+        known = place.met.get(met)
+        if known is None:
+            known = place.named(place.steps, *scalar_text(value))
+            if met is not None and (kind is not str or len(value) < _SHORT):
+                place.met[met] = known
+        return [known]
+    try:
+        written = (
+            b"" if is_part else marshal.dumps(value, 2)
+        )  # tells values apart that are equal, and knows none by its identity
+    except ValueError:  # nested too deeply, or of odd types
+        written = b""
+    found = place.whole.get(written)
+    if found is not None:
+        return found
+    if isinstance(value, list):
+        found = [place.named(place.steps, "w", whole(value).replace("\0", NO_NUL)), *_items(value, place)]
+    elif not value:
+        found = [place.named(place.steps, "w", "{}")]
     else:
-        kind = type(value)
-        entry = place.named(place.steps, *scalar_text(value))
-        if kind in _EXACT or (kind is str and len(value) < _SHORT):
-            place.met[value if kind is str else (kind, value)] = entry
-        _add([entry], view, found)
+        found = []
+        for key, inner in value.items():
+            its, kind = place.inner.get(key) or place.at(key), type(inner)
+            known = its.met.get(inner) if kind is str else None
+            if known is None:
+                found += _entries(inner, its)
+            else:
+                found.append(known)
+    if 0 < len(written) < _SHORT_WHOLE:
+        if len(place.whole) == _LAST:
+            place.whole.clear()
+        place.whole[written] = found
+    return found
 
 
 _EXACT = {int, bool, type(None)}
 """Types whose equal values are one text; of floats 0.0 and -0.0 are two."""
-_SHORT, _SHORT_LIST = 256, 4_096
-"""Letters of a text, and bytes of a list, that are remembered."""
 
 
-def _of_list(value: list[Any], place: Place) -> Iterable[Any]:
-    """The entries of a list: it is a whole, and what stands in it stands where it does."""
-    try:
-        written = marshal.dumps(value, 2)  # which tells values apart, and knows no names
-    except ValueError:
-        written = b""
-    known: Iterable[Any] | None = place.met.get(written)
-    if known is not None:
-        return known
-    found = {place.named(place.steps, "w", whole(value).replace("\0", NO_NUL)): 0}
-    for inner in value:
-        _flatten_item(inner, place, found)
-    if 0 < len(written) < _SHORT_LIST:
-        place.met[written] = tuple(found)
-    return found
-
-
-def _flatten_item(value: Any, place: Place, found: dict[Any, int]) -> None:
-    """As `_flatten`, of what stands in a list, whose whole the list shows."""
+def _items(value: Any, place: Place) -> list[Any]:
+    """The entries of what stands in a list, whose whole the list shows."""
     if isinstance(value, list):
-        for inner in value:
-            _flatten_item(inner, place, found)
-    elif value != {}:
-        _flatten(value, place, 0, found)
-
-
-def _add(entries: Iterable[Any], view: int, found: dict[Any, int]) -> None:
-    for entry in entries:
-        found[entry] = found.get(entry, 0) | view
+        return [entry for inner in value for entry in _items(inner, place)]
+    return _entries(value, place) if value != {} else []
 
 
 def scalar_text(value: Any) -> tuple[str, str]:

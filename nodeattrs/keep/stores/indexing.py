@@ -182,15 +182,18 @@ def index_question(talk: Talk, names: Collection[str], parts: Collection[int], f
 def put_index(
     talk: Talk, nodes: Mapping[int, Mapping[int, IndexPart]], flat: Flat, asked: Iterable[Sequence[Any]]
 ) -> None:
-    """Let search find nodes as their documents are. nodes: their parts. asked: the answer to `index_question`"""
+    """Let search find nodes as their documents are.
+
+    nodes: their parts. asked: the answer to `index_question` of these, and maybe of others
+    """
     secret = talk.secret
     found: tuple[set[int], ...] = set(), set()
     kept: set[tuple[int, int]] = set()
     for kind, number, node in asked:
-        if kind == _KEPT:
-            kept.add((number, node))
-        else:
+        if kind != _KEPT:
             found[kind].add(number)
+        elif node in nodes:
+            kept.add((number, node))
     there, known = found
     new: dict[int, IndexPart] = {}
     for parts in nodes.values():
