@@ -25,7 +25,10 @@ Row = Sequence[Any]
 
 
 class Saves:
-    """Saves of one transaction: most of them is made before anybody is kept waiting, and looked at again later."""
+    """Saves of one transaction: most of it is made before anybody is kept waiting, and looked at again when written.
+
+    Writers may have been there between: what was found may be gone, and what was not may have come.
+    """
 
     def __init__(self, saves: Iterable[tuple[Saved | Unchanged, int | None]]) -> None:
         self._all: list[Any] = [tried(_Save, *save) for save in saves]
@@ -77,7 +80,7 @@ class Saves:
         self._each(indexed, lambda one: one.number(talk.secret))
         parts = {number for one in indexed for number in one.parts}
         asked = self._packed.questions(text for one in self._changed for text in one.texts if text.is_new)
-        rows, *pieces = talk.answers(*[parts_question(talk, parts)], *asked) if parts or asked else [[]]
+        rows, *pieces = talk.answers(parts_question(talk, parts), *asked) if parts or asked else [[]]
         self._packed.pack(talk.packing, chain(*pieces))
         missing = parts - {number for (number,) in rows}
         self._each(indexed, lambda one: one.flatten(talk.secret, self._flat, missing))
@@ -88,7 +91,8 @@ class Saves:
         """Write them. Of several one that is refused has written nothing; a single one may have, for who gave it."""
         if self.unmade:  # there was no store
             self.make(talk)
-        saves = self.left
+        if not (saves := self.left):
+            return
         if len(self._all) > 1:
             talk.all("SAVEPOINT before")
         names, asked = [one.name for one in saves], self._questions(talk)
@@ -138,10 +142,11 @@ class Saves:
 class _Save:
     """One of them. Where it changes nothing, its revision is all that is written.
 
-    texts:   none while it is known to be as its latest revision is
-    is_same: its texts are those of the latest revision; and so is its document
-    is_other: that is no longer so
-    was:     the texts of the latest revision
+    texts:    none while it is known to be as its latest revision is
+    is_made:  what the store lacks of it is at hand
+    is_same:  its texts are those of the latest revision; `is_same_document`: the document is
+    is_other: one of these was so, and is no longer: more is to be asked
+    was:      the texts of the latest revision
     """
 
     def __init__(self, saved: Saved | Unchanged, after: int | None) -> None:
