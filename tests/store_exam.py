@@ -677,6 +677,62 @@ class DatabaseExam:
         store.delete("web2")
         assert not any(self.counted(store))
 
+    @pytest.mark.parametrize("saved", [pair(1), pair(1)._replace(snapshot={"mark": 2}), pair(3)])
+    @pytest.mark.parametrize(
+        "done",
+        [
+            lambda other: other.save(pair(1)),
+            lambda other: other.save(pair(3)),
+            lambda other: other.save(pair(3)._replace(snapshot=None)),
+            lambda other: other.delete("web1"),
+            lambda other: (other.delete("web1"), other.save(pair(3, "web2"))),
+        ],
+    )
+    @pytest.mark.parametrize("is_one_of_two", [False, True])
+    def test_what_others_do_while_a_save_is_made_spoils_nothing(
+        self, store, place, monkeypatch, saved, done, is_one_of_two
+    ):
+        """
+        What was there may be gone, and what was not there may have come.
+        """
+        store.save(pair(1))
+        real = store._writing
+
+        def overtaken(*words, **more):
+            monkeypatch.setattr(store, "_writing", real)
+            done(open_store(place))
+            return real(*words, **more)
+
+        monkeypatch.setattr(store, "_writing", overtaken)
+        if is_one_of_two:
+            assert 1 == store.save_all([(saved, None), (pair(4, "web0"), None)])[1].number
+        else:
+            store.save(saved)
+
+        assert texts_of(saved) == texts_of(store.load("web1"))
+        mark = saved.document["normal"]["mark"]
+        others = [name for name in store.names() if name == "web2"]
+        assert (["web1", *others] if mark == 3 else ["web1"]) == store.search(parse_query(f"mark:{mark}"))
+        assert [] == store.check()
+
+    def test_of_several_one_that_is_no_longer_as_it_was_is_made_and_may_be_refused(self, store):
+        store.save(pair(1, "a"))
+        other, bad = pair(2, "a")._replace(noted=Noted(by="y")), Saved("b", {"name": "b", "normal": {"a": {1}}})
+        given = [
+            (Unchanged("a", Noted(by="x"), bytes(32), lambda: other), 1),
+            (Unchanged("b", Noted(), bytes(32), lambda: bad), None),
+            (pair(3, "c"), 0),
+        ]
+
+        made, refused, last = store.save_all(given)
+
+        assert (2, "y", 1) == (made.number, made.noted.by, last.number)
+        assert isinstance(refused, BadValue)
+        assert ["a", "c"] == store.names()
+        assert [(2, "y"), (1, "run")] == [(one.number, one.noted.by) for one in store.history("a")]
+        assert [2, 3] == [mark_of(store.load(name)) for name in "ac"]
+        assert [] == store.check()
+
     def test_what_is_unchanged_is_one_row(self, store):
         """
         Unless somebody has saved it since: then it is made.

@@ -14,7 +14,7 @@ from nodeattrs import Node, NodeattrsError, Sensitive, lazy
 from nodeattrs.keep import NewerRevision, Noted, Saved, filtered_snapshot, open_store, saved_document
 from nodeattrs.keep.maintenance import set_normal
 from nodeattrs.keep.revisions import Unchanged
-from nodeattrs.keep.stores import sql
+from nodeattrs.keep.stores import saving, sql
 from nodeattrs.keep.stores.pieces import texts_of
 from nodeattrs.node.intake import Intake
 from nodeattrs.runs.config import Config
@@ -223,8 +223,8 @@ class TestInAFleet:
         store = self.run(fleet, 2)
         before = revisions(store)
         with monkeypatch.context() as patch:
-            for gone in ("texts_of", "Stored"):
-                patch.setattr(sql, gone, None)
+            for module, gone in ((saving, "texts_of"), (sql, "Stored")):
+                patch.setattr(module, gone, None)
             self.run(fleet)
 
         assert [(3, before[0][1]), *before] == revisions(store)
@@ -259,8 +259,8 @@ class TestInAFleet:
         store = self.looked_at(fleet, 2)
         before = revisions(store)
         with monkeypatch.context() as patch:
-            for gone in ("texts_of", "Stored"):
-                patch.setattr(sql, gone, None)
+            for module, gone in ((saving, "texts_of"), (sql, "Stored")):
+                patch.setattr(module, gone, None)
             self.looked_at(fleet, changed=False)
 
         assert [(3, before[0][1]), *before] == revisions(store)

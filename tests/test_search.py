@@ -27,7 +27,7 @@ from nodeattrs.keep.search import (
     read_tree,
 )
 from nodeattrs.keep.search.doubts import doubts, no_such_path
-from nodeattrs.keep.search.fields import index_parts, within
+from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Entry, Place, index_parts, scalar_text, whole, within
 from nodeattrs.keep.search.terms import All
 from nodeattrs.texts.fast_json import encoded
 from tests import postgresql_server
@@ -322,7 +322,55 @@ def outcome(text: str) -> str:
         return "end" if re.search("ends too early|is empty", str(error)) else "error"
 
 
+alike = st.recursive(
+    st.sampled_from([None, True, False, 0, 1, 0.0, -0.0, 1.0, "1", "true", "", "a\0b", "b" * 300, 10**30]),
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.sampled_from("ab"), part, max_size=2),
+    max_leaves=8,
+)
+
+
+def spelled_out(value, steps, in_list=False):
+    """The entries of a value."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from spelled_out(inner, (*steps, key))
+    elif isinstance(value, dict):
+        yield from () if in_list else [Entry(steps, "w", "{}")]
+    elif isinstance(value, list):
+        yield from () if in_list else [Entry(steps, "w", whole(value).replace("\0", NO_NUL))]
+        for inner in value:
+            yield from spelled_out(inner, steps, in_list=True)
+    else:
+        yield Entry(steps, *scalar_text(value))
+
+
 class TestWhatCanBeFound:
+    @pytest.mark.parametrize("widest", [1_000, 1])
+    def test_what_was_met_before_is_what_it_is_without(self, widest):
+        """
+        Numbers that are equal are not one text, nor are lists of them.
+        """
+
+        @settings(max_examples=150, deadline=None)
+        @given(st.lists(st.dictionaries(st.sampled_from("ab"), alike, max_size=2), max_size=4))
+        def judge(values):
+            root = Place((), Entry)
+            for value in values:
+                document = {"name": "n", "default": {"a": {"b": value}}, "override": value}
+                tree, found = {**indexed(document), "X_CHEF_id_CHEF_X": "n"}, {}
+                for flat, view in ((tree, CHEF), (read_tree(document), OWN)):
+                    for entry in spelled_out(flat, ()):
+                        found[entry] = found.get(entry, 0) | view
+                came = {}
+                for part in index_parts(document):
+                    for entry, view in part.entries(root).items():
+                        came[entry] = came.get(entry, 0) | view
+                assert found == came
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("nodeattrs.keep.search.fields._WIDEST", widest)
+            judge()
+
     def test_what_is_written_already_is_not_written_again(self, monkeypatch):
         """
         And the parts are those that they are without.

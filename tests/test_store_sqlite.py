@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import resource
 import signal
 import sqlite3
@@ -11,9 +12,11 @@ from functools import partial
 
 import pytest
 
+from nodeattrs import Node
 from nodeattrs.errors import StoreError
-from nodeattrs.keep import open_store
-from nodeattrs.keep.stores import sqlite
+from nodeattrs.keep import Saved, open_store
+from nodeattrs.keep.revisions import tried
+from nodeattrs.keep.stores import indexing, sqlite
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
 
 
@@ -104,6 +107,61 @@ def change(file, statement, *values):
     with connection:
         connection.execute(statement, values)
     connection.close()
+
+
+class TestSeveralAtOnce:
+    @pytest.mark.parametrize("most", [indexing._MOST, 0])
+    def test_they_leave_the_rows_that_one_after_the_other_leaves(self, tmp_path, monkeypatch, most):
+        """
+        Some are refused, some have been there before; a process that remembers no number makes them again.
+        """
+        monkeypatch.setattr(indexing, "_MOST", most)
+        chance, rounds = random.Random(1), []
+        for _ in range(4):
+            some = chance.sample(range(40), 30)
+            rounds.append([(node_like(number, chance), chance.choice([None, None, None, 0, 1])) for number in some])
+
+        came, rows = [], []
+        for name in ("at_once.db", "one_by_one.db"):
+            store, file = open_store(tmp_path / name), tmp_path / name
+            store.migrate(compression="zlib")
+            change(file, "UPDATE secret SET value = zeroblob(32)")
+            for given in rounds:
+                at_once = name == "at_once.db"
+                each = store.save_all(given) if at_once else [tried(store.save, *one) for one in given]
+                came.append([getattr(one, "number", type(one).__name__) for one in each])
+            assert [] == store.check()
+            rows.append(rows_of(file))
+
+        assert came[:4] == came[4:]
+        assert {"BadValue", "NewerRevision", 1, 2, 3} == {one for each in came for one in each}
+        assert rows[0] == rows[1]
+        assert len(rows[0]["part_entry"]) > 1_000
+
+
+def node_like(number, chance):
+    """A node that has much in common with others; one in eight cannot be kept."""
+    values = [1, 1.0, True, None, "1", "", "a b", "ä" * 300, [], {}, [1, [1.0, {"x": "y"}], {}], -0.0, 0.0, 10**30]
+    normal = {f"k{chance.randrange(30)}": chance.choice(values) for _ in range(20)}
+    normal |= {"deep": {f"d{chance.randrange(3)}": {"e": chance.choice(values)} for _ in range(2)}}
+    if chance.random() < 1 / 8:
+        normal["k1"] = {1}
+    facts = {f"fact{at}": {f"f{one}": chance.randrange(2) for one in range(90)} for at in range(2)}
+    document = {"name": f"n{number}", "normal": normal, "override": {"k2": chance.choice(values)}, "automatic": facts}
+    snapshot = {**Node(f"n{number}").snapshot(), "facts": facts, "run": chance.randrange(3)}
+    return Saved(f"n{number}", document, snapshot, made_of=bytes([number]) * 32)
+
+
+def rows_of(file):
+    """All rows of all tables, but for the times of revisions."""
+    connection = sqlite3.connect(file)
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    rows = {name: sorted(map(repr, connection.execute(f"SELECT * FROM {name}"))) for name in tables}
+    rows["revision"] = sorted(
+        map(repr, connection.execute("SELECT node, number, noted, document, snapshot FROM revision"))
+    )
+    connection.close()
+    return rows
 
 
 class TestOpening:

@@ -27,8 +27,7 @@ import zstandard
 
 from nodeattrs.keep import Saved, Store, open_store
 from nodeattrs.keep.revisions import Unchanged
-from nodeattrs.keep.stores import sql
-from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep.stores import saving
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.session import made_of
@@ -185,7 +184,7 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     store.migrate(compression="zstd")
     floor = _bare_write(folder, nodes)
     first = _seconds(store, nodes, hashed)
-    with patch.multiple(sql, put_index=_nothing, unknown_parts=_only_others, index_questions=_no_question):
+    with patch.object(saving._Save, "number", _nothing):  # of a document without parts search knows nothing
         without = _seconds(bare, nodes, hashed)
     bare.close()
     again = _seconds(
@@ -216,14 +215,6 @@ def _itself(saved: Saved) -> Saved:
 
 def _nothing(*_: Any) -> None:
     pass
-
-
-def _only_others(talk: Talk, _: Any, _ahead: Any, *others: Question) -> list[Any]:
-    return talk.answers(*others)
-
-
-def _no_question(*_: Any) -> list[Question]:
-    return [("SELECT 1 WHERE 1 = 0",)]
 
 
 def _change(nodes: list[Saved], *, document: bool = False, snapshot: bool = False) -> None:

@@ -20,7 +20,7 @@ ROOMS = ("core", "node", "adapters")
 
 class TestWays:
     @pytest.mark.parametrize(
-        ("way", "files", "back"), [("explain", 10, 40), ("cloud-config", 10, 999), ("save", 16, 999)]
+        ("way", "files", "back"), [("explain", 10, 40), ("cloud-config", 10, 999), ("save", 17, 999)]
     )
     def test_a_way_is_short(self, way: str, files: int, back: int):
         """

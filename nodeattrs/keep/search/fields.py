@@ -8,8 +8,9 @@ no query and no index.
 
 from __future__ import annotations
 
+import marshal
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from zlib import crc32
@@ -89,18 +90,55 @@ class IndexPart(NamedTuple):
     own: JsonMap
     names: Sequence[str]
 
-    def entries(self) -> dict[Entry, int]:
-        """Each entry, and which of the two trees says it."""
-        found: dict[Entry, int] = {}
-        for name in self.names:
-            steps = (*self.steps, str(name))
-            if name in self.chef and name in self.own and self.chef[name] is self.own[name]:
-                _flatten(self.own[name], steps, CHEF | OWN, found)
-            else:
-                for tree, view in ((self.chef, CHEF), (self.own, OWN)):
-                    if name in tree:
-                        _flatten(tree[name], steps, view, found)
+    def entries(self, root: Place | None = None) -> dict[Any, int]:
+        """Each entry as *root* names it, an `Entry` unless given, and which of the two trees says it."""
+        place = root or Place((), Entry)
+        for step in self.steps:
+            place = place.at(step)
+        names, chef, own = self.names, self.chef, self.own
+        both = {name: own[name] for name in names if name in own and chef.get(name, _NONE) is own[name]}
+        alone = ({name: tree[name] for name in names if name in tree and name not in both} for tree in (chef, own))
+        found: dict[Any, int] = {}
+        for tree, view in zip((both, *alone), (CHEF | OWN, CHEF, OWN), strict=True):
+            for entry in _entries(tree, place, is_part=True) if tree else ():
+                found[entry] = found.get(entry, 0) | view
         return found
+
+
+class Place:
+    """A place in documents, and the values that were met there: most of a node are those of the node before.
+
+    steps: the keys that lead there
+    named: names an entry by its steps, kind and text
+    inner: where keys lead on to
+    met:   the names of scalars: of a text by itself, of others by their types, too
+    whole: the names of all that is in a map or list, by what `marshal` writes of it
+    """
+
+    __slots__ = ("inner", "met", "named", "steps", "whole")
+
+    def __init__(self, steps: Steps, named: Named) -> None:
+        self.steps, self.named = steps, named
+        self.inner: dict[str, Place] = {}
+        self.met: dict[Any, Any] = {}
+        self.whole: dict[bytes, list[Any]] = {}
+
+    def at(self, key: Any) -> Place:
+        """The place that a key leads to."""
+        key = str(key)
+        place = self.inner.get(key)
+        if place is None:
+            place = Place((*self.steps, key), self.named)
+            if len(self.inner) < _WIDEST:
+                self.inner[key] = place
+        return place
+
+
+_WIDEST, _LAST = 1_000, 16
+"""Keys of a map, and maps or lists at a place, that are remembered."""
+_SHORT, _SHORT_WHOLE = 256, 4_096
+"""Letters of a text, and bytes of a map or list, that are remembered."""
+Named = Callable[[Steps, str, str], Any]
 
 
 @lru_cache(maxsize=64)
@@ -217,32 +255,55 @@ def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def _flatten(value: Any, steps: Steps, view: int, found: dict[Entry, int]) -> None:
-    """Add the entries of a value, which the trees *view* say."""
-    if isinstance(value, dict):
-        if not value:
-            _add(Entry(steps, "w", "{}"), view, found)
-        for key, inner in value.items():
-            _flatten(inner, (*steps, str(key)), view, found)
-    elif isinstance(value, list):
-        _add(Entry(steps, "w", whole(value).replace("\0", NO_NUL)), view, found)
-        for inner in value:
-            _flatten_item(inner, steps, view, found)
-    else:
-        _add(Entry(steps, *scalar_text(value)), view, found)
-
-
-def _flatten_item(value: Any, steps: Steps, view: int, found: dict[Entry, int]) -> None:
-    """As `_flatten`, of what stands in a list, whose whole the list shows."""
+def _entries(value: Any, place: Place, is_part: bool = False) -> list[Any]:
+    """The entries of a value; one may come twice. is_part: nobody has met the like"""
+    kind = type(value)
+    if not isinstance(value, dict | list):
+        met = value if kind is str else (kind, value) if kind in _EXACT else None
+        known = place.met.get(met)
+        if known is None:
+            known = place.named(place.steps, *scalar_text(value))
+            if met is not None and (kind is not str or len(value) < _SHORT):
+                place.met[met] = known
+        return [known]
+    try:
+        written = (
+            b"" if is_part else marshal.dumps(value, 2)
+        )  # tells values apart that are equal, and knows none by its identity
+    except ValueError:  # nested too deeply, or of odd types
+        written = b""
+    found = place.whole.get(written)
+    if found is not None:
+        return found
     if isinstance(value, list):
-        for inner in value:
-            _flatten_item(inner, steps, view, found)
-    elif value != {}:
-        _flatten(value, steps, view, found)
+        found = [place.named(place.steps, "w", whole(value).replace("\0", NO_NUL)), *_items(value, place)]
+    elif not value:
+        found = [place.named(place.steps, "w", "{}")]
+    else:
+        found = []
+        for key, inner in value.items():
+            its, kind = place.inner.get(key) or place.at(key), type(inner)
+            known = its.met.get(inner) if kind is str else None
+            if known is None:
+                found += _entries(inner, its)
+            else:
+                found.append(known)
+    if 0 < len(written) < _SHORT_WHOLE:
+        if len(place.whole) == _LAST:
+            place.whole.clear()
+        place.whole[written] = found
+    return found
 
 
-def _add(entry: Entry, view: int, found: dict[Entry, int]) -> None:
-    found[entry] = found.get(entry, 0) | view
+_EXACT = {int, bool, type(None)}
+"""Types whose equal values are one text; of floats 0.0 and -0.0 are two."""
+
+
+def _items(value: Any, place: Place) -> list[Any]:
+    """The entries of what stands in a list, whose whole the list shows."""
+    if isinstance(value, list):
+        return [entry for inner in value for entry in _items(inner, place)]
+    return _entries(value, place) if value != {} else []
 
 
 def scalar_text(value: Any) -> tuple[str, str]:

@@ -1,17 +1,85 @@
-"""Who needs what in a database: which nodes have a text or a piece, which parts a node has had.
+"""What nodes have in a database: their revisions, and which texts, pieces and parts.
 
-So what nobody needs any more is found from what is taken away, and a node is forgotten without a look at the
-others. Its tables, `held` and `former`, are in `tables`.
+Who needs what is noted beside it, so what nobody needs any more is found from what is taken away, and a node is
+forgotten without a look at the others. Its tables, `held` and `former`, are in `tables`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
 
+from nodeattrs.errors import DocumentError
+from nodeattrs.keep.revisions import Noted, Revision
 from nodeattrs.keep.stores.indexing import field_rows, insert, number_of, word_rows
-from nodeattrs.keep.stores.pieces import as_bytes, names_in
-from nodeattrs.keep.stores.talk import Talk
+from nodeattrs.keep.stores.pieces import as_bytes, hashed, names_in
+from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.typed import Any
+
+ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
+_LAST = "SELECT max(o.number) FROM revision o WHERE o.node = n.id"
+_OF_ALL = f"node n JOIN revision r ON r.node = n.id AND r.number = ({_LAST})"
+LATEST_OF_ALL = f"SELECT n.name, r.number, r.at, r.noted FROM {_OF_ALL} WHERE n.name > ? ORDER BY n.name LIMIT ?"
+BEGUN = "b.made_of, b.seal, b.begins"
+"""What stands beside the latest revision; `begun_in` takes a row that ends so."""
+
+
+def latest_of(talk: Talk, names: Collection[str]) -> Question:
+    """Asks for the latest revisions of nodes: name, number, time, note, the two texts, and what stands beside them."""
+    named, wanted = talk.among("n.name", names)
+    asked = f"SELECT n.name, r.number, r.at, r.noted, r.document, r.snapshot, {BEGUN} FROM {_OF_ALL}"
+    return f"{asked} LEFT JOIN begun b ON b.node = n.id WHERE {named}", wanted
+
+
+def spelled(at: datetime) -> str:
+    """A time as text whose order is that of time."""
+    return at.isoformat(timespec="microseconds")
+
+
+def when(at: int | datetime | None) -> tuple[str, list[Any]]:
+    """A condition that a revision is the one at a time, or has a number, and its value."""
+    if at is None:
+        return "", []
+    if isinstance(at, datetime):
+        return " AND at <= ?", [spelled(at)]
+    return " AND number = ?", [at]
+
+
+def revision_in(name: str, row: Sequence[Any]) -> Revision:
+    """row: number, time and note. raises: DocumentError"""
+    number, at, noted = row
+    try:
+        return Revision(number, datetime.fromisoformat(at).astimezone(UTC), _noted(noted))
+    except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
+        raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
+
+
+@lru_cache(maxsize=256)
+def _noted(text: str) -> Noted:
+    """What is noted; most runs of a fleet are noted alike. raises: ValueError"""
+    return Noted.from_dict(json.loads(text))
+
+
+def texts_in(latest: Sequence[Any]) -> list[bytes]:
+    """The names of the texts of a revision, as `latest_of` has it; nothing where there is none."""
+    return [as_bytes(text) for text in latest[4:6] if text is not None]
+
+
+def seal_of(made_of: bytes, hashes: Sequence[bytes], begins: bytes) -> bytes:
+    return hashed(b"".join((made_of, *hashes, begins)))
+
+
+def begun_in(row: Sequence[Any], hashes: Sequence[bytes]) -> tuple[bytes, bytes]:
+    """What a revision with these texts was made of, and what the next run begins with; nothing if it is not known."""
+    made_of, seal, begins = map(as_bytes, row[-3:])
+    is_its = bool(made_of) and seal == seal_of(made_of, hashes, begins)
+    return (made_of, zlib.decompress(begins)) if is_its else (b"", b"")
+
+
+# --- who needs what ------------------------------------------------------------------
 
 
 def _numbered(talk: Talk, texts: Mapping[bytes, bytes]) -> dict[int, tuple[str, bytes]]:
@@ -21,16 +89,23 @@ def _numbered(talk: Talk, texts: Mapping[bytes, bytes]) -> dict[int, tuple[str, 
     return found | {number_of(talk.secret, b"piece", name): ("piece", name) for name in names}
 
 
-def hold(talk: Talk, node: int, texts: Mapping[bytes, bytes]) -> None:
-    """Note that a node has texts. texts: each with the names of its pieces"""
-    insert(talk, "held (what, holder)", sorted((what, node) for what in _numbered(talk, texts)))
+def hold(talk: Talk, nodes: Iterable[tuple[int, Mapping[bytes, bytes]]]) -> None:
+    """Note that nodes have texts. nodes: the texts of each, each with the names of its pieces"""
+    numbers: dict[bytes, int] = {}  # nodes have most pieces in common
+    rows: list[tuple[int, int]] = []
+    for node, texts in nodes:
+        names = set().union(*map(names_in, texts.values()))
+        numbers |= {name: number_of(talk.secret, b"piece", name) for name in names - numbers.keys()}
+        rows += [(number_of(talk.secret, b"text", text), node) for text in texts]
+        rows += [(numbers[name], node) for name in names]
+    insert(talk, "held (what, holder)", sorted(rows))
 
 
 def hold_all(talk: Talk) -> None:
     """Note anew who has what."""
     talk.all("DELETE FROM held")
     for node, texts in _texts_of_nodes(talk):
-        hold(talk, node, texts)
+        hold(talk, [(node, texts)])
 
 
 def is_all_held(talk: Talk) -> bool:

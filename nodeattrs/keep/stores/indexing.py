@@ -6,8 +6,9 @@ What can be found of a node are its parts; a part that other nodes have is there
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
 from nodeattrs.hashes import blake2b
 from nodeattrs.keep.stores.talk import Question, Talk
@@ -16,7 +17,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap
-    from nodeattrs.keep.search.fields import Entry, IndexPart, Steps
+    from nodeattrs.keep.search.fields import IndexPart, Steps
 
 WORDS = regexp(r"[A-Za-z0-9@._':-]+")
 """The words of a casefolded text, as `terms.Pattern` has them."""
@@ -24,11 +25,17 @@ WORDS = regexp(r"[A-Za-z0-9@._':-]+")
 
 def number_of(secret: bytes, kind: bytes, content: bytes) -> int:
     """What a store with this key calls a thing."""
-    digest = blake2b(content, digest_size=8, key=secret, person=kind).digest()
-    return int.from_bytes(digest, signed=True)
+    digest = _keyed(secret, kind).copy()
+    digest.update(content)
+    return int.from_bytes(digest.digest(), signed=True)
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=16)
+def _keyed(secret: bytes, kind: bytes) -> Any:
+    # To take in the key costs as much as what follows.
+    return blake2b(digest_size=8, key=secret, person=kind)
+
+
 def path_of(secret: bytes, steps: Steps) -> tuple[int, str]:
     """What a store calls a path, and how it is spelled there."""
     spelled = json.dumps(steps)
@@ -37,16 +44,54 @@ def path_of(secret: bytes, steps: Steps) -> tuple[int, str]:
 
 def entry_of(secret: bytes, spelled: str, kind: str, text: str) -> int:
     """What a store calls a value at a path."""
-    return (_entry_of if len(text) < _SHORT else _entry_of.__wrapped__)(secret, spelled, kind, text)
-
-
-_SHORT = 256
-"""Letters of a text that is remembered: most values are those of the node before."""
-
-
-@lru_cache(maxsize=8_192)
-def _entry_of(secret: bytes, spelled: str, kind: str, text: str) -> int:
     return number_of(secret, b"entry", f"{spelled}\n{kind}\n{text}".encode())
+
+
+class Numbers:
+    """What a store calls the values that a process has met.
+
+    root:    where documents begin; its values are named by their numbers
+    entries: by its number the path of a value, its kind and its text
+    paths:   by its number the keys of a path, and how they are spelled
+    """
+
+    def __init__(self, secret: bytes) -> None:
+        from nodeattrs.keep.search.fields import Place
+
+        self._secret = secret
+        self._known: dict[Steps, int] = {}
+        self.root = Place((), self._named)
+        self.entries: dict[int, tuple[int, str, str]] = {}
+        self.paths: dict[int, tuple[Steps, str]] = {}
+        self.size = 0
+
+    def _named(self, steps: Steps, kind: str, text: str) -> int:
+        if steps not in self._known:
+            path, spelled = path_of(self._secret, steps)
+            self.paths[path] = steps, spelled
+            self._known[steps] = path
+            self.size += _EACH
+        path = self._known[steps]
+        number = entry_of(self._secret, self.paths[path][1], kind, text)
+        self.entries[number] = path, kind, text
+        self.size += _EACH + len(text)
+        return number
+
+
+_EACH, _MOST = 400, 8_000_000
+"""Bytes that a value or a path costs, about, and how many of them a process remembers before it begins anew."""
+
+
+def numbers_of(secret: bytes) -> Numbers:
+    """Those of the store with this key. Most values are those of the node before."""
+    if _numbers(secret).size > _MOST:
+        _numbers.cache_clear()
+    return _numbers(secret)
+
+
+@lru_cache(maxsize=1)
+def _numbers(secret: bytes) -> Numbers:
+    return Numbers(secret)
 
 
 def word_rows(secret: bytes, path: int, entry: int, folded: str) -> Iterable[tuple[int, int, int]]:
@@ -69,7 +114,7 @@ def field_rows(secret: bytes, path: int, steps: Steps) -> Iterable[tuple[int, st
 
 
 class Parts:
-    """The parts of a document, and what can be found in those that the index may lack, once they are prepared.
+    """The parts of a document.
 
     written: maps of it that are written already, as `index_parts` has them
     """
@@ -77,10 +122,6 @@ class Parts:
     def __init__(self, document: JsonMap, written: Mapping[int, bytes] | None = None) -> None:
         self._document, self._written = document, written or {}
         self._numbered: dict[int, IndexPart] | None = None
-        self._prepared: set[int] = set()
-        self.entries: dict[int, tuple[Entry, int]] = {}
-        self.views: list[tuple[int, int, int]] = []
-        self.paths: dict[int, tuple[Steps, str]] = {}
 
     def numbered(self, secret: bytes) -> dict[int, IndexPart]:
         if self._numbered is None:
@@ -91,85 +132,96 @@ class Parts:
             }
         return self._numbered
 
-    def prepare(self, secret: bytes, unknown: Iterable[int]) -> None:
-        """Flatten and number the parts with these numbers, unless that is done."""
-        for number in set(unknown) - self._prepared:
-            self._prepared.add(number)
-            for entry, view in self.numbered(secret)[number].entries().items():
-                steps, kind, text = entry
-                path, spelled = path_of(secret, steps)
-                self.paths[path] = steps, spelled
-                its = entry_of(secret, spelled, kind, text)
-                self.entries[its] = entry, path
-                self.views.append((its, number, view))
 
-    @property
-    def prepared(self) -> list[tuple[int]]:
-        return [(number,) for number in sorted(self._prepared)]
+class Flat:
+    """Parts of which it is known what can be found in them: those that the index may lack.
 
-
-def unknown_parts(talk: Talk, parts: Parts, ahead: set[int], *others: Question) -> list[list[tuple[Any, ...]]]:
-    """Make what of a document the index lacks; the answers to the *others*.
-
-    ahead: the parts that others are about to write first; grows by these
+    entries: by the number of a part the numbers of its values, each with the views that say it
     """
-    numbered = parts.numbered(talk.secret)
-    condition, numbers = talk.among("id", numbered)
-    rows, *answers = talk.answers((f"SELECT id FROM part WHERE {condition}", numbers), *others)
-    parts.prepare(talk.secret, numbered.keys() - {number for (number,) in rows} - ahead)
-    ahead.update(numbered)
-    return answers
+
+    def __init__(self) -> None:
+        self.entries: dict[int, dict[int, int]] = {}
+        self._numbers: Numbers | None = None
+
+    def add(self, secret: bytes, parts: Mapping[int, IndexPart]) -> None:
+        """Flatten parts, unless that is done."""
+        if self._numbers is None:
+            self._numbers = numbers_of(secret)
+        for number in parts.keys() - self.entries.keys():
+            self.entries[number] = parts[number].entries(self._numbers.root)
+
+    def values(self, parts: Iterable[int]) -> set[int]:
+        """The numbers of what can be found in those of the parts that are flat."""
+        return set().union(*(self.entries[part] for part in self.entries.keys() & {*parts}))
+
+    def rows(self, value: int) -> tuple[tuple[int, str, str], tuple[Steps, str]]:
+        """Where a value stands and what it is, as `Numbers` has both."""
+        assert self._numbers is not None
+        entry = self._numbers.entries[value]
+        return entry, self._numbers.paths[entry[0]]
 
 
-_PART, _PATH, _ENTRY, _KEPT = range(4)
+def parts_question(talk: Talk, parts: Collection[int]) -> Question:
+    condition, numbers = talk.among("id", parts)
+    return f"SELECT id FROM part WHERE {condition}", numbers
 
 
-def index_questions(talk: Talk, name: str, parts: Parts) -> list[Question]:
-    """What `put_index` asks of a node, at once: what of its parts is there, and which parts it has."""
-    wanted = parts.numbered(talk.secret), parts.paths, parts.entries
-    conditions = [talk.among("id", list(numbers)) for numbers in wanted]
-    asked = [
-        f"SELECT {kind}, id FROM {table} WHERE {condition} UNION ALL"
-        for kind, table, (condition, _) in zip(
-            (_PART, _PATH, _ENTRY), ("part", "path", "entry"), conditions, strict=True
-        )
-    ]
-    its = f"SELECT {_KEPT}, part FROM node_part WHERE node = (SELECT id FROM node WHERE name = ?)"
-    return [(" ".join([*asked, its]), *(numbers for _, numbers in conditions), name)]
+_PART, _ENTRY, _KEPT = range(3)
 
 
-def put_index(talk: Talk, node: int, name: str, parts: Parts, asked: Iterable[tuple[Any, ...]] | None = None) -> None:
-    """Let search find a node as its document is. asked: the answer to `index_questions`"""
+def index_question(talk: Talk, names: Collection[str], parts: Collection[int], flat: Flat) -> Question:
+    """What `put_index` asks of nodes, at once: what of their parts is there, and which parts they have."""
+    wanted = (_PART, "part", parts), (_ENTRY, "entry", flat.values(parts))
+    asked = [(kind, table, *talk.among("id", numbers)) for kind, table, numbers in wanted]
+    there = [f"SELECT {kind}, id, 0 FROM {table} WHERE {condition} UNION ALL" for kind, table, condition, _ in asked]
+    named, its = talk.among("name", names)
+    kept = f"SELECT {_KEPT}, part, node FROM node_part WHERE node IN (SELECT id FROM node WHERE {named})"
+    return " ".join([*there, kept]), *(numbers for *_, numbers in asked), its
+
+
+def put_index(
+    talk: Talk, nodes: Mapping[int, Mapping[int, IndexPart]], flat: Flat, asked: Iterable[Sequence[Any]]
+) -> None:
+    """Let search find nodes as their documents are.
+
+    nodes: their parts. asked: the answer to `index_question` of these, and maybe of others
+    """
     secret = talk.secret
-    if asked is None:
-        parts.prepare(secret, parts.numbered(secret))
-        (asked,) = talk.answers(*index_questions(talk, name, parts))
-    found: tuple[set[int], ...] = set(), set(), set(), set()
-    for kind, number in asked:
-        found[kind].add(number)
-    there, old, known, kept = found
-    wanted = parts.numbered(secret).keys()
-    parts.prepare(secret, wanted - there)
-    paths = {path: steps for path, steps in parts.paths.items() if path not in old}
-    fields = [row for path, (steps, _) in paths.items() for row in field_rows(secret, path, steps)]
+    found: tuple[set[int], ...] = set(), set()
+    kept: set[tuple[int, int]] = set()
+    for kind, number, node in asked:
+        if kind != _KEPT:
+            found[kind].add(number)
+        elif node in nodes:
+            kept.add((number, node))
+    there, known = found
+    new: dict[int, IndexPart] = {}
+    for parts in nodes.values():
+        new |= {number: parts[number] for number in parts.keys() - there}
+    flat.add(secret, new)
     entries: list[tuple[Any, ...]] = []
     words: list[tuple[int, int, int]] = []
-    for number in sorted(parts.entries.keys() - known):
-        (_, kind, text), path = parts.entries[number]
+    paths: dict[int, tuple[Steps, str]] = {}
+    for number in sorted(flat.values(new) - known):
+        (path, kind, text), paths[path] = flat.rows(number)
         folded = text.casefold()
         entries.append((number, path, kind, text, None if folded == text else folded))
         words += word_rows(secret, path, number, folded)
+    fields = [row for path, (steps, _) in paths.items() for row in field_rows(secret, path, steps)]
+    views = [(entry, part, view) for part in sorted(new) for entry, view in flat.entries[part].items()]
+    views.sort(key=itemgetter(0))
+    wanted = {(part, node) for node, parts in nodes.items() for part in parts}
     # In one order for all who write, so that no two of them wait for each other.
     insert(talk, "path (id, steps)", sorted((path, spelled) for path, (_, spelled) in paths.items()))
     insert(talk, "field (id, name, path, depth)", sorted(fields))
     insert(talk, "entry (id, path, kind, text, folded)", entries)
     insert(talk, "word (word, path, entry)", sorted(words))
-    insert(talk, "part (id)", parts.prepared)
-    insert(talk, "part_entry (entry, part, view)", sorted(parts.views))
-    gone = sorted((part, node) for part in kept - wanted)
+    insert(talk, "part (id)", [(part,) for part in sorted(new)])
+    insert(talk, "part_entry (entry, part, view)", views)
+    gone = sorted(kept - wanted)
     talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
     insert(talk, "former (part, node)", gone)
-    insert(talk, "node_part (part, node)", sorted((part, node) for part in wanted - kept))
+    insert(talk, "node_part (part, node)", sorted(wanted - kept))
 
 
 def insert(talk: Talk, table: str, rows: Sequence[tuple[Any, ...]]) -> None:

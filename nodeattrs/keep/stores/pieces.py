@@ -372,12 +372,22 @@ def begins_with(snapshot: JsonMap) -> bytes:
     return encoded(normal_alone(snapshot))[0]
 
 
-def texts_question(texts: Iterable[Text]) -> Question:
-    hashes = [text.hash for text in texts] or [b""]
-    return f"SELECT hash, form, pieces FROM text WHERE hash IN ({', '.join('?' * len(hashes))})", *hashes
+def texts_questions(texts: Iterable[Text]) -> list[Question]:
+    return _asked("SELECT hash, form, pieces FROM text", [text.hash for text in texts])
 
 
-def known_texts(rows: Iterable[tuple[Any, ...]]) -> dict[bytes, tuple[bytes, bytes]]:
+def _asked(sql: str, hashes: Sequence[bytes]) -> list[Question]:
+    return [
+        (f"{sql} WHERE hash IN ({', '.join('?' * len(some))})", *some)
+        for some in (hashes[at : at + _AT_ONCE] for at in range(0, len(hashes), _AT_ONCE))
+    ]
+
+
+_AT_ONCE = 500
+"""Hashes that are asked for at once: a question has only so many values."""
+
+
+def known_texts(rows: Iterable[Sequence[Any]]) -> dict[bytes, tuple[bytes, bytes]]:
     """The texts that are there: the hash of the value that each was made of, nothing where that is not known, and the
     names of its pieces."""
     return {as_bytes(name): (as_bytes(form), as_bytes(pieces)) for name, form, pieces in rows}
@@ -395,20 +405,14 @@ class Packed:
         """What to ask a store: which pieces of texts it has. Not those that it lacked before."""
         for text in texts:
             self._pieces |= text.pieces()
-        asked = [name for name in self._pieces if name not in self._bodies]
-        return [
-            (f"SELECT hash FROM piece WHERE hash IN ({', '.join('?' * len(some))})", *some)
-            for some in (asked[at : at + _AT_ONCE] for at in range(0, len(asked), _AT_ONCE))
-        ]
+        return _asked("SELECT hash FROM piece", [name for name in self._pieces if name not in self._bodies])
 
-    def pack(self, packing: str, there: Iterable[Iterable[tuple[Any, ...]]], ahead: set[bytes] | None = None) -> None:
-        """Pack what it lacks. there: the answers. ahead: what others are about to write first; grows by this"""
+    def pack(self, packing: str, there: Iterable[Sequence[Any]]) -> None:
+        """Pack what it lacks. there: the answers"""
         self._packing = packing
-        known = {as_bytes(name) for rows in there for (name,) in rows}.union(ahead or ())
+        known = {as_bytes(name) for (name,) in there}
         for name in self._pieces.keys() - known - self._bodies.keys():
             self._bodies[name] = packed(self._pieces[name], packing)
-        if ahead is not None:
-            ahead.update(self._bodies)
 
     def write(self, talk: Talk, texts: Sequence[Text], known: Collection[bytes]) -> None:
         """Write those of the texts that are not *known*, and their pieces."""
@@ -424,10 +428,6 @@ class Packed:
         talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", bodies)
         rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
         talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
-
-
-_AT_ONCE = 500
-"""Pieces that are asked for at once: a question has only so many values."""
 
 
 def repack(talk: Talk, packing: str) -> int:

@@ -345,12 +345,12 @@ class _PostgresqlTalk(Talk):
     def found(self, sql: str, hashes: Collection[bytes], last: bool = False) -> list[tuple[Any, ...]]:
         return self.answers((sql.replace("= ?", "= ANY(?::bytea[])"), _Array("bytea", hashes)), last=last)[0]
 
-    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
+    def raised(self, names: Sequence[str], *questions: Question) -> list[list[tuple[Any, ...]]]:
         raising = (
-            "INSERT INTO node (name, last) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET last = node.last + 1 "
-            "RETURNING id, last"
+            f"INSERT INTO node (name, last) VALUES {', '.join(['(?, 1)'] * len(names))} "
+            "ON CONFLICT (name) DO UPDATE SET last = node.last + 1 RETURNING name, id, last"
         )
-        return self.answers((raising, name), *questions)
+        return self.answers((raising, *names), *questions)
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
         kind = "text" if isinstance(next(iter(numbers), 0), str) else "bigint"

@@ -7,58 +7,52 @@ query ever becomes SQL text. How to connect, to begin and to end is theirs. Its 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
-from functools import lru_cache, partial
+from datetime import datetime
+from functools import partial
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import BadArgument, BadValue, DocumentError, NodeattrsError, StoreError
-from nodeattrs.keep.revisions import (
-    JsonMap,
-    Noted,
-    OnNode,
-    Revision,
-    Saved,
-    Unchanged,
-    now,
-    stale,
-    taken,
-    tried,
-)
+from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, StoreError
+from nodeattrs.keep.revisions import JsonMap, OnNode, Revision, Saved, Unchanged, taken, tried
 from nodeattrs.keep.stores import holding
-from nodeattrs.keep.stores.indexing import Parts, index_questions, is_worded, put_index, unknown_parts
+from nodeattrs.keep.stores.holding import (
+    BEGUN,
+    ITS_REVISIONS,
+    LATEST_OF_ALL,
+    begun_in,
+    latest_of,
+    revision_in,
+    texts_in,
+    when,
+)
+from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, is_worded, put_index
 from nodeattrs.keep.stores.pieces import (
     PACKINGS,
-    Packed,
     Stored,
-    Text,
     as_bytes,
     begins_with,
     fault_of,
-    hashed,
-    known_texts,
     noted_text,
     packed,
     repack,
     text_of,
     texts_of,
-    texts_question,
 )
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
-from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, nodes_in, some_of, without
+from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
 from nodeattrs.texts.fast_json import decoded
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search.query import Query
+    from nodeattrs.keep.stores.saving import Saves
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -138,12 +132,12 @@ class SqlStore(ABC):
     def _load(
         self, talk: Talk, name: str, at: int | datetime | None, brief: bool = False, last: bool = False
     ) -> Saved | None:
-        condition, values = _when(at)
+        condition, values = when(at)
         is_begun = brief and talk.version == VERSION
-        begun, its = (_BEGUN, " LEFT JOIN begun b ON b.node = r.node") if is_begun else ("NULL, NULL, NULL", "")
+        begun, its = (BEGUN, " LEFT JOIN begun b ON b.node = r.node") if is_begun else ("NULL, NULL, NULL", "")
         rows = talk.all(
             f"SELECT r.number, r.at, r.noted, r.document, r.snapshot, d.pieces, s.pieces, {begun} "
-            f"FROM (SELECT * FROM {_ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r "
+            f"FROM (SELECT * FROM {ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r "
             f"LEFT JOIN text d ON d.hash = r.document LEFT JOIN text s ON s.hash = r.snapshot{its}",
             name,
             *values,
@@ -151,9 +145,9 @@ class SqlStore(ABC):
         if not rows:
             return None
         *fields, document, snapshot, of_document, of_snapshot = rows[0][:7]
-        revision = _revision(name, fields)
+        revision = revision_in(name, fields)
         document, snapshot = as_bytes(document), None if snapshot is None else as_bytes(snapshot)
-        made_of, begins = _begun(rows[0][7:], [document, snapshot or b""])
+        made_of, begins = begun_in(rows[0], [document, snapshot or b""])
         if made_of:
             return Saved(name, {"name": name}, decoded(begins), "", revision.noted, revision, made_of=made_of)
         texts = Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
@@ -180,46 +174,44 @@ class SqlStore(ABC):
 
     def save(self, saved: Saved | Unchanged, after: int | None = None) -> Revision:
         task = f"save the node {saved.name!r}"
-        (one,) = self._prepared(task, [(saved, after)])
-        if isinstance(one, NodeattrsError):
-            raise one
-        with self._writing(task) as talk:
-            return one.write(talk, self.describe())
+        saves = self._prepared(task, [(saved, after)])
+        if saves.left:
+            with self._writing(task) as talk:
+                saves.write(talk, self.describe())
+                return _judged(saves.came)
+        return _judged(saves.came)
 
     @taking(saves=Listed)
     def save_all(self, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> list[Revision | NodeattrsError]:
         if not self.writes_together:
             return [tried(self.save, *one) for one in saves]
-        task, where = f"save {len(saves)} nodes", self.describe()
+        task = f"save {len(saves)} nodes"
         prepared = self._prepared(task, saves)
-        if all(isinstance(one, NodeattrsError) for one in prepared):
-            return [one for one in prepared if isinstance(one, NodeattrsError)]
-        came: list[Revision | NodeattrsError] = []
-        with self._writing(task) as talk:
-            for one in prepared:
-                talk.all("SAVEPOINT before")
-                came.append(one if isinstance(one, NodeattrsError) else tried(one.write, talk, where))
-                if isinstance(came[-1], NodeattrsError):
-                    talk.all("ROLLBACK TO before")
-        return came
+        if prepared.left:
+            with self._writing(task) as talk:
+                prepared.write(talk, self.describe())
+        return prepared.came
 
-    def _prepared(
-        self, task: str, saves: Sequence[tuple[Saved | Unchanged, int | None]]
-    ) -> list[_Save | _Same | NodeattrsError]:
+    def _prepared(self, task: str, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> Saves:
+        from nodeattrs.keep.stores.saving import Saves  # who reads needs none of it
+
         # Most of the work is done before anybody is kept waiting; it is looked at again later.
-        made = [tried(_made, *save) for save in saves]
-        if all(isinstance(one, _Same) for one in made):
-            return made
-        ahead = _Ahead()
-        with self._reading(task, loosely=True) as talk:
-            current = talk if talk is None or talk.version == VERSION else None
-            return [one if isinstance(one, NodeattrsError) else tried(one.prepare, current, ahead) for one in made]
+        prepared = Saves(saves)
+        if prepared.unmade:
+            with self._reading(task, loosely=True) as talk:
+                if talk is not None and talk.version == VERSION:
+                    prepared.make(talk)
+                else:
+                    prepared.check()
+        return prepared
 
     def turn(self, name: str) -> AbstractContextManager[None]:
         return self._turns.taken(lambda: self._turn(name))
 
     @taking(revisions=Listed)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
+        from nodeattrs.keep.stores.saving import put_begun, put_revisions, put_texts
+
         checked_name(name, "node")
         texts = [texts_of(name, saved) for saved in revisions]
         parts = Parts(revisions[-1].document)
@@ -228,18 +220,21 @@ class SqlStore(ABC):
                 text.check()
                 text.pieces()
         with self._writing(f"save the node {name!r}") as talk:
-            ((node, following),), ((latest,),) = talk.raised(name, (f"SELECT max(number) FROM {_ITS_REVISIONS}", name))
+            ((_, node, following),), ((latest,),) = talk.raised(
+                [name], (f"SELECT max(number) FROM {ITS_REVISIONS}", name)
+            )
             for saved, each in zip(revisions, texts, strict=True):
                 revision = saved.revision
                 assert revision is not None
                 if revision.number <= (latest or 0):
                     raise taken(name, revision.number, self.describe())
-                _put_texts(talk, node, each)
-                _put(talk, node, revision, noted_text(name, revision.noted), [text.hash for text in each])
-                _put_begun(talk, node, b"", b"", ())
+                put_texts(talk, [(node, each, ())])
+                hashes = [text.hash for text in each]
+                put_revisions(talk, [(node, revision, noted_text(name, revision.noted), hashes)])
+                put_begun(talk, node, b"", b"", ())
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
-            put_index(talk, node, name, parts)
+            _index(talk, node, name, parts)
 
     def delete(self, name: str) -> bool:
         checked_name(name, "node")
@@ -263,7 +258,7 @@ class SqlStore(ABC):
                 "WHERE n.name = ? ORDER BY r.number DESC",
                 name,
             )
-        return [_revision(name, row) for row in rows]
+        return [revision_in(name, row) for row in rows]
 
     def unreadable(self, name: str) -> list[str]:
         try:
@@ -277,11 +272,11 @@ class SqlStore(ABC):
         while rows:
             # A look at a time, so that whoever takes them may look elsewhere meanwhile.
             with self._reading("list the nodes") as talk:
-                rows = [] if talk is None else talk.all(_LATEST_OF_ALL, rows[-1][0], AT_ONCE)
+                rows = [] if talk is None else talk.all(LATEST_OF_ALL, rows[-1][0], AT_ONCE)
             for name, *fields in rows:
                 revision = None
                 with contextlib.suppress(DocumentError):  # `check` says what is wrong; the others are reported
-                    revision = _revision(name, fields)
+                    revision = revision_in(name, fields)
                 yield name, revision
 
     # --- search ---------------------------------------------------------------------
@@ -359,7 +354,7 @@ class SqlStore(ABC):
             "SELECT number, at, noted, document, snapshot FROM revision WHERE node = ? ORDER BY number", node
         ):
             try:
-                _revision(name, (number, at, noted))
+                revision_in(name, (number, at, noted))
             except DocumentError as error:
                 yield error.message
             for what, text in zip(("document", "snapshot"), texts, strict=True):
@@ -432,7 +427,7 @@ class SqlStore(ABC):
             text = _document_of(talk, name)
             assert text is not None
             if not fault_of(talk, text):
-                put_index(talk, node, name, Parts(decoded(text_of(talk, text))))
+                _index(talk, node, name, Parts(decoded(text_of(talk, text))))
             if on_node is not None:
                 on_node(name)
 
@@ -441,251 +436,31 @@ class SqlStore(ABC):
         """A statement of MIGRATIONS as this database spells its types."""
 
 
-# --- revisions ----------------------------------------------------------------------
-
-
-def _spelled(at: datetime) -> str:
-    """A time as text whose order is that of time."""
-    return at.isoformat(timespec="microseconds")
-
-
-def _when(at: int | datetime | None) -> tuple[str, list[Any]]:
-    if at is None:
-        return "", []
-    if isinstance(at, datetime):
-        return " AND at <= ?", [_spelled(at)]
-    return " AND number = ?", [at]
-
-
-def _revision(name: str, row: Sequence[Any]) -> Revision:
-    number, at, noted = row
-    try:
-        return Revision(number, datetime.fromisoformat(at).astimezone(UTC), _noted(noted))
-    except (ValueError, TypeError, OverflowError, AttributeError, RecursionError) as error:
-        raise DocumentError(f"revision {number} of the node {name!r} has a damaged note: {error}") from None
-
-
-@lru_cache(maxsize=256)
-def _noted(text: str) -> Noted:
-    """What is noted; most runs of a fleet are noted alike. raises: ValueError"""
-    return Noted.from_dict(json.loads(text))
-
-
-_ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
-_LATEST = f"SELECT number, at, noted, document, snapshot FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
-_LATEST_OF_ALL = (
-    "SELECT n.name, r.number, r.at, r.noted FROM node n JOIN revision r ON r.node = n.id "
-    "AND r.number = (SELECT max(o.number) FROM revision o WHERE o.node = n.id) WHERE n.name > ? ORDER BY n.name LIMIT ?"
-)
-_DOCUMENT = f"SELECT document FROM {_ITS_REVISIONS} ORDER BY number DESC LIMIT 1"
-
-
-def _texts_in(rows: list[tuple[Any, ...]]) -> list[bytes]:
-    """The names of the texts of a revision, as `_LATEST` has it; nothing where there is none."""
-    return [as_bytes(text) for row in rows for text in row[3:] if text is not None]
+def _judged(came: Sequence[Revision | NodeattrsError]) -> Revision:
+    """What came of one. raises: how it was refused"""
+    (one,) = came
+    if isinstance(one, NodeattrsError):
+        raise one
+    return one
 
 
 def _document_of(talk: Talk, name: str) -> bytes | None:
-    rows = talk.all(_DOCUMENT, name)
+    rows = talk.all(f"SELECT document FROM {ITS_REVISIONS} ORDER BY number DESC LIMIT 1", name)
     return as_bytes(rows[0][0]) if rows else None
-
-
-def _put(talk: Talk, node: int, revision: Revision, noted: str, hashes: Sequence[bytes]) -> None:
-    """Write a revision whose texts are there."""
-    talk.each(
-        "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
-        [(node, revision.number, _spelled(revision.at), noted, *hashes, *[None] * (2 - len(hashes)))],
-    )
-
-
-_BEGUN = "b.made_of, b.seal, b.begins"
-_BEGUN_OF = f"SELECT {_BEGUN} FROM begun b JOIN node n ON n.id = b.node WHERE n.name = ?"
-
-
-def _put_begun(talk: Talk, node: int, made_of: bytes, begins: bytes, hashes: Sequence[bytes]) -> None:
-    """Write what the latest revision of a node was made of, and what the next run begins with, if that is known."""
-    if not made_of:
-        talk.each("DELETE FROM begun WHERE node = ?", [(node,)])
-        return
-    talk.all(
-        "INSERT INTO begun (node, made_of, seal, begins) VALUES (?, ?, ?, ?) ON CONFLICT (node) "
-        "DO UPDATE SET made_of = excluded.made_of, seal = excluded.seal, begins = excluded.begins",
-        *(node, made_of, hashed(b"".join((made_of, *hashes, begins))), begins),
-    )
-
-
-def _begun(row: Sequence[Any], hashes: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """What a revision with these texts was made of, and what the next run begins with; nothing if it is not known."""
-    made_of, seal, begins = map(as_bytes, row)
-    is_its = bool(made_of) and seal == hashed(b"".join((made_of, *hashes, begins)))
-    return (made_of, zlib.decompress(begins)) if is_its else (b"", b"")
 
 
 def _is_begun(talk: Talk, name: str) -> bool:
     """Whether what the next run of a node begins with is what its latest revision has, or not noted."""
-    rows, (latest,) = talk.answers((_BEGUN_OF, name), (_LATEST, name))
-    if not rows:
+    (latest,) = talk.all(*latest_of(talk, [name]))
+    if latest[-1] is None:
         return True
-    hashes = _texts_in([latest])
-    made_of, begins = _begun(rows[0], hashes)
+    hashes = texts_in(latest)
+    made_of, begins = begun_in(latest, hashes)
     return bool(made_of) and begins == begins_with(decoded(text_of(talk, hashes[-1])))
 
 
-def _put_texts(
-    talk: Talk,
-    node: int,
-    texts: Sequence[Text],
-    was: Collection[bytes] = (),
-    there: list[tuple[Any, ...]] | None = None,
-    packed: Packed | None = None,
-) -> None:
-    """Write texts that a node has from now on.
-
-    was:   texts of the node's latest revision
-    there: those that are not new as they were found; else they are asked for, and so is what there is of pieces
-    """
-    if there is None:
-        there = talk.all(*texts_question(texts))
-    if packed is None:
-        packed = Packed()
-        packed.pack(talk.packing, talk.answers(*packed.questions(texts)))
-    known = known_texts(there)
-    packed.write(talk, texts, known)
-    # A text that is there may be cut otherwise.
-    new = {text.hash: known[text.hash][1] if text.hash in known else text.names for text in texts}
-    holding.hold(talk, node, {text: names for text, names in new.items() if text not in was})
-
-
-class _Ahead:
-    """What those are going to write who are saved before, in the same transaction; it is asked for again there."""
-
-    def __init__(self) -> None:
-        self.pieces: set[bytes] = set()
-        self.parts: set[int] = set()
-
-
-def _require_latest(name: str, after: int | None, before: list[tuple[Any, ...]], where: str) -> None:
-    """raises: NewerRevision. before: the latest revision, as `_LATEST` has it"""
-    if after is not None and after != (before[0][0] if before else 0):
-        raise stale(name, after, _revision(name, before[0][:3]) if before else None, where)
-
-
-class _Same:
-    """A save of what is as it was. A revision is all that is written, unless it is no longer so."""
-
-    def __init__(self, one: Unchanged, after: int | None) -> None:
-        self._one, self._after = one, after
-        self._noted_text = noted_text(checked_name(one.name, "node"), one.noted)
-
-    def prepare(self, _talk: Talk | None, _ahead: _Ahead) -> _Same:
-        return self
-
-    def write(self, talk: Talk, where: str) -> Revision:
-        """Write it. raises: NewerRevision, and nothing is written then but a number"""
-        name = self._one.name
-        ((node, number),), before, begun = talk.raised(name, (_LATEST, name), (_BEGUN_OF, name))
-        _require_latest(name, self._after, before, where)
-        was = _texts_in(before)
-        if not begun or _begun(begun[0], was)[0] != self._one.made_of:
-            return _Save(self._one.make(), None).prepare(talk, _Ahead()).put(talk, node, number, was)
-        revision = Revision(number, now(), self._one.noted)
-        _put(talk, node, revision, self._noted_text, was)
-        return revision
-
-
-class _Save:
-    """A save: most of it is made before anybody is kept waiting.
-
-    Where it changes nothing, its revision is all that is written.
-    """
-
-    def __init__(self, saved: Saved, after: int | None) -> None:
-        self._name, self._noted, self._after = checked_name(saved.name, "node"), saved.noted, after
-        written: dict[int, bytes] = {}
-        self._texts, self._parts = texts_of(self._name, saved, written), Parts(saved.document, written)
-        self._noted_text = noted_text(self._name, saved.noted)
-        self._begun = b"", b""
-        if saved.made_of and saved.snapshot is not None:
-            self._begun = saved.made_of, zlib.compress(begins_with(saved.snapshot), 1)
-        self._packed = Packed()
-        self._is_same = self._is_same_document = False
-
-    def prepare(self, talk: Talk | None, ahead: _Ahead) -> _Save:
-        """Make it. talk: None where nothing is known. raises: BadValue"""
-        try:
-            self._prepare(talk, ahead)
-        except RecursionError:
-            raise BadValue(f"the document of the node {self._name!r} cannot be kept: it is nested too deeply") from None
-        return self
-
-    def _prepare(self, talk: Talk | None, ahead: _Ahead) -> None:
-        known: dict[bytes, tuple[bytes, bytes]] = {}
-        latest: list[bytes] = []
-        if talk is not None:
-            there, rows = talk.answers(texts_question(self._texts), (_LATEST, self._name))
-            known, latest = known_texts(there), _texts_in(rows)
-        for text in self._texts:
-            if text.form is None or text.hash not in known or known[text.hash][0] != text.form:
-                text.check()
-            text.is_new = text.hash not in known
-        if latest == [text.hash for text in self._texts] and not self._new:
-            self._is_same = True
-            return
-        self._is_same_document = latest[:1] == [self._texts[0].hash]
-        if talk is not None:
-            asked = self._packed.questions(self._new)
-            if self._is_same_document:
-                answers = talk.answers(*asked)
-            else:
-                answers = unknown_parts(talk, self._parts, ahead.parts, *asked)
-            self._packed.pack(talk.packing, answers, ahead.pieces)
-
-    @property
-    def _new(self) -> list[Text]:
-        return [text for text in self._texts if text.is_new]
-
-    def _questions(self, talk: Talk) -> list[Question]:
-        """What is asked again: which texts and pieces are there, then what of the index is, for another document."""
-        if self._is_same:
-            return []
-        index = [] if self._is_same_document else index_questions(talk, self._name, self._parts)
-        return [
-            texts_question(text for text in self._texts if not text.is_new),
-            *self._packed.questions(self._new),
-            *index,
-        ]
-
-    def write(self, talk: Talk, where: str) -> Revision:
-        """Write it. raises: NewerRevision, and nothing is written then but a number"""
-        name = self._name
-        ((node, number),), before, *answers = talk.raised(name, (_LATEST, name), *self._questions(talk))
-        _require_latest(name, self._after, before, where)
-        return self.put(talk, node, number, _texts_in(before), answers)
-
-    def put(
-        self, talk: Talk, node: int, number: int, was: list[bytes], answers: list[list[tuple[Any, ...]]] | None = None
-    ) -> Revision:
-        """The same. was: the texts of the latest revision. answers: those to `_questions`"""
-        revision = Revision(number, now(), self._noted)
-        hashes = [text.hash for text in self._texts]
-        if not self._is_same or was != hashes:
-            self._write_texts(talk, node, was, talk.answers(*self._questions(talk)) if answers is None else answers)
-        _put(talk, node, revision, self._noted_text, hashes)
-        _put_begun(talk, node, *self._begun, hashes)
-        return revision
-
-    def _write_texts(self, talk: Talk, node: int, was: list[bytes], answers: list[list[tuple[Any, ...]]]) -> None:
-        index = None
-        if answers:
-            there, *answers = answers
-            index = None if self._is_same_document else answers.pop()
-            self._packed.pack(talk.packing, answers)
-            _put_texts(talk, node, self._texts, was, there, self._packed)
-        else:  # somebody has saved meanwhile, and the node has other texts now
-            _put_texts(talk, node, self._texts, was)
-        if not was or was[0] != self._texts[0].hash:
-            put_index(talk, node, self._name, self._parts, index)
-
-
-def _made(saved: Saved | Unchanged, after: int | None) -> _Save | _Same:
-    return _Same(saved, after) if isinstance(saved, Unchanged) else _Save(saved, after)
+def _index(talk: Talk, node: int, name: str, parts: Parts) -> None:
+    """Let search find a node by these parts."""
+    flat, its = Flat(), parts.numbered(talk.secret)
+    flat.add(talk.secret, its)
+    put_index(talk, {node: its}, flat, talk.all(*index_question(talk, [name], its, flat)))

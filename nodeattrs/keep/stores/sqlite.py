@@ -17,6 +17,8 @@ import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
+from itertools import chain
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
@@ -24,6 +26,7 @@ from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn, pause
+from nodeattrs.texts.fast_json import encoded
 from nodeattrs.typed import Any
 
 _APPLICATION = 0x6E617474
@@ -266,6 +269,22 @@ _AT_ONCE = 500
 """Values that a question has at most."""
 
 
+_ROWS = 16
+"""Rows that one statement inserts, where there are so many: to begin and end one takes as long as a row."""
+
+
+@lru_cache(maxsize=64)
+def _in_one(sql: str) -> str:
+    """A statement that inserts a row, as one for several.
+
+    >>> _in_one("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING").count("(?)") == _ROWS
+    True
+    """
+    begins, _, rest = sql.partition(" VALUES ")
+    row = rest[: rest.index(")") + 1]
+    return f"{begins} VALUES {', '.join([row] * _ROWS)}{rest.removeprefix(row)}"
+
+
 class _SqliteTalk(Talk):
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -280,10 +299,17 @@ class _SqliteTalk(Talk):
         return [self.all(*question) for question in questions]
 
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        self._connection.executemany(sql, rows)
+        rows = list(rows)
+        together = len(rows) // _ROWS * _ROWS if sql.startswith("INSERT") else 0
+        if together:
+            values, width = [*chain.from_iterable(rows[:together])], len(rows[0]) * _ROWS
+            some = (values[at : at + width] for at in range(0, len(values), width))
+            self._connection.executemany(_in_one(sql), some)
+        if together < len(rows):
+            self._connection.executemany(sql, rows[together:])
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
-        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps(list(numbers))
+        return f"{column} IN (SELECT value FROM json_each(?))", encoded([*numbers], plain=True)[0].decode()
 
     def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
         looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
@@ -296,11 +322,12 @@ class _SqliteTalk(Talk):
             rows += self.all(sql.replace("= ?", f"IN ({', '.join('?' * len(some))})"), *some)
         return rows
 
-    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
-        self.all("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", name)
-        # The row is locked by writing to it.
-        self.all("UPDATE node SET last = last + 1 WHERE name = ?", name)
-        return self.answers(("SELECT id, last FROM node WHERE name = ?", name), *questions)
+    def raised(self, names: Sequence[str], *questions: Question) -> list[list[tuple[Any, ...]]]:
+        rows = [(name,) for name in names]
+        self.each("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", rows)
+        self.each("UPDATE node SET last = last + 1 WHERE name = ?", rows)
+        condition, wanted = self.among("name", names)
+        return self.answers((f"SELECT name, id, last FROM node WHERE {condition}", wanted), *questions)
 
 
 @contextlib.contextmanager

@@ -62,8 +62,9 @@ class Talk(ABC):
         """The rows of a query that ends in "hash = ?", for each of the hashes. last: as in `answers`"""
 
     @abstractmethod
-    def raised(self, name: str, *questions: Question) -> list[list[tuple[Any, ...]]]:
-        """A node, which is made unless it is there, and its next number. Of two who ask at once one waits.
+    def raised(self, names: Sequence[str], *questions: Question) -> list[list[tuple[Any, ...]]]:
+        """The name of each node, which is made unless it is there, its number, and its next revision's. Of two who ask
+        for one at once one waits.
 
         questions: what is asked then; their rows follow
         """

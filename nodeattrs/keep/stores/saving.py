@@ -1,0 +1,258 @@
+"""Saves, as a database is given them: one, or several in one transaction, of which each may be refused.
+
+What they have in common is asked for, made and written once for all of them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain, islice
+
+from nodeattrs.core.tree import checked_name
+from nodeattrs.errors import BadValue
+from nodeattrs.keep.revisions import Revision, Saved, Unchanged, now, stale, tried
+from nodeattrs.keep.stores.holding import begun_in, hold, latest_of, revision_in, seal_of, spelled, texts_in
+from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, parts_question, put_index
+from nodeattrs.keep.stores.pieces import Packed, Text, begins_with, known_texts, noted_text, texts_of, texts_questions
+from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.keep.search.fields import IndexPart
+
+Row = Sequence[Any]
+
+
+class Saves:
+    """Saves of one transaction: most of it is made before anybody is kept waiting, and looked at again when written.
+
+    Writers may have been there between: what was found may be gone, and what was not may have come.
+    """
+
+    def __init__(self, saves: Iterable[tuple[Saved | Unchanged, int | None]]) -> None:
+        self._all: list[Any] = [tried(_Save, *save) for save in saves]
+        self._packed, self._flat = Packed(), Flat()
+
+    @property
+    def came(self) -> list[Any]:
+        """Of each its revision, None while it has none, or how it was refused."""
+        return [one.revision if isinstance(one, _Save) else one for one in self._all]
+
+    @property
+    def left(self) -> list[_Save]:
+        """Those that were not refused."""
+        return [one for one in self._all if isinstance(one, _Save)]
+
+    @property
+    def unmade(self) -> list[_Save]:
+        return [one for one in self.left if one.texts and not one.is_made]
+
+    @property
+    def _changed(self) -> list[_Save]:
+        return [one for one in self.left if one.texts and not one.is_same]
+
+    def _each(self, saves: Collection[_Save], do: Callable[[_Save], None]) -> None:
+        """Do something with some of them; one with which it cannot be done is refused."""
+
+        def done(one: _Save) -> _Save:
+            try:
+                do(one)
+            except RecursionError:
+                what = f"the document of the node {one.name!r}"
+                raise BadValue(f"{what} cannot be kept: it is nested too deeply") from None
+            return one
+
+        chosen = {*saves}
+        self._all = [tried(done, one) if one in chosen else one for one in self._all]
+
+    def check(self) -> None:
+        """Refuse what could not be read back."""
+        self._each(self.unmade, lambda one: one.compare({}, []))
+
+    def make(self, talk: Talk) -> None:
+        """Make what the store lacks."""
+        texts = [text for one in self.unmade for text in one.texts]
+        rows, *there = talk.answers(latest_of(talk, [one.name for one in self.unmade]), *texts_questions(texts))
+        latest, known = {row[0]: texts_in(row) for row in rows}, known_texts(chain(*there))
+        self._each(self.unmade, lambda one: one.compare(known, latest.get(one.name, [])))
+        indexed = [one for one in self.unmade if not one.is_same_document]
+        self._each(indexed, lambda one: one.number(talk.secret))
+        parts = {number for one in indexed for number in one.parts}
+        asked = self._packed.questions(text for one in self._changed for text in one.texts if text.is_new)
+        rows, *pieces = talk.answers(parts_question(talk, parts), *asked) if parts or asked else [[]]
+        self._packed.pack(talk.packing, chain(*pieces))
+        missing = parts - {number for (number,) in rows}
+        self._each(indexed, lambda one: one.flatten(talk.secret, self._flat, missing))
+        for one in self.unmade:
+            one.is_made = True
+
+    def write(self, talk: Talk, where: str) -> None:
+        """Write them. Of several one that is refused has written nothing; a single one may have, for who gave it."""
+        if self.unmade:  # there was no store
+            self.make(talk)
+        if not (saves := self.left):
+            return
+        if len(self._all) > 1:
+            talk.all("SAVEPOINT before")
+        names, asked = [one.name for one in saves], self._questions(talk)
+        raised, latest, *answers = talk.raised(names, latest_of(talk, names), *chain(*asked))
+        numbers, before = {row[0]: row for row in raised}, {row[0]: row for row in latest}
+        self._each(saves, lambda one: one.judge(numbers[one.name], before.get(one.name, ()), where))
+        others = [one for one in self.left if one.is_other]
+        if others:
+            self._each(others, lambda one: one.number(talk.secret))
+            if self.unmade:
+                self.make(talk)
+            asked = self._questions(talk)
+            answers = talk.answers(*chain(*asked))
+        if len(self.left) < len(saves):
+            if len(self._all) > 1:
+                talk.all("ROLLBACK TO before")
+                self.write(talk, where)
+            return
+        waiting = iter(answers)
+        self._put(talk, *([*chain(*islice(waiting, len(some)))] for some in asked))
+
+    def _questions(self, talk: Talk) -> tuple[list[Question], ...]:
+        """What is asked again: what of texts, of pieces and of the index is there."""
+        texts = [text for one in self._changed for text in one.texts]
+        indexed = [one for one in self._changed if not one.is_same_document]
+        parts = {number for one in indexed for number in one.parts}
+        index = [index_question(talk, [one.name for one in indexed], parts, self._flat)] if indexed else []
+        there = texts_questions(text for text in texts if not text.is_new)
+        return there, self._packed.questions(text for text in texts if text.is_new), index
+
+    def _put(self, talk: Talk, there: Iterable[Row], pieces: Iterable[Row], index: Iterable[Row]) -> None:
+        """Write what is new. there, pieces, index: the answers"""
+        if self._changed:
+            self._packed.pack(talk.packing, pieces)
+            texts = [(one.node, one.texts, one.was) for one in self._changed]
+            put_texts(talk, texts, there, self._packed)
+        nodes = {one.node: one.parts for one in self._changed if not one.is_same_document}
+        if nodes:
+            put_index(talk, nodes, self._flat, index)
+        saves = [(one.node, one.revise(), one.noted_text, one.hashes) for one in self.left]
+        put_revisions(talk, saves)
+        for one in self.left:
+            if one.texts:
+                put_begun(talk, one.node, *one.begun, one.hashes)
+
+
+class _Save:
+    """One of them. Where it changes nothing, its revision is all that is written.
+
+    texts:    none while it is known to be as its latest revision is
+    is_made:  what the store lacks of it is at hand
+    is_same:  its texts are those of the latest revision; `is_same_document`: the document is
+    is_other: one of these was so, and is no longer: more is to be asked
+    was:      the texts of the latest revision
+    """
+
+    def __init__(self, saved: Saved | Unchanged, after: int | None) -> None:
+        self.name, self._after = checked_name(saved.name, "node"), after
+        self.texts: list[Text] = []
+        self.parts: dict[int, IndexPart] = {}
+        self.is_made = self.is_same = self.is_same_document = self.is_other = False
+        self.was: list[bytes] = []
+        self.node = self._number = 0
+        self.revision: Revision | None = None
+        self._unchanged = saved if isinstance(saved, Unchanged) else None
+        self._take(saved)
+
+    def _take(self, saved: Saved | Unchanged) -> None:
+        self._noted, self.noted_text = saved.noted, noted_text(self.name, saved.noted)
+        if isinstance(saved, Unchanged):
+            return
+        written: dict[int, bytes] = {}
+        self.texts, self._parts = texts_of(self.name, saved, written), Parts(saved.document, written)
+        self.begun = b"", b""
+        if saved.made_of and saved.snapshot is not None:
+            self.begun = saved.made_of, zlib.compress(begins_with(saved.snapshot), 1)
+
+    @property
+    def hashes(self) -> list[bytes]:
+        return [text.hash for text in self.texts] or self.was
+
+    def compare(self, known: dict[bytes, tuple[bytes, bytes]], latest: list[bytes]) -> None:
+        """known: as `known_texts`. latest: the texts of the latest revision. raises: BadValue"""
+        for text in self.texts:
+            if text.form is None or text.hash not in known or known[text.hash][0] != text.form:
+                text.check()
+            text.is_new = text.hash not in known
+        self.is_same = latest == self.hashes and not any(text.is_new for text in self.texts)
+        self.is_same_document = latest[:1] == self.hashes[:1]
+
+    def number(self, secret: bytes) -> None:
+        """Find the parts of the document."""
+        if self.texts:
+            self.parts = self._parts.numbered(secret)
+
+    def flatten(self, secret: bytes, flat: Flat, missing: Collection[int]) -> None:
+        flat.add(secret, {number: part for number, part in self.parts.items() if number in missing})
+
+    def judge(self, raised: Row, before: Row, where: str) -> None:
+        """Look whether all is as it was. before: as `latest_of` gives it. raises: NewerRevision"""
+        if self._after is not None and self._after != (before[1] if before else 0):
+            found = revision_in(self.name, before[1:4]) if before else None
+            raise stale(self.name, self._after, found, where)
+        (_, self.node, self._number), self.was = raised, texts_in(before)
+        if self._unchanged is not None:
+            if not self.was or begun_in(before, self.was)[0] != self._unchanged.made_of:
+                self._take(self._unchanged.make())
+                self._unchanged = None
+                self.is_other = True
+            return
+        was_same, self.is_same = self.is_same, self.is_same and self.was == self.hashes
+        had_document, self.is_same_document = self.is_same_document, self.was[:1] == self.hashes[:1]
+        self.is_other = was_same > self.is_same or had_document > self.is_same_document
+
+    def revise(self) -> Revision:
+        self.revision = Revision(self._number, now(), self._noted)
+        return self.revision
+
+
+def put_revisions(talk: Talk, saves: Iterable[tuple[int, Revision, str, Sequence[bytes]]]) -> None:
+    """Write revisions whose texts are there: of which node, what is noted of it, and its texts."""
+    talk.each(
+        "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
+        [
+            (node, revision.number, spelled(revision.at), noted, *hashes, *[None] * (2 - len(hashes)))
+            for node, revision, noted, hashes in saves
+        ],
+    )
+
+
+def put_begun(talk: Talk, node: int, made_of: bytes, begins: bytes, hashes: Sequence[bytes]) -> None:
+    """Write what the latest revision of a node was made of, and what the next run begins with, if that is known."""
+    if not made_of:
+        talk.each("DELETE FROM begun WHERE node = ?", [(node,)])
+        return
+    talk.all(
+        "INSERT INTO begun (node, made_of, seal, begins) VALUES (?, ?, ?, ?) ON CONFLICT (node) "
+        "DO UPDATE SET made_of = excluded.made_of, seal = excluded.seal, begins = excluded.begins",
+        *(node, made_of, seal_of(made_of, hashes, begins), begins),
+    )
+
+
+def put_texts(
+    talk: Talk,
+    texts: Sequence[tuple[int, Sequence[Text], Collection[bytes]]],
+    there: Iterable[Row] | None = None,
+    packed: Packed | None = None,
+) -> None:
+    """Write texts that nodes have from now on.
+
+    texts: those of a node, and the names of those of its latest revision
+    there: those that are not new as they were found; else they are asked for, and so is what there is of pieces
+    """
+    all_texts = [text for _, its, _ in texts for text in its]
+    if there is None or packed is None:
+        there, packed = chain(*talk.answers(*texts_questions(all_texts))), Packed()
+        packed.pack(talk.packing, chain(*talk.answers(*packed.questions(all_texts))))
+    known = known_texts(there)
+    packed.write(talk, all_texts, known)
+    # A text that is there may be cut otherwise.
+    names = {text.hash: known[text.hash][1] if text.hash in known else text.names for text in all_texts}
+    held = [(node, {text.hash: names[text.hash] for text in its if text.hash not in was}) for node, its, was in texts]
+    hold(talk, held)
