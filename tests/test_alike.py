@@ -10,13 +10,19 @@ from unittest.mock import patch
 
 import pytest
 
-from nodeattrs import Node, NodeattrsError
+from nodeattrs import Node, NodeattrsError, Sensitive, lazy
 from nodeattrs.core.claim import Origin
-from nodeattrs.node.alike import Alike
+from nodeattrs.core.origins import At
+from nodeattrs.keep import filtered_snapshot
+from nodeattrs.node import causes, documents
+from nodeattrs.node.alike import Alike, _Maps, texts_in
 from nodeattrs.node.kept_causes import Kept
+from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
+from nodeattrs.texts import fast_json
+from nodeattrs.texts.fast_json import encoded
 from tests.causality.systems.node import Making
 from tests.on_disk import repository
 
@@ -79,6 +85,9 @@ PROGRAMS = {
     'if node["size"] == 1:\n    node.explain(("kiln", "lid"))\n',
     "a component for each": 'for name in ("kiln", "hob"):\n    default[name]["site"] = node["site"]\n'
     'default["shed"]["all"] = [node["kiln"]["site"], node["hob"]["site"]]\n',
+    "facts that a deferred value reads": 'default["kiln"]["url"] = lazy(lambda: [node["site"], node.get("size")])\n'
+    'default["kiln"]["far"] = lazy(lambda: node.read("kiln", "host"))\n'
+    'default["kiln"]["oven"] = lazy(lambda: node.read("oven"))\n',
     "facts that are written to": 'node.automatic["size"] = 7\nnode.automatic["shelf"]["site"] = node["site"]\n'
     'default["kiln"]["size"] = node["size"]\ndefault["kiln"]["shelf"] = node["shelf"]["site"]\n',
 }
@@ -193,3 +202,178 @@ def left_by(known: Repository, machine: Path) -> str:
     except NodeattrsError as error:
         return str(error)
     return json.dumps(run.node.snapshot(shared=True))
+
+
+def left(place: Path, known: Repository, facts: dict[str, Any], **options: Any) -> Any:
+    """The snapshot of a node of these facts."""
+    file = place / "machine.json"
+    file.write_text(json.dumps(facts), "utf-8")
+    run = run_node(known, "n1", facts=load_facts(file, file.name, settled=True), run_list=["role[web]"])
+    return run.node.snapshot(**{"shared": True, **options})
+
+
+OF_TWO = (
+    'default["kiln"]["host"] = node["site"]\ndefault["hob"]["fuel"]["kind"] = "gas"\n'
+    'default["shed"]["late"] = lazy(lambda: node["pick"])\ndefault["shed"]["key"] = Sensitive(node["secret"])\n'
+    'override["hob"]["size"] = node["size"]\nif node["site"] == "far":\n    default["far"] = True\n'
+    'if node["pick"] == "r":\n    override["hob"]["lid"] = "on"\nelse:\n    override["hob"]["lid"] = "on"\n'
+)
+FIRST = {"platform": "pottery", "site": "a", "pick": "p", "secret": "s", "size": 1}
+DIFFERING = {
+    "nothing": ({}, {1, 2, 7, 8, 9, 10}),
+    "a fact that nobody reads": ({"idle": 3}, {1, 2, 7, 8, 9, 10}),
+    "a scalar": ({"site": "b"}, {2, 7, 8, 9, 10}),
+    "what a deferred value comes to": ({"pick": "q"}, {2, 7, 8, 9, 10}),
+    "a secret": ({"secret": "t"}, {1, 2, 7, 8, 9, 10}),
+    "an equal one of another type": ({"size": True}, set()),
+    "a list in the place of a scalar": ({"size": [1]}, set()),
+    "a map in the place of one": ({"size": {"a": 1}}, set()),
+    "a line that has run": ({"site": "far"}, set()),
+    "another line that sets the same": ({"pick": "r"}, set()),
+}
+"""What of a node is another than that of the first one: the slots that it shares with that all the same."""
+
+
+@pytest.mark.parametrize("what", DIFFERING)
+def test_slots_are_shared_where_nothing_in_them_differs(tmp_path, what):
+    repository(tmp_path, {**FILES, ATTRIBUTES: OF_TWO})
+    known, (differing, expected) = Repository(tmp_path), DIFFERING[what]
+    one, two = left(tmp_path, known, FIRST), left(tmp_path, known, {**FIRST, **differing})
+    shared = {int(number) for number, tree in one["slots"].items() if two["slots"][number] is tree}
+    assert shared >= expected
+    assert shared.isdisjoint({1, 2, 7, 8, 9, 10} - expected)
+
+
+def test_who_may_change_a_snapshot_has_one_of_its_own(tmp_path):
+    repository(tmp_path, {**FILES, ATTRIBUTES: OF_TWO})
+    known = Repository(tmp_path)
+    one = left(tmp_path, known, FIRST)
+    before = json.dumps(one)
+    two = left(tmp_path, known, FIRST, shared=False)
+    assert json.dumps(two) == before
+    for tree in two["slots"].values():
+        tree["m"].clear()
+    for mark in two["marks"]:
+        mark.clear()
+    assert json.dumps(one) == before == json.dumps(left(tmp_path, known, FIRST))
+
+
+MARKS = {
+    "nothing": ({}, set()),
+    "the value of its line": ({"site": "b"}, {"host"}),
+    "what a deferred value comes to": ({"pick": "q"}, set()),
+    "no scalar where it was read": ({"pick": ["q"]}, {"late"}),
+    "null where it was read": ({"pick": None}, {"late"}),
+    "a secret": ({"secret": "t"}, {"key"}),
+}
+"""What differs: the values whose causes are looked for again, but for those that nobody compares."""
+
+
+@pytest.mark.parametrize("what", MARKS)
+def test_causes_are_looked_for_again_where_they_may_be_others(tmp_path, what):
+    repository(tmp_path, {**FILES, ATTRIBUTES: OF_TWO})
+    known, (differing, expected) = Repository(tmp_path), MARKS[what]
+    left(tmp_path, known, FIRST)
+    looked = set()
+    note = Kept.note
+
+    def noted(kept: Kept, path: Any, *others: Any) -> None:
+        looked.update(path[-1:])
+        note(kept, path, *others)
+
+    with patch.object(Kept, "note", noted):
+        left(tmp_path, known, {**FIRST, **differing})
+    assert looked >= expected
+    assert looked.isdisjoint({"late", "kind"} - expected)
+
+
+def test_what_was_found_of_a_secret_is_kept_without_it(tmp_path):
+    repository(
+        tmp_path, {**FILES, ATTRIBUTES: 'default["shed"]["key"] = Sensitive(data_bag_item("ovens", "a")["door"])\n'}
+    )
+    known = Repository(tmp_path)
+    bag = tmp_path / "data_bags/ovens/a.json"
+    bag.write_text(json.dumps({"id": "a", "door": "Zw1ebel-Fisch"}), "utf-8")
+    one = left(tmp_path, known, FIRST)
+    with patch.object(causes, "_followed", side_effect=AssertionError):
+        assert left(tmp_path, known, FIRST) == one
+    assert "data_bags/ovens/a.json" in json.dumps(one["marks"])
+    assert "Zw1ebel-Fisch" not in repr((*causes._kept, [(one.causes, one.found) for one in causes._kept.values()]))
+
+
+TEXTS = {
+    "the latest that came out alike": (lambda snapshot: snapshot, True),
+    "the same, as a map of one's own": (lambda snapshot: dict(snapshot), True),
+    "one with other marks": (lambda snapshot: {**snapshot, "marks": [*snapshot["marks"]]}, False),
+    "one that was cut down": (lambda snapshot: filtered_snapshot(snapshot, {"default": ["kiln"]}), False),
+}
+
+
+@pytest.mark.parametrize("which", TEXTS)
+def test_texts_that_are_remembered_are_those_of_what_stands_there(tmp_path, monkeypatch, which):
+    monkeypatch.setattr(fast_json._Choice, "library", fast_json._imported())
+    repository(tmp_path, {**FILES, ATTRIBUTES: OF_TWO})
+    known, (of, is_known) = Repository(tmp_path), TEXTS[which]
+    left(tmp_path, known, FIRST)
+    snapshot = of(left(tmp_path, known, {**FIRST, "site": "b"}))
+    texts = texts_in(snapshot)
+    assert all(text == encoded(snapshot["slots"][number])[0] for number, text in texts.slots.items())
+    pairs = [*zip(texts.marks, snapshot["marks"], strict=True)]
+    assert all(text in (None, encoded(mark)[0]) for text, mark in pairs)
+    assert ("2" in texts.slots and any(text for text, _ in pairs)) == (is_known and bool(fast_json._Choice.library))
+    assert "1" not in texts.slots
+
+
+def test_texts_are_those_of_the_latest_snapshot_alone(tmp_path):
+    repository(tmp_path, {**FILES, ATTRIBUTES: OF_TWO})
+    known = Repository(tmp_path)
+    _, two, _ = (left(tmp_path, known, {**FIRST, "site": site}) for site in "abc")
+    assert texts_in(two).slots == {}
+    assert {*texts_in(two).marks} == {None}
+
+
+def owned(entries: dict[Any, Any], origin: int = 1, kind: type[OwnedMap] = OwnedMap, **origins: Any) -> OwnedMap:
+    """A map of a slot. origins: the marks of entries"""
+    made = kind(entries, origin)
+    made.origins = origins
+    return made
+
+
+OTHERS: dict[str, tuple[Any, Any]] = {
+    "the same": (owned({"a": 1, "b": owned({"c": 2})}), {}),
+    "another value": (owned({"a": "x", "b": owned({"c": 2})}), [(("a",), False)]),
+    "another one below": (owned({"a": 1, "b": owned({"c": None})}), [(("b", "c"), False)]),
+    "both": (owned({"a": 0, "b": owned({"c": 3})}), [(("a",), False), (("b", "c"), False)]),
+    "an equal one of another type": (owned({"a": True, "b": owned({"c": 2})}), None),
+    "another order": (owned({"b": owned({"c": 2}), "a": 1}), None),
+    "another key": (owned({"a": 1, "b": owned({"d": 2})}), None),
+    "one more": (owned({"a": 1, "b": owned({"c": 2}), "d": 3}), None),
+    "one more below": (owned({"a": 1, "b": owned({"c": 2, "d": 3})}), None),
+    "one less": (owned({"a": 1}), None),
+    "another mark": (owned({"a": 1, "b": owned({"c": 2})}, a=2), None),
+    "another mark below": (owned({"a": 1, "b": owned({"c": 2}, c=2)}), None),
+    "a map of another mark": (owned({"a": 1, "b": owned({"c": 2}, origin=2)}), None),
+    "a list of several": (owned({"a": [1], "b": owned({"c": 2})}, a=[At(1, ())]), None),
+    "an assigned map": (owned({"a": 1, "b": owned({"c": 2}, kind=AssignedMap)}), None),
+    "a map that is no writer's": (owned({"a": 1, "b": {"c": 2}}), None),
+    "a scalar in its place": (owned({"a": 1, "b": 2}), None),
+    "a map in the place of a scalar": (owned({"a": owned({}), "b": owned({"c": 2})}), None),
+    "a list there": (owned({"a": [1], "b": owned({"c": 2})}), None),
+    "a deferred value": (owned({"a": lazy(lambda: 1), "b": owned({"c": 2})}), [(("a",), False)]),
+    "a secret": (owned({"a": Sensitive(1), "b": owned({"c": 2})}), [(("a",), False)]),
+}
+"""A map beside one with a scalar and a map: where another scalar is all that differs, or None."""
+
+
+@pytest.mark.parametrize("which", OTHERS)
+def test_maps_are_alike_where_other_scalars_are_all_that_differs(which):
+    other, expected = OTHERS[which]
+    first, found = owned({"a": 1, "b": owned({"c": 2})}), []
+    packed = documents._packed_map(first)
+    before, pack = json.dumps(packed), (documents._packed, documents._packed_whose)
+    came = _Maps([OwnedMap(), first], {1: packed}).again([OwnedMap(), other], found, pack)
+    assert (came is None) == (expected is None)
+    if expected is not None:
+        assert sorted((path, is_deferred) for _, path, is_deferred in found) == [*expected]
+        assert came == ({1: documents._packed_map(other)} if expected else {})
+    assert json.dumps(packed) == before

@@ -114,6 +114,7 @@ class Saved(NamedTuple):
               be looked through to be saved
     made_of:  a hash of what both were made of, for `Unchanged`; empty where it is not known
     plain:    the snapshot is known to come back from JSON as it is, and need not be looked through to be saved
+    written:  by the identity of parts of the snapshot each of these, its text, and whether that is known to come back
     """
 
     name: str
@@ -125,6 +126,7 @@ class Saved(NamedTuple):
     settled: Mapping[Any, Any] = MappingProxyType({})
     made_of: bytes = b""
     plain: bool = False
+    written: Mapping[int, tuple[Any, bytes, bool]] = MappingProxyType({})
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Saved) and self[:4] == other[:4]

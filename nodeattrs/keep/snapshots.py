@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from nodeattrs.core.borders import taking
+from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
-from nodeattrs.node.documents import marks_in, pack
+from nodeattrs.node.documents import pack
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.typed import Any
 
@@ -57,12 +58,16 @@ def filtered_snapshot(
 
 def normal_alone(snapshot: dict[str, Any]) -> dict[str, Any]:
     """What the next run begins with: *snapshot* without anything but normal attributes, and without a history."""
-    slots = {
-        number: tree if number in _NORMAL else {"m": [], "o": _UNKNOWN} for number, tree in snapshot["slots"].items()
-    }
-    return {**snapshot, "slots": slots, "marks": _used(snapshot["marks"], slots, []), "history": []}
+    slots = {number: tree if number in _NORMAL else _EMPTY for number, tree in snapshot["slots"].items()}
+    numbers, keys = _named_in({number: slots[number] for number in _NORMAL & slots.keys()}, [])
+    marks = [_BLANK] * len(snapshot["marks"])
+    for number in numbers.intersection(range(len(marks))):
+        marks[number] = _mark(snapshot["marks"][number], keys)
+    return {**snapshot, "slots": slots, "marks": marks, "history": []}
 
 
+_EMPTY: Packed = {"m": [], "o": _UNKNOWN}
+_BLANK = {"kind": "unknown"}
 _NORMAL = frozenset(str(slot.number) for slot in SLOTS if slot.level == "normal")
 
 
@@ -139,6 +144,16 @@ def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator
 
 def _used(marks: list[dict[str, Any]], slots: dict[str, Packed], history: list[Any]) -> list[dict[str, Any]]:
     """The marks, those that still mean something; numbers stay as they are."""
+    numbers, keys = _named_in(slots, history)
+    return [_mark(mark, keys) if number in numbers else {**_BLANK} for number, mark in enumerate(marks)]
+
+
+def _mark(mark: dict[str, Any], keys: set[Any]) -> dict[str, Any]:
+    return mark | {"lines": _lines(mark["lines"], keys)} if "lines" in mark else mark
+
+
+def _named_in(slots: dict[str, Packed], history: list[Any]) -> tuple[set[int], set[Any]]:
+    """The marks that are referred to, and the keys."""
     numbers: set[int] = {_UNKNOWN}
     keys: set[Any] = set()
     for tree in slots.values():
@@ -149,14 +164,7 @@ def _used(marks: list[dict[str, Any]], slots: dict[str, Packed], history: list[A
             _collect(value, numbers, keys)
             _collect_whose(whose, numbers, keys)
             numbers.add(by)
-    used = []
-    for number, mark in enumerate(marks):
-        if number not in numbers:
-            mark = {"kind": "unknown"}
-        elif "lines" in mark:
-            mark = mark | {"lines": _lines(mark["lines"], keys)}
-        used.append(mark)
-    return used
+    return numbers, keys
 
 
 def _collect(packed: Packed, numbers: set[int], keys: set[Any]) -> None:
@@ -183,9 +191,26 @@ def _collect_plain(tree: Any, keys: set[Any]) -> None:
 
 
 def _collect_whose(whose: Any, numbers: set[int], keys: set[Any]) -> None:
-    for number, path in marks_in(whose):
+    for number, path in _marks_in(whose):
         numbers.add(number)
         keys.update(path)
+
+
+def _marks_in(whose: Any) -> Iterator[tuple[int, Path]]:
+    """The marks that a packed `whose` refers to, each with the path it is asked for."""
+    if isinstance(whose, list):
+        for one in whose:
+            yield from _marks_in(one)
+    elif isinstance(whose, dict):
+        for tag, inner in whose.items():
+            if tag == "at":
+                yield inner[0], tuple(inner[1])
+            elif tag == "in":
+                yield from _marks_in([inner[0], inner[2]])
+            else:
+                yield from _marks_in(inner)
+    else:
+        yield whose, ()
 
 
 def _lines(lines: list[Any], keys: set[Any]) -> list[Any]:

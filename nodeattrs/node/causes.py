@@ -20,6 +20,7 @@ from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hashes import blake2b
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.setters import CodeLocator, span_of, spot_of, text_of
 from nodeattrs.node.slots import PLAN
@@ -41,7 +42,7 @@ Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
 
 def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ...]:
     """Where a value comes from. by: the mark that set it, and the path in its slot"""
-    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, read, keeps=not isinstance(value, Sensitive))
+    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, read, isinstance(value, Sensitive))
     value = value.unwrap() if isinstance(value, Sensitive) else ABSENT if type(value) is Deferred else value
     if isinstance(mark.locator, CodeLocator):
         # A map above the path that was written holds what was written, and more: no expression stands for it.
@@ -60,9 +61,7 @@ def of_code(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -
 
 
 def _once(of: Any, path: Path | None, value: Any, asked: Asked, follow: Callable[[], _Followed]) -> _Followed:
-    if not asked.keeps:
-        return follow()
-    key = _key(of, path, value)
+    key = _key(of, path, value, asked.is_secret)
     known = _kept.get(key)
     if known is None:
         if len(_kept) >= _MOST_KEPT:
@@ -71,18 +70,33 @@ def _once(of: Any, path: Path | None, value: Any, asked: Asked, follow: Callable
     return known
 
 
-def _key(of: Any, path: Path | None, value: Any) -> Any:
-    """What is the same where sources say the same of a value. of: what is the same for one line that sets"""
-    return of, path, repr(type(value) if isinstance(value, (dict, list)) else value)
+def _key(of: Any, path: Path | None, value: Any, is_secret: bool = False) -> Any:
+    """What is the same where sources say the same of a value; of a secret nothing that gives it away.
+
+    of: what is the same for one line that sets
+    """
+    text = repr(type(value) if isinstance(value, (dict, list)) else value)
+    return of, path, _sealed(text) if is_secret else text
 
 
-def known_for_all(of: Any, path: Path | None, value: Any, read: Noted) -> Known | None:
+def _sealed(text: str) -> bytes:
+    """A hash that nobody can try texts against, since its key never leaves this process."""
+    digest: bytes = blake2b(text.encode("utf-8", "surrogatepass"), key=_seal(), digest_size=32).digest()
+    return digest
+
+
+@lru_cache(maxsize=1)
+def _seal() -> bytes:
+    return os.urandom(32)
+
+
+def known_for_all(of: Any, path: Path | None, value: Any, read: Noted, is_secret: bool = False) -> Known | None:
     """What is remembered of a value: what is the same for every node, or for all that have read the same documents.
 
     of:   what is the same for one line that sets
     read: what the node has read
     """
-    known = _kept.get(_key(of, path, value))
+    known = _kept.get(_key(of, path, value, is_secret))
     if known is None or not known.found:
         return known
     documents = read.by(known.found)
@@ -146,7 +160,7 @@ def _all(known: _Followed, asked: Asked, composed: Callable[[], Iterable[Cause]]
     """The causes for one node: remembered too, where they hang on nothing but documents, which nodes share."""
     if not known.found:
         return known.causes
-    documents = asked.noted.by(known.found) if asked.keeps else None
+    documents = asked.noted.by(known.found)
     if documents is None:
         return _ordered(known.causes, composed())
     key = tuple(map(id, documents))
@@ -232,12 +246,12 @@ def _start(found: Found) -> tuple[int, int]:
 class Asked:
     """What a question can ask of a node: its attributes, the documents that its cookbooks read, their sources.
 
-    path:  what is asked about, in its slot
-    keeps: whether the value may be remembered: of a secret nothing is
+    path:      what is asked about, in its slot
+    is_secret: of what stands there nothing is remembered that gives it away
     """
 
-    def __init__(self, ledger: Ledger, path: Path, read: Read, keeps: bool) -> None:
-        self.keeps = keeps
+    def __init__(self, ledger: Ledger, path: Path, read: Read, is_secret: bool) -> None:
+        self.is_secret = is_secret
         self._ledger = ledger
         self.path = path
         self._read = read
@@ -291,21 +305,31 @@ class Asked:
         """What a call has read, as it was noted; else the file that it names, where that is in the repository."""
         noted = self.noted.at(found)
         yield from noted
-        if not noted and isinstance(found.node, ast.Call):
+        if not noted and (files := _files(found)):
             self._ledger.marks.looked.more = True
-            yield from self._file(found, found.node)
+            yield from self._read_again(files)
 
-    def _file(self, found: Found, call: ast.Call) -> Iterator[tuple[Any, Locator]]:
+    def _read_again(self, files: Iterable[str]) -> Iterator[tuple[Any, Locator]]:
         root = _real(self._ledger.marks.root())
-        for one in [*call.args, *(word.value for word in call.keywords)]:
-            name = file_of(found.code, one)
-            path = os.path.realpath(name) if name is not None and os.path.isabs(name) else ""
+        for path in map(os.path.realpath, files):
             if path.startswith(root + os.sep):
                 try:
                     document = documents.read(pathlib.Path(path), os.path.relpath(path, root).replace(os.sep, "/"))
                 except NodeattrsError:
                     continue
                 yield document.tree, document.locator("file", "")
+
+
+def _files(found: Found) -> list[str]:
+    """The files that a call names, as its source says; looked up once for all nodes."""
+    node = found.node
+    known: list[str] | None = getattr(node, "_files", None)
+    if known is None:
+        words = [*node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
+        names = [file_of(found.code, one) for one in words]
+        known = [name for name in names if name is not None and os.path.isabs(name)]
+        node._files = known  # type: ignore[attr-defined]
+    return known
 
 
 class Noted:
@@ -331,14 +355,18 @@ class Noted:
                     yield read
 
     def by(self, found: list[Found]) -> list[Any] | None:
-        """The documents that calls have read, and their locators; None where there is more to ask than these."""
+        """The documents that calls have read, and their locators; None where there is more to ask than these.
+
+        Of a call that has read none, and names no file, there is nothing to ask.
+        """
         documents: list[Any] = []
         for one in found:
             noted = [] if one.what == "attribute" else self.at(one)
-            if not noted and one.what != "literal":
+            if not noted and (one.what == "attribute" or _files(one)):
                 return None
             for pair in noted:
                 documents += pair
+            documents.append(None)  # so that nobody takes those of one call for those of another
         return documents
 
 

@@ -14,7 +14,7 @@ from nodeattrs.core.claim import UNKNOWN, Origin
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import ABSENT, SCALARS, Path, copied, is_json
 from nodeattrs.errors import DeferredCycle, ValueWithheld
-from nodeattrs.node.history import Chronicle, Event
+from nodeattrs.node.history import Chronicle
 from nodeattrs.node.joined import plain, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
@@ -61,6 +61,7 @@ def json_ready(value: Any, path: Path = ()) -> Any:
 
 _FAILED = "$deferred"
 _NOTHING: Mapping[Any, Any] = {}
+_FACTS = next(slot.number for slot in SLOTS if slot.source == "facts")
 
 
 def _computed(value: Deferred, path: Path) -> Any:
@@ -166,7 +167,7 @@ def _packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
     if isinstance(value, list):
         items = []
         for inner in value:
-            items.append(_packed(inner, evaluate, whole))
+            items.append(inner if type(inner) in SCALARS else _packed(inner, evaluate, whole))
         return {"l": items}
     if isinstance(value, (Sensitive, Withheld)):
         return {"s": "withheld"}
@@ -178,14 +179,17 @@ def _packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
 def _packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = _NOTHING) -> dict[str, Any]:
     """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
     owned = value if isinstance(value, OwnedMap) else None
+    origins = _NOTHING if owned is None else owned.origins
     pairs = []
     for key, inner in value.items():
-        if type(inner) is dict and settled.get(key) is inner:
+        if type(inner) in SCALARS:
+            pair = [key, inner]
+        elif type(inner) is dict and settled.get(key) is inner:
             pair = [key, {"j": inner}]
         else:
             pair = [key, _packed(inner, evaluate, owned is not None)]
-        if owned is not None and key in owned.origins:
-            pair.append(_packed_whose(owned.origins[key]))
+        if key in origins:
+            pair.append(_packed_whose(origins[key]))
         pairs.append(pair)
     packed: dict[str, Any] = {"m": pairs}
     if owned is not None:
@@ -222,23 +226,6 @@ def _packed_whose(whose: Any) -> Any:
     if isinstance(whose, tuple):
         return {"all": [_packed_whose(one) for one in whose]}
     return whose
-
-
-def marks_in(whose: Any) -> Iterator[tuple[int, Path]]:
-    """The marks that a packed `whose` refers to, each with the path it is asked for."""
-    if isinstance(whose, list):
-        for one in whose:
-            yield from marks_in(one)
-    elif isinstance(whose, dict):
-        for tag, inner in whose.items():
-            if tag == "at":
-                yield inner[0], tuple(inner[1])
-            elif tag == "in":
-                yield from marks_in([inner[0], inner[2]])
-            else:
-                yield from marks_in(inner)
-    else:
-        yield whose, ()
 
 
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
@@ -346,6 +333,8 @@ def snapshot_document(
         slots = snapshot_ledger(ledger, ledger.settled if shared else _NOTHING)
     if not shared:
         slots["marks"] = copied(slots["marks"])
+        if ledger.begun is not None:
+            slots["slots"] = copied(slots["slots"])
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -366,44 +355,48 @@ def snapshot_ledger(
     only:    the slots that are wanted; the others come out empty, without history
     """
     wanted = frozenset(only)
-    slots = {
-        str(slot.number): _packed_map(
-            ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
-            settled=settled if slot.source == "facts" else _NOTHING,
-        )
-        for slot in SLOTS
-    }
     history = [
-        [list(path), slot, chronicle.dropped, [_packed_event(event) for event in chronicle.events()]]
+        [list(path), slot, chronicle.dropped, [_packed_event(*event) for event in (chronicle.first, *chronicle.last)]]
         for path, slot, chronicle in _chronicles(ledger, wanted)
     ]
+    slots, marks = _packed_slots(ledger, wanted, settled, history)
     return {
         "slots": slots,
-        "marks": _packed_marks(ledger, wanted, slots, history),
+        "marks": marks,
         "history": history,
         **({"unknown": unknown} if (unknown := list(_packed_unknown(ledger, wanted))) else {}),
     }
 
 
-def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
-    """Each layer that cannot be read: its slot, name and reason, and who it is of."""
-    for slot in sorted(slots & ledger.unknown.keys()):
-        for layer in ledger.unknown[slot]:
-            yield [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
+def _packed_slots(
+    ledger: Ledger, wanted: frozenset[int], settled: Mapping[Any, Any], history: list[Any]
+) -> tuple[dict[str, Any], list[Any]]:
+    """The slots, and the marks with the lines that they are asked for; those that nothing refers to are blank.
 
-
-def _packed_marks(
-    ledger: Ledger, slots: Collection[int], packed: Mapping[str, Any], history: list[Any]
-) -> list[dict[str, Any]]:
-    """The marks with the lines that they are asked for; those that nothing refers to, and nobody's, are blank.
-
-    What other nodes began with, too, is shared with them: each mark of that is used in one slot alone. So is what they
-    have come to, where they came out alike. packed, history: slots and history as data
+    What other nodes began with is shared with them: each mark of that is used in one slot alone. So is what they
+    have come to, where they came out alike. history: as data
     """
     begun = ledger.begun
+    standing = begun.standing_in(ledger) & wanted if begun is not None else frozenset()
+    facts = _packed_map(ledger.trees[_FACTS if _FACTS in wanted else 0], settled=settled)
+    look, is_compared = None, len(wanted) == len(SLOTS) and not ledger.rules and not ledger.unknown
+    others: list[Any] = begun.alike.get(standing, []) if begun is not None and is_compared else []
+    if others:
+        from nodeattrs.node.alike import Look
+
+        look = Look(ledger, facts, history)
+        for one in others:
+            alike: tuple[dict[str, Any], list[Any]] | None = one.marks(look, (_packed, _packed_whose), _known_mark)
+            if alike is not None:
+                return {**alike[0], str(_FACTS): facts}, alike[1]
+    slots = {
+        str(slot.number): _packed_map(ledger.trees[slot.number if slot.number in wanted else 0])  # which is empty
+        for slot in SLOTS
+        if slot.number != _FACTS
+    }
+    slots[str(_FACTS)] = facts
     if begun is None:
-        return [_blank(), *_each_packed(*_reached(ledger, slots), [])]
-    standing = begun.standing_in(ledger).intersection(slots)
+        return slots, [_blank(), *_each_packed(*_reached(ledger, wanted), [])]
     shared: list[Any] = []
     if standing:
         if standing not in begun.packed:
@@ -411,24 +404,22 @@ def _packed_marks(
             alone.begin_with(begun)
             begun.packed[standing] = list(_each_packed(*_reached(alone, standing), []))
         shared = begun.packed[standing]
-    own, others, look = frozenset(slots) - standing, begun.alike.get(standing, []), None
-    is_compared = len(slots) == len(SLOTS) and not ledger.rules and not ledger.unknown
-    if is_compared and others:
-        from nodeattrs.node.alike import Look
-
-        look = Look(ledger, packed, history)
-        for one in others:
-            alike: list[Any] | None = one.marks(look, ledger, _known_mark)
-            if alike is not None:
-                return alike
-    reach, kept = _reached(ledger, own)
+    reach, kept = _reached(ledger, wanted - standing)
     marks = [_blank(), *_each_packed(reach, kept, shared)]
     if is_compared and kept is not None:
         from nodeattrs.node.alike import MOST, Alike, Look
 
-        look = look or Look(ledger, packed, history)
-        begun.alike[standing] = [Alike(look, marks, reach.covered, reach.used, kept), *others[: MOST - 1]]
-    return marks
+        look = look or Look(ledger, facts, history)
+        known = Alike(look, slots, standing, marks, reach.covered, reach.used, kept)
+        begun.alike[standing] = [known, *others[: MOST - 1]]
+    return slots, marks
+
+
+def _packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
+    """Each layer that cannot be read: its slot, name and reason, and who it is of."""
+    for slot in sorted(slots & ledger.unknown.keys()):
+        for layer in ledger.unknown[slot]:
+            yield [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
 
 
 def _blank() -> dict[str, Any]:
@@ -484,12 +475,18 @@ def _known_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
 def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
     base = mark.unplaced if mark.bulk else mark.locator.at(())  # of facts the file is kept, and no line at all
     lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())  # which is one place
-    packed = {"verb": mark.verb.value, "depth": mark.depth, "bulk": mark.bulk, "lines": _packed_lines(lines)}
+    packed = {**packed_origin(base), "verb": mark.verb.value}
+    if mark.depth:
+        packed["depth"] = mark.depth
+    if mark.bulk:
+        packed["bulk"] = True
+    if lines:
+        packed["lines"] = _packed_lines(lines)
     over = getattr(mark.locator, "lines", None)
     if over is not None and (over.first, over.last) != (base.line, base.line):
         packed["over"] = [over.first, over.last]
-    return packed_origin(base) | {key: value for key, value in packed.items() if value not in (False, [], 0)}
+    return packed
 
 
-def _packed_event(event: Event) -> list[Any]:
-    return [event.what, _packed(event.value, evaluate=False), _packed_whose(event.whose), event.by]
+def _packed_event(what: str, value: Any, whose: Any, by: int) -> list[Any]:
+    return [what, _packed(value, evaluate=False), _packed_whose(whose), by]

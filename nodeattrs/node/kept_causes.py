@@ -38,7 +38,7 @@ def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> Kept
 
 
 _REMEMBERED = SCALARS | {dict, list, OwnedMap, AssignedMap}
-"""Of these, unlike of secrets and deferred values, causes are remembered."""
+"""Of these, unlike of deferred values, causes are remembered; of secrets by a hash that gives nothing away."""
 
 
 class Kept:
@@ -105,11 +105,14 @@ class Kept:
         self.notes.setdefault(mark, []).append((self.slot, path, own))
         of, depth = self._asked[mark]
         known = None
-        if of is not None and type(value) in _REMEMBERED:
-            known = known_for_all(of, own[depth:] if len(own) >= depth else None, value, self._read)
+        is_secret = type(value) is Sensitive
+        if is_secret or type(value) is Withheld:
+            self.looked.setdefault(mark, Looked()).more = True  # nobody compares it with that of another node
+        if of is not None and (is_secret or type(value) in _REMEMBERED):
+            plain = value.unwrap() if is_secret else value
+            known = known_for_all(of, own[depth:] if len(own) >= depth else None, plain, self._read, is_secret)
         if known is None:
-            looked = self._ledger.marks.looked = self.looked.setdefault(mark, Looked())
-            looked.more = looked.more or isinstance(value, (Sensitive, Withheld))
+            self._ledger.marks.looked = self.looked.setdefault(mark, Looked())
             found = causes_of(self._ledger, At(mark, own), value, frozenset({path}), _then, kept=True)
             packed = [_packed(one) for one in found]
         else:

@@ -111,7 +111,7 @@ def _unmarked(value: Any) -> Any:
 def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
     """Fill an empty ledger from `snapshot_ledger`'s data. raises: DocumentError"""
     try:
-        ledger.marks.table[:] = [_unpacked_mark(packed) for packed in data["marks"]]
+        ledger.marks.table[:] = [_NOBODY if packed == _BLANK else _unpacked_mark(packed) for packed in data["marks"]]
         for slot in SLOTS:
             if data["slots"][str(slot.number)] != _EMPTY:  # as each is
                 tree = _unpacked(data["slots"][str(slot.number)])
@@ -165,8 +165,6 @@ def _number(packed: Mapping[str, Any], field: str) -> int | None:
 
 
 def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
-    if packed == _BLANK:
-        return _NOBODY
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
     lines = None if over is None else Lines(origin.file, *map(int, over))

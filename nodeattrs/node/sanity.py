@@ -18,7 +18,8 @@ from nodeattrs.typed import Any
 def contradictions(ledger: Ledger) -> Iterator[str]:
     """What is wrong, in words; nothing where all is sane. cost: everything is looked at"""
     for slot, tree in enumerate(ledger.trees[1:], 1):
-        yield from _Slot(ledger, slot).faults(tree, ())
+        if tree or tree.origins or tree.origin or type(tree) is not OwnedMap or type(tree.origin) is not int:
+            yield from _Slot(ledger, slot).faults(tree, ())
     yield from _in_view(ledger)
     for path, chronicles in ledger.history.items():
         for (slot, _), chronicle in chronicles.items():

@@ -18,7 +18,7 @@ from types import CodeType
 
 from nodeattrs.core.claim import UNKNOWN, Below, Locator, Origin, Verb
 from nodeattrs.core.origins import At
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import SCALARS, Path
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -68,11 +68,13 @@ class Mark(NamedTuple):
 
     @property
     def is_kept(self) -> bool:
-        """Whether a snapshot keeps where its values come from: of code that is part of a run, and of scripts."""
+        """Whether a snapshot keeps where its values come from: of code of a run, of scripts, and as found before."""
         locator = self.locator
         while type(locator) is Below:
             locator = locator.locator
-        return locator.setter is not CALLER if type(locator) is CodeLocator else hasattr(locator, "causes")
+        if type(locator) is CodeLocator:
+            return locator.setter is not CALLER
+        return hasattr(locator, "causes") and getattr(locator, "causes_then", None) != {}
 
     @property
     def unplaced(self) -> Origin:
@@ -336,14 +338,16 @@ class Looked:
 
     keys:  top-level keys at which it was asked
     marks: of those who had set what was found there
+    scalars: by path, the mark of who had set a scalar there, where it was asked no more than that
     more:  whether something else was asked: all of it, or a disk
     """
 
-    __slots__ = ("keys", "marks", "more")
+    __slots__ = ("keys", "marks", "more", "scalars")
 
     def __init__(self) -> None:
         self.keys: set[Any] = set()
         self.marks: set[int] = set()
+        self.scalars: dict[Path, int] = {}
         self.more = False
 
     def at(self, path: Path) -> None:
@@ -353,6 +357,18 @@ class Looked:
         else:
             self.more = True
 
+    def found(self, path: Path, mark: int, value: Any) -> None:
+        """Note who had set what stood at a path."""
+        if path and type(value) in SCALARS:
+            self.scalars[path] = mark
+        else:
+            self.marks.add(mark)
+            self.at(path)
+
+
+_same = lru_cache(maxsize=4_096)(Setter)
+"""One setter for all nodes, of each that has no locator, so that their lines can be compared."""
+
 
 class Marks:
     """The numbered marks of one node. Number 0 is "unknown".
@@ -360,6 +376,7 @@ class Marks:
     root:  gives the folder to which files are relative
     table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
     entered: the code of the block in which the setter sets values; None where nobody has begun one
+    lines: by number what is the same where another node has run the same line: identities of what the table holds
     until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
     looked: what is asked while somebody looks for causes
@@ -374,6 +391,7 @@ class Marks:
         self.looked = Looked()
         self.until: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
+        self.lines: dict[int, tuple[Any, ...]] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
 
     def __getitem__(self, number: int) -> Mark:
@@ -404,7 +422,11 @@ class Marks:
 
     def known_setter(self, setter: Setter) -> Setter:
         """The one setter object for this locator: numbers are keyed by its identity."""
-        return self._setters.setdefault((setter.kind, setter.name, id(setter.locator)), setter)
+        key = setter.kind, setter.name, id(setter.locator)
+        known = self._setters.get(key)
+        if known is None:
+            known = self._setters[key] = setter if setter.locator is not None else _same(setter.kind, setter.name)
+        return known
 
     def add(self, mark: Mark) -> int:
         """The number of a new mark."""
@@ -460,6 +482,7 @@ class Marks:
             its_lines = None if lines is None else lines.cache.get(code.co_filename)
             calls = () if entered is None or code is entered else _calls_to(frame, entered)
             number = self._numbers[key] = len(self.table)
+            self.lines[number] = key
             self.table.append((code, offset, setter, verb, depth, its_lines, calls))
         else:
             self.until[number] = len(self.table)

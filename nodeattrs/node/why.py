@@ -46,8 +46,8 @@ def causes_of(
     known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
 
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
-        ledger.marks.looked.at(of)
         if of in seen or len(seen) > _DEEPEST:
+            ledger.marks.looked.at(of)
             return None
         if of not in known:  # one expression may read it several times
             known[of] = looked_up(of)
@@ -56,8 +56,9 @@ def causes_of(
     def looked_up(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
         if (plain := plainly_set(ledger, None if type(value) is Deferred else by.source, of)) is not None:
             setter, set_to = plain
-            ledger.marks.looked.marks.add(setter.source)
+            ledger.marks.looked.found(of, setter.source, set_to)
             return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, then, kept)
+        ledger.marks.looked.at(of)
         winner = then(ledger, by, value, seen | {of}, of).winner
         return None if winner is None else (winner.claim.origin, winner.claim.causes)
 

@@ -12,6 +12,7 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from types import MappingProxyType
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
@@ -21,7 +22,7 @@ from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, sav
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.stores.pieces import is_same_form
 from nodeattrs.node.node import Node
-from nodeattrs.records import dataclass
+from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
@@ -29,7 +30,7 @@ from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
-from nodeattrs.texts.fast_json import encoded
+from nodeattrs.texts.fast_json import encoded, quoted
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -196,8 +197,9 @@ def perform(
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        hashed, plain = _looked_over(snapshot, facts, config) if brief or late else (b"", False)
-        whole = partial(_whole, run.node, snapshot, noted, facts, config, hashed, plain)
+        looked = _looked_over(snapshot, facts, config) if brief or late else _NOT_LOOKED
+        hashed = looked.hashed
+        whole = partial(_whole, run.node, snapshot, noted, facts, config, looked)
         is_same = last is not None and hashed == last.saved.made_of != b""
         if late and last is not None and not is_same:
             last.all  # noqa: B018  whoever looks at what cannot be read saves nothing over it
@@ -209,12 +211,27 @@ def perform(
     return Session(run, last, snapshot, note, store.describe() if save else None, revision, is_same)
 
 
-def _whole(
-    node: Node, snapshot: dict[str, Any], noted: Noted, facts: Facts, config: Config, hashed: bytes, plain: bool
-) -> Saved:
+def _whole(node: Node, snapshot: dict[str, Any], noted: Noted, facts: Facts, config: Config, looked: _Looked) -> Saved:
     document = saved_document(node, config.allowed, config.blocked, shared=True)
     settled = facts.tree if facts.settled else {}
-    return Saved(node.name, document, snapshot, noted=noted, settled=settled, made_of=hashed, plain=plain)
+    saved = Saved(node.name, document, snapshot, noted=noted, settled=settled)
+    return saved._replace(made_of=looked.hashed, plain=looked.plain, written=looked.written)
+
+
+class _Looked(NamedTuple):
+    """What is known of a snapshot that was hashed.
+
+    hashed:  what `made_of` gives
+    plain:   whether it is known to come back from JSON as it is
+    written: as `Saved` has it
+    """
+
+    hashed: bytes = b""
+    plain: bool = False
+    written: Mapping[int, tuple[Any, bytes, bool]] = MappingProxyType({})
+
+
+_NOT_LOOKED = _Looked()
 
 
 _MADE_OF, _FACTS = 1, "15"
@@ -227,27 +244,64 @@ def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
     Of a snapshot and the lists of the settings, since the document says nothing that these do not. For facts that stand
     there just as their file has them that file's text is hashed. Empty where something is no JSON.
     """
-    return _looked_over(snapshot, facts, config)[0]
+    return _looked_over(snapshot, facts, config).hashed
 
 
-def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> tuple[bytes, bool]:
-    """The same, and whether the snapshot is known to come back from JSON as it is."""
+def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> _Looked:
+    """The same, and what else is known then."""
+    from nodeattrs.node.alike import texts_in
+
     file, lists = b"", [dict(config.allowed), dict(config.blocked)]
+    slots, marks = snapshot["slots"], snapshot["marks"]
+    slot = slots[_FACTS]
     if not any("automatic" in one for one in lists) and (read := _text_of(facts)):
-        slots, slot = snapshot["slots"], snapshot["slots"][_FACTS]
-        rest = [pair for pair in slot["m"] if not _is_settled(pair, facts.tree)]
-        many = sum(type(fact) is dict for fact in facts.tree.values())
+        settled = facts.tree
+        rest = [
+            pair
+            for pair in slot["m"]  # but for what is a settled map, and set with all others
+            if len(pair) > 2 or type(pair[1]) is not dict or pair[1].get("j", slot) is not settled.get(pair[0])
+        ]
+        many = sum(type(fact) is dict for fact in settled.values())
         is_untouched = all(str(at[1]) != _FACTS for at in snapshot["history"])
         is_as_read = is_untouched and 0 < len(slot["m"]) - len(rest) == many
         if is_as_read:  # else a part of the file may be kept nowhere, and a hash of it is not either
-            file, order = read, [pair[0] for pair in slot["m"]]
-            snapshot = {**snapshot, "slots": {**slots, _FACTS: {**slot, "m": rest, "order": order}}}
+            file, slot = read, {**slot, "m": rest, "order": [pair[0] for pair in slot["m"]]}
+    keys = [*snapshot]
+    at = keys.index("slots")
+    before, after = ({key: snapshot[key] for key in some} for some in (keys[:at], keys[at + 1 :]))
+    after["marks"] = len(marks)
     try:
-        marks, _ = encoded(snapshot["marks"], plain=True)  # made of places and paths alone
-        text, plain = encoded([_MADE_OF, version(), *lists, {**snapshot, "marks": len(marks)}])
+        # A node takes in plain data alone, which comes back; facts that are not as they were read may be anybody's.
+        of_facts, is_sure = encoded(slot, plain=bool(file))
+        known = texts_in(snapshot)
+        written = {
+            number: (known.slots[number], True) if number in known.slots else encoded(tree, plain=True)
+            for number, tree in slots.items()
+            if number != _FACTS
+        }
+        begin, end = encoded([_MADE_OF, version(), *lists, before], plain=True), encoded(after, plain=True)
+        of_marks = _array(marks, known.marks)
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
-        return b"", False
-    return sha256(b"".join((sha256(file), text, marks))), plain
+        return _NOT_LOOKED
+    its = [quoted(number) + b":" + (of_facts if number == _FACTS else written[number][0]) for number in slots]
+    text = [begin[0][:-2], b',"slots":{', b",".join(its), b"},", end[0][1:], b"]"]
+    plain = is_sure and begin[1] and end[1] and all(is_sure for _, is_sure in written.values())
+    known_by = {id(slots[number]): (slots[number], *text) for number, text in written.items()}
+    known_by[id(marks)] = marks, of_marks, True
+    return _Looked(sha256(b"".join((sha256(file), *text, of_marks))), plain, known_by)
+
+
+def _array(values: list[Any], known: list[bytes | None]) -> bytes:
+    """The text of several values, those in a row written at once whose texts are not known."""
+    texts: list[Any] = []
+    at = 0
+    while None in known[at:]:
+        start = end = known.index(None, at)
+        while end < len(known) and known[end] is None:
+            end += 1
+        texts += [*known[at:start], encoded(values[start:end], plain=True)[0][1:-1]]
+        at = end
+    return b"[" + b",".join(texts + known[at:]) + b"]"
 
 
 def _text_of(facts: Facts) -> bytes:
@@ -258,12 +312,6 @@ def _text_of(facts: Facts) -> bytes:
     if facts.warnings:  # of a key that stands there twice one value is kept nowhere
         return b""
     return document.content
-
-
-def _is_settled(pair: list[Any], facts: Mapping[Any, Any]) -> bool:
-    """Whether an entry of the slot of facts is a settled map, and set with all others."""
-    key, value, *whose = pair
-    return not whose and type(value) is dict and "j" in value and value["j"] is facts.get(key)
 
 
 def _unrun(

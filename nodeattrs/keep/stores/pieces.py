@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
+from types import MappingProxyType
 
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
@@ -230,8 +231,13 @@ _ALONE = 2_048
 _IN_DOCUMENT, _IN_SNAPSHOT = ("automatic", None), ("slots", "15", "m", None, 1, "j")
 """Where the facts stand; None is any step."""
 
+_TO_FACTS = _IN_SNAPSHOT[-3:]
+
 _Known = dict[int, tuple[bytes, bool]]
 """By the identity of a big map its text, and whether that is known to come back."""
+_Written = Mapping[int, tuple[Any, bytes, bool]]
+_NOTHING: _Written = MappingProxyType({})
+_NOT_WRITTEN = object(), b"", False
 
 
 def _laid(
@@ -241,6 +247,7 @@ def _laid(
     parts: list[list[bytes]],
     settled: Mapping[Any, Any] | None,
     plain: bool = False,
+    written: _Written = _NOTHING,
     last: Any = None,
 ) -> bool:
     """Write a value in parts: maps at the end of a way each are one. Whether all is known to come back.
@@ -248,6 +255,7 @@ def _laid(
     known:   grows, the first time; then only what it has is a part of its own
     settled: the first time, what came out of JSON, by the *last* step of its way; None later
     plain:   so did all of it, or it might have
+    written: what was written before, as in `Saved`
     """
     if not way:
         is_plain = plain or (settled is not None and settled.get(last) is value)
@@ -266,23 +274,57 @@ def _laid(
         nonlocal opening
         if not beside:
             return True
-        text, is_sure = encoded(dict(beside) if is_map else [inner for _, inner in beside], plain)
+        all_of_it = _together(dict(beside), plain, written) if is_map else encoded([one for _, one in beside], plain)
+        text, is_sure = all_of_it
         parts[-1].append(opening + text[1:-1])
         opening = b","
         beside.clear()
         return is_sure
 
+    are_facts = way == _TO_FACTS and settled is None and not is_map
     for step, inner in value.items() if is_map else enumerate(value):
-        if _leads(step, inner, way, known if settled is None else None) and type(step) is (str if is_map else int):
+        if are_facts and type(inner) is list and len(inner) > 1 and type(inner[1]) is not dict:
+            beside.append((step, inner))  # as most of them: it leads nowhere
+        elif are_facts and (fact := _text_of_fact(inner, known)):  # written out, since a node has many
+            is_sure &= written_beside() and fact[1]
+            parts[-1].append(opening + b"[" + quoted(inner[0]) + b',{"j":')
+            parts += [fact[0]], [b"}]"]
+            opening = b","
+        elif _leads(step, inner, way, known if settled is None else None) and type(step) is (str if is_map else int):
             is_sure &= written_beside()
             parts[-1].append(opening + quoted(step) + b":" if is_map else opening)
             opening = b","
-            is_sure &= _laid(inner, way[1:], known, parts, settled, plain, step)
+            is_sure &= _laid(inner, way[1:], known, parts, settled, plain, written, step)
         else:
             beside.append((step, inner))
     is_sure &= written_beside()
     parts[-1].append(closing if opening == b"," else opening + closing)
     return is_sure
+
+
+def _text_of_fact(pair: Any, known: _Known) -> tuple[bytes, bool] | None:
+    """The text of a fact in a snapshot, where it is a map that is known, set with all others."""
+    if type(pair) is not list or len(pair) != 2 or type(pair[1]) is not dict or len(pair[1]) != 1:
+        return None
+    return known.get(id(pair[1].get("j"))) if type(pair[0]) is str else None
+
+
+def _together(entries: dict[Any, Any], plain: bool, written: _Written) -> tuple[bytes, bool]:
+    """A map as `encoded` writes it; what was written before is not written again."""
+    if not written:
+        return encoded(entries, plain)
+    texts: list[bytes] = []
+    is_all_sure = True
+    its = [(key, value, written.get(id(value), _NOT_WRITTEN)) for key, value in entries.items()]
+    for is_written, some in groupby(its, lambda one: one[2][0] is one[1]):
+        if is_written:
+            each = [(quoted(key) + b":" + text, is_sure) for key, _, (_, text, is_sure) in some]
+        else:
+            text, is_sure = encoded({key: value for key, value, _ in some}, plain)
+            each = [(text[1:-1], is_sure)]
+        texts += [text for text, _ in each]
+        is_all_sure = is_all_sure and all(is_sure for _, is_sure in each)
+    return b"{" + b",".join(texts) + b"}", is_all_sure
 
 
 def _leads(step: Any, inner: Any, way: Sequence[Any], known: _Known | None) -> bool:
@@ -305,7 +347,7 @@ def _leads(step: Any, inner: Any, way: Sequence[Any], known: _Known | None) -> b
 class Text:
     """A text to be written, and its pieces once they are asked for.
 
-    way:     as in `_laid`; and so are *known*, *settled* and *plain*
+    way:     as in `_laid`; and so are *known*, *settled*, *plain* and *written*
     is_sure: whether it is known to come back
     raises:  BadValue, where the value is no JSON at all
     """
@@ -318,11 +360,12 @@ class Text:
         known: _Known,
         settled: Mapping[Any, Any],
         plain: bool = False,
+        written: _Written = _NOTHING,
     ) -> None:
         self._value, self._what = value, what
         parts: list[list[bytes]] = [[]]
         with _refusing(what):
-            self.is_sure = _laid(value, way, known, parts, settled if not known else None, plain)
+            self.is_sure = _laid(value, way, known, parts, settled if not known else None, plain, written)
         self._parts = [b"".join(part) for part in parts]
         self._text = b"".join(self._parts)
         self._pieces: dict[bytes, bytes] | None = None
@@ -355,7 +398,7 @@ def texts_of(name: str, saved: Saved, written: dict[int, bytes] | None = None) -
     texts = [Text(saved.document, f"the document of the node {name!r}", _IN_DOCUMENT, known, saved.settled)]
     if saved.snapshot is not None:
         what = f"the snapshot of the node {name!r}"
-        texts.append(Text(saved.snapshot, what, _IN_SNAPSHOT, known, {}, saved.plain))
+        texts.append(Text(saved.snapshot, what, _IN_SNAPSHOT, known, {}, saved.plain, saved.written))
     if written is not None:
         written.update((number, text) for number, (text, is_sure) in known.items() if is_sure)
     return texts
@@ -369,7 +412,7 @@ def begins_with(snapshot: JsonMap) -> bytes:
     """What of a snapshot the next run begins with, as JSON: the normal attributes, and who set them."""
     from nodeattrs.keep.snapshots import normal_alone  # it knows nodes, and readers of stores need none
 
-    return encoded(normal_alone(snapshot))[0]
+    return encoded(normal_alone(snapshot), plain=True)[0]  # its text was written a moment ago
 
 
 def texts_questions(texts: Iterable[Text]) -> list[Question]:
