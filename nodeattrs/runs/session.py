@@ -294,13 +294,13 @@ def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> _Loo
 def _array(values: list[Any], known: list[bytes | None]) -> bytes:
     """The text of several values, those in a row written at once whose texts are not known."""
     texts: list[Any] = []
+    unknown = [at for at, text in enumerate(known) if text is None]
     at = 0
-    while None in known[at:]:
-        start = end = known.index(None, at)
-        while end < len(known) and known[end] is None:
-            end += 1
-        texts += [*known[at:start], encoded(values[start:end], plain=True)[0][1:-1]]
-        at = end
+    for start in unknown:
+        if start >= at:
+            end = next((end for end in range(start, len(known)) if known[end] is not None), len(known))
+            texts += [*known[at:start], encoded(values[start:end], plain=True)[0][1:-1]]
+            at = end
     return b"[" + b",".join(texts + known[at:]) + b"]"
 
 
