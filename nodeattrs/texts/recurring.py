@@ -27,7 +27,12 @@ _ENTRIES = 1_000
 
 
 _Entry = tuple[bytes, dict[str, Any]]
-"""An entry as it is written, without the quote that opens its key; and what it says."""
+"""An entry as it is written, without the quote that opens its key; and what it says, nothing until it came twice: trees
+that nobody shares are not kept, since that would cost more than to read them."""
+
+
+_IN_VAIN, _PAUSE = 8, 64
+"""After so many texts in a row of which little came before, so many are read at once before it is tried again."""
 
 
 class _Remembered:
@@ -35,9 +40,10 @@ class _Remembered:
 
     size:     as `MOST` counts it
     variants: by the key as it is written, the last one first
+    in_vain:  how many texts in a row had little that came before, and those that were read at once since
     """
 
-    size = 0
+    size = in_vain = 0
     variants: dict[bytes, list[_Entry]] = {}  # noqa: RUF012
 
 
@@ -47,66 +53,85 @@ def read_entries(text: bytes) -> dict[str, Any] | None:
     A key that is written twice is for others, who say so.
     cost: a comparison with what came before; of what is new, the parser
     """
-    if not text.startswith(_BEGINS):
+    if not text.startswith(_BEGINS) or not _is_worth_it():
         return None
     text = text.rstrip(b"\n")
     end = len(text) - len(_ENDS)
     if not text.endswith(_ENDS):
         return None
     tree: dict[str, Any] = {}
-    at, count = len(_BEGINS), 0
+    at, count, new = len(_BEGINS), 0, 0
     while True:
         key = text[at : text.find(b'"', at)]
         for number, (known, says) in enumerate(_Remembered.variants.get(key, ())):
             if text.startswith(known, at):
                 after = at + len(known)
                 if after == end or text.startswith(_NEXT, after):
-                    members = says
+                    members = says or _met_twice(key, known)
                     if number:
                         _met_again(key, known)
                     break
         else:
-            after, members = _new(text, at, end, key)
+            after = text.find(_NEXT, at, end)
+            after = end if after < 0 else after
+            members = _parsed(known := text[at:after])
+            new += len(known)
+            if members and len(known) < MOST // VARIANTS:
+                _remember(key, known)
         if not members:
             return None
         tree |= members
         count += len(members)
         if after == end:
+            _Remembered.in_vain = _Remembered.in_vain + 1 if 2 * new > end else 0
             return tree if len(tree) == count else None
         if count > _ENTRIES:
             return None
         at = after + len(_NEXT)
 
 
-def _new(text: bytes, at: int, end: int, key: bytes) -> tuple[int, dict[str, Any]]:
-    """Where an entry ends that did not come before, and what it says.
+def _is_worth_it() -> bool:
+    """Whether texts have had enough in common of late."""
+    known = _Remembered
+    if known.in_vain < _IN_VAIN:
+        return True
+    known.in_vain += 1
+    if known.in_vain >= _IN_VAIN + _PAUSE:
+        known.in_vain = _IN_VAIN // 2
+    return False
 
-    Where a line is taken for the end of an entry and is none, nothing can be read.
-    """
-    after = text.find(_NEXT, at, end)
-    after = end if after < 0 else after
-    alone = b"".join((_BEGINS, text[at:after], _ENDS))
+
+def _parsed(text: bytes) -> dict[str, Any]:
+    """What an entry says. Where a line was taken for its end and is none, nothing: it cannot be read."""
+    alone = b"".join((_BEGINS, text, _ENDS))
     found = read_back(alone)
     if found is None or (found[1] is not None and quotes_in(alone.decode()) > quotes_in(found[1].decode())):
-        return end, {}
-    if len(alone) < MOST // VARIANTS:
-        _remember(key, (text[at:after], found[0]))
-    return after, found[0]
+        return {}
+    tree: dict[str, Any] = found[0]
+    return tree
 
 
-def _remember(key: bytes, entry: _Entry) -> None:
+def _remember(key: bytes, text: bytes) -> None:
     known = _Remembered
     if known.size > MOST:
         known.size, known.variants = 0, {}
         ONCE.clear()
     variants = known.variants.get(key, [])
-    known.variants[key] = [entry, *variants[: VARIANTS - 1]]
-    known.size += len(entry[0]) + _EACH
-    for text, members in variants[VARIANTS - 1 :]:
-        known.size -= len(text) + _EACH
+    known.variants[key] = [(text, {}), *variants[: VARIANTS - 1]]
+    known.size += len(text) + _EACH
+    for gone, members in variants[VARIANTS - 1 :]:
+        known.size -= len(gone) + _EACH
         for value in members.values():
             ONCE.pop(id(value), None)
-    ONCE.update((id(value), (value, [])) for value in entry[1].values() if type(value) is dict)
+
+
+def _met_twice(key: bytes, text: bytes) -> dict[str, Any]:
+    """What an entry says that came for the second time; shared from now on."""
+    members = _parsed(text)
+    variants = _Remembered.variants.get(key, [])
+    _Remembered.variants[key] = [(one, members if one is text else its) for one, its in variants]
+    ONCE.update((id(value), (value, [])) for value in members.values() if type(value) is dict)
+    return members
 
 
 def _met_again(key: bytes, text: bytes) -> None:
