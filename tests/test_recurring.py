@@ -14,7 +14,7 @@ from nodeattrs.runs.facts import load_facts, parse_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.texts import fast_json, recurring
-from nodeattrs.texts.fast_json import ONCE, encoded_once
+from nodeattrs.texts.fast_json import IN_COMMON, encoded_once
 from nodeattrs.texts.recurring import VARIANTS, read_entries
 
 pytest.importorskip("orjson")
@@ -32,7 +32,7 @@ def anew(monkeypatch: pytest.MonkeyPatch) -> None:
 def _forget() -> None:
     known = recurring._Remembered
     known.size, known.in_vain, known.variants = 0, 0, {}
-    ONCE.clear()
+    IN_COMMON.clear()
 
 
 def _lines(tree: dict[str, Any]) -> bytes:
@@ -137,7 +137,7 @@ def _twice(tree: dict[str, Any]) -> dict[str, Any]:
 
 def test_what_came_once_is_nobody_elses():
     one = read_entries(_lines({"a": {"b": 1}})) or {}
-    assert not ONCE
+    assert not IN_COMMON
     assert (read_entries(_lines({"a": {"b": 1}})) or {})["a"] is not one["a"]
 
 
@@ -145,7 +145,7 @@ def test_of_one_key_the_last_are_remembered():
     trees = [_twice({"a": {"b": number}}) for number in range(VARIANTS + 1)]
     again = [_twice({"a": {"b": number}}) for number in range(VARIANTS, -1, -1)]
     assert [one["a"] is other["a"] for one, other in zip(reversed(trees), again, strict=True)] == [True] * 4 + [False]
-    assert len(ONCE) == VARIANTS
+    assert len(IN_COMMON) == VARIANTS
 
 
 def test_what_is_met_again_is_the_last_to_be_forgotten():
@@ -158,7 +158,7 @@ def test_what_is_met_again_is_the_last_to_be_forgotten():
 def test_an_entry_that_is_very_long_is_not_remembered():
     long = {"a": {"b": "x" * (recurring.MOST // VARIANTS)}}
     assert _twice(long) == long
-    assert not ONCE
+    assert not IN_COMMON
 
 
 def test_texts_that_have_nothing_in_common_are_read_at_once_for_a_while():
@@ -172,8 +172,8 @@ def test_what_is_remembered_has_a_bound(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(recurring, "MOST", 2_000)
     for number in range(50):
         _twice({f"key{number}": {"b": "x" * 100}})
-        assert len(ONCE) <= 7
-    assert len(ONCE) > 1
+        assert len(IN_COMMON) <= 7
+    assert len(IN_COMMON) > 1
 
 
 def test_a_map_that_is_shared_is_written_once():

@@ -27,7 +27,7 @@ from nodeattrs.keep.search import (
     read_tree,
 )
 from nodeattrs.keep.search.doubts import doubts, no_such_path
-from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Entry, Place, index_parts, scalar_text, whole, within
+from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Branch, Entry, index_parts, scalar_text, whole, within
 from nodeattrs.keep.search.terms import All
 from nodeattrs.texts.fast_json import encoded
 from tests import postgresql_server
@@ -354,7 +354,7 @@ class TestWhatCanBeFound:
         @settings(max_examples=150, deadline=None)
         @given(st.lists(st.dictionaries(st.sampled_from("ab"), alike, max_size=2), max_size=4))
         def judge(values):
-            root = Place((), Entry)
+            root = Branch((), Entry)
             for value in values:
                 document = {"name": "n", "default": {"a": {"b": value}}, "override": value}
                 tree, found = {**indexed(document), "X_CHEF_id_CHEF_X": "n"}, {}

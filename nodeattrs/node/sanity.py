@@ -18,7 +18,7 @@ from nodeattrs.typed import Any
 def contradictions(ledger: Ledger) -> Iterator[str]:
     """What is wrong, in words; nothing where all is sane. cost: everything is looked at"""
     for slot, tree in enumerate(ledger.trees[1:], 1):
-        if tree or tree.origins or tree.origin or type(tree) is not OwnedMap or type(tree.origin) is not int:
+        if not _is_untouched(tree):
             yield from _Slot(ledger, slot).faults(tree, ())
     yield from _in_view(ledger)
     for path, chronicles in ledger.history.items():
@@ -48,6 +48,14 @@ def _are_marks(ledger: Ledger, whose: Any, path: Path) -> bool:
 
 def _fits(value: Any, whose: Any) -> bool:
     return not isinstance(whose, list) or (isinstance(value, list) and len(value) == len(whose))
+
+
+def _is_untouched(tree: Any) -> bool:
+    """Whether a slot is as every slot begins: nothing can be wrong with it, and most are so."""
+    return type(tree) is OwnedMap and not tree and not tree.origins and tree.origin is _NOBODY
+
+
+_NOBODY = OwnedMap().origin
 
 
 class _Slot:

@@ -12,6 +12,7 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from itertools import groupby
 from types import MappingProxyType
 
 from nodeattrs.core.claim import Origin
@@ -30,7 +31,7 @@ from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
-from nodeattrs.texts.fast_json import encoded, quoted
+from nodeattrs.texts.fast_json import encoded
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ class _Looked(NamedTuple):
 _NOT_LOOKED = _Looked()
 
 
-_MADE_OF, _FACTS = 1, "15"
+_MADE_OF, _FACTS = 2, "15"
 """The first number in what is hashed, another one where that changes; and the slot of facts."""
 
 
@@ -266,10 +267,7 @@ def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> _Loo
         is_as_read = is_untouched and 0 < len(slot["m"]) - len(rest) == many
         if is_as_read:  # else a part of the file may be kept nowhere, and a hash of it is not either
             file, slot = read, {**slot, "m": rest, "order": [pair[0] for pair in slot["m"]]}
-    keys = [*snapshot]
-    at = keys.index("slots")
-    before, after = ({key: snapshot[key] for key in some} for some in (keys[:at], keys[at + 1 :]))
-    after["marks"] = len(marks)
+    rest_of_it = {key: value for key, value in snapshot.items() if key not in ("slots", "marks")}
     try:
         # A node takes in plain data alone, which comes back; facts that are not as they were read may be anybody's.
         of_facts, is_sure = encoded(slot, plain=bool(file))
@@ -279,29 +277,27 @@ def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> _Loo
             for number, tree in slots.items()
             if number != _FACTS
         }
-        begin, end = encoded([_MADE_OF, version(), *lists, before], plain=True), encoded(after, plain=True)
+        head, is_plain = encoded([_MADE_OF, version(), *lists, rest_of_it, [*slots], len(marks)], plain=True)
         of_marks = _array(marks, known.marks)
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
         return _NOT_LOOKED
-    its = [quoted(number) + b":" + (of_facts if number == _FACTS else written[number][0]) for number in slots]
-    text = [begin[0][:-2], b',"slots":{', b",".join(its), b"},", end[0][1:], b"]"]
-    plain = is_sure and begin[1] and end[1] and all(is_sure for _, is_sure in written.values())
-    known_by = {id(slots[number]): (slots[number], *text) for number, text in written.items()}
+    plain = is_sure and is_plain and all(is_sure for _, is_sure in written.values())
+    known_by = {id(slots[number]): (slots[number], *its) for number, its in written.items()}
     known_by[id(marks)] = marks, of_marks, True
-    return _Looked(sha256(b"".join((sha256(file), *text, of_marks))), plain, known_by)
+    # No JSON without spaces has a line break, so that nothing can be taken for another part.
+    parts = sha256(file), head, of_facts, *(text for text, _ in written.values()), of_marks
+    return _Looked(sha256(b"\n".join(parts)), plain, known_by)
 
 
 def _array(values: list[Any], known: list[bytes | None]) -> bytes:
     """The text of several values, those in a row written at once whose texts are not known."""
-    texts: list[Any] = []
-    unknown = [at for at, text in enumerate(known) if text is None]
-    at = 0
-    for start in unknown:
-        if start >= at:
-            end = next((end for end in range(start, len(known)) if known[end] is not None), len(known))
-            texts += [*known[at:start], encoded(values[start:end], plain=True)[0][1:-1]]
-            at = end
-    return b"[" + b",".join(texts + known[at:]) + b"]"
+    texts: list[bytes] = []
+    for is_unknown, some in groupby(zip(values, known, strict=True), lambda one: one[1] is None):
+        if is_unknown:
+            texts.append(encoded([value for value, _ in some], plain=True)[0][1:-1])
+        else:
+            texts += [text for _, text in some if text is not None]
+    return b"[" + b",".join(texts) + b"]"
 
 
 def _text_of(facts: Facts) -> bytes:

@@ -83,14 +83,14 @@ def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     return text, False
 
 
-ONCE: dict[int, tuple[Any, list[tuple[bytes, bool]]]] = {}
+IN_COMMON: dict[int, tuple[Any, list[tuple[bytes, bool]]]] = {}
 """By their identity, maps that nobody changes and many texts have in common, which `recurring` knows; each with what
 `encoded` gave, once somebody has asked."""
 
 
 def encoded_once(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     """As `encoded`; of a map that many texts have in common it is done once."""
-    known = ONCE.get(id(value))
+    known = IN_COMMON.get(id(value))
     if known is None or known[0] is not value:
         return encoded(value, plain)
     if not known[1]:

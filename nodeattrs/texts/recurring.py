@@ -8,7 +8,7 @@ change, and so its compact text is written once. It is for data that is `settled
 
 from __future__ import annotations
 
-from nodeattrs.texts.fast_json import ONCE, quotes_in, read_back
+from nodeattrs.texts.fast_json import IN_COMMON, quotes_in, read_back
 from nodeattrs.typed import Any
 
 _BEGINS, _NEXT, _ENDS = b'{\n  "', b',\n  "', b"\n}"
@@ -115,14 +115,14 @@ def _remember(key: bytes, text: bytes) -> None:
     known = _Remembered
     if known.size > MOST:
         known.size, known.variants = 0, {}
-        ONCE.clear()
+        IN_COMMON.clear()
     variants = known.variants.get(key, [])
     known.variants[key] = [(text, {}), *variants[: VARIANTS - 1]]
     known.size += len(text) + _EACH
     for gone, members in variants[VARIANTS - 1 :]:
         known.size -= len(gone) + _EACH
         for value in members.values():
-            ONCE.pop(id(value), None)
+            IN_COMMON.pop(id(value), None)
 
 
 def _met_twice(key: bytes, text: bytes) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def _met_twice(key: bytes, text: bytes) -> dict[str, Any]:
     members = _parsed(text)
     variants = _Remembered.variants.get(key, [])
     _Remembered.variants[key] = [(one, members if one is text else its) for one, its in variants]
-    ONCE.update((id(value), (value, [])) for value in members.values() if type(value) is dict)
+    IN_COMMON.update((id(value), (value, [])) for value in members.values() if type(value) is dict)
     return members
 
 

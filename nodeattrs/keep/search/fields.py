@@ -90,23 +90,23 @@ class IndexPart(NamedTuple):
     own: JsonMap
     names: Sequence[str]
 
-    def entries(self, root: Place | None = None) -> dict[Any, int]:
+    def entries(self, root: Branch | None = None) -> dict[Any, int]:
         """Each entry as *root* names it, an `Entry` unless given, and which of the two trees says it."""
-        place = root or Place((), Entry)
+        branch = root or Branch((), Entry)
         for step in self.steps:
-            place = place.at(step)
+            branch = branch.at(step)
         names, chef, own = self.names, self.chef, self.own
         both = {name: own[name] for name in names if name in own and chef.get(name, _NONE) is own[name]}
         alone = ({name: tree[name] for name in names if name in tree and name not in both} for tree in (chef, own))
         found: dict[Any, int] = {}
         for tree, view in zip((both, *alone), (CHEF | OWN, CHEF, OWN), strict=True):
-            for entry in _entries(tree, place, is_part=True) if tree else ():
+            for entry in _entries(tree, branch, is_part=True) if tree else ():
                 found[entry] = found.get(entry, 0) | view
         return found
 
 
-class Place:
-    """A place in documents, and the values that were met there: most of a node are those of the node before.
+class Branch:
+    """Where keys lead in documents, and the values that were met there: most of a node are those of the node before.
 
     steps: the keys that lead there
     named: names an entry by its steps, kind and text
@@ -119,23 +119,23 @@ class Place:
 
     def __init__(self, steps: Steps, named: Named) -> None:
         self.steps, self.named = steps, named
-        self.inner: dict[str, Place] = {}
+        self.inner: dict[str, Branch] = {}
         self.met: dict[Any, Any] = {}
         self.whole: dict[bytes, list[Any]] = {}
 
-    def at(self, key: Any) -> Place:
-        """The place that a key leads to."""
+    def at(self, key: Any) -> Branch:
+        """Where a key leads on to."""
         key = str(key)
-        place = self.inner.get(key)
-        if place is None:
-            place = Place((*self.steps, key), self.named)
+        branch = self.inner.get(key)
+        if branch is None:
+            branch = Branch((*self.steps, key), self.named)
             if len(self.inner) < _WIDEST:
-                self.inner[key] = place
-        return place
+                self.inner[key] = branch
+        return branch
 
 
 _WIDEST, _LAST = 1_000, 16
-"""Keys of a map, and maps or lists at a place, that are remembered."""
+"""Keys of a map, and maps or lists at a branch, that are remembered."""
 _SHORT, _SHORT_WHOLE = 256, 4_096
 """Letters of a text, and bytes of a map or list, that are remembered."""
 Named = Callable[[Steps, str, str], Any]
@@ -255,55 +255,55 @@ def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def _entries(value: Any, place: Place, is_part: bool = False) -> list[Any]:
+def _entries(value: Any, branch: Branch, is_part: bool = False) -> list[Any]:
     """The entries of a value; one may come twice. is_part: nobody has met the like"""
     kind = type(value)
     if not isinstance(value, dict | list):
         met = value if kind is str else (kind, value) if kind in _EXACT else None
-        known = place.met.get(met)
+        known = branch.met.get(met)
         if known is None:
-            known = place.named(place.steps, *scalar_text(value))
+            known = branch.named(branch.steps, *scalar_text(value))
             if met is not None and (kind is not str or len(value) < _SHORT):
-                place.met[met] = known
+                branch.met[met] = known
         return [known]
     try:
-        written = (
-            b"" if is_part else marshal.dumps(value, 2)
-        )  # tells values apart that are equal, and knows none by its identity
+        written = b"" if is_part else marshal.dumps(value, _BY_VALUE)
     except ValueError:  # nested too deeply, or of odd types
         written = b""
-    found = place.whole.get(written)
+    found = branch.whole.get(written)
     if found is not None:
         return found
     if isinstance(value, list):
-        found = [place.named(place.steps, "w", whole(value).replace("\0", NO_NUL)), *_items(value, place)]
+        found = [branch.named(branch.steps, "w", whole(value).replace("\0", NO_NUL)), *_items(value, branch)]
     elif not value:
-        found = [place.named(place.steps, "w", "{}")]
+        found = [branch.named(branch.steps, "w", "{}")]
     else:
         found = []
         for key, inner in value.items():
-            its, kind = place.inner.get(key) or place.at(key), type(inner)
+            its, kind = branch.inner.get(key) or branch.at(key), type(inner)
             known = its.met.get(inner) if kind is str else None
             if known is None:
                 found += _entries(inner, its)
             else:
                 found.append(known)
     if 0 < len(written) < _SHORT_WHOLE:
-        if len(place.whole) == _LAST:
-            place.whole.clear()
-        place.whole[written] = found
+        if len(branch.whole) == _LAST:
+            branch.whole.clear()
+        branch.whole[written] = found
     return found
 
 
+_BY_VALUE = 2
+"""The version of `marshal` that writes equal values of other types differently, and refers to none by its identity."""
 _EXACT = {int, bool, type(None)}
 """Types whose equal values are one text; of floats 0.0 and -0.0 are two."""
 
 
-def _items(value: Any, place: Place) -> list[Any]:
+def _items(value: Any, branch: Branch) -> list[Any]:
     """The entries of what stands in a list, whose whole the list shows."""
     if isinstance(value, list):
-        return [entry for inner in value for entry in _items(inner, place)]
-    return _entries(value, place) if value != {} else []
+        return [entry for inner in value for entry in _items(inner, branch)]
+    return _entries(value, branch) if value != {} else []
 
 
 def scalar_text(value: Any) -> tuple[str, str]:

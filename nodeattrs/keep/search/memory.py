@@ -9,7 +9,7 @@ from sortedcontainers import SortedDict
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.keep.search.answer import Found, Index, Shown, answer
-from nodeattrs.keep.search.fields import Entry, JsonMap, Place, Steps, index_parts, names_of
+from nodeattrs.keep.search.fields import Branch, Entry, JsonMap, Steps, index_parts, names_of
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
 from nodeattrs.typed import Any
@@ -40,7 +40,7 @@ class MemoryIndex(Index):
     @taking(documents=Listed)
     def __init__(self, documents: Iterable[JsonMap] = ()) -> None:
         self._count = 0
-        self._root = Place((), Entry)
+        self._root = Branch((), Entry)
         self._parts: dict[bytes, int] = {}
         self._nodes_of: list[list[int]] = []
         self._paths: dict[Steps, int] = {}

@@ -56,11 +56,11 @@ class Numbers:
     """
 
     def __init__(self, secret: bytes) -> None:
-        from nodeattrs.keep.search.fields import Place
+        from nodeattrs.keep.search.fields import Branch
 
         self._secret = secret
         self._known: dict[Steps, int] = {}
-        self.root = Place((), self._named)
+        self.root = Branch((), self._named)
         self.entries: dict[int, tuple[int, str, str]] = {}
         self.paths: dict[int, tuple[Steps, str]] = {}
         self.size = 0
