@@ -12,6 +12,7 @@ are whatever the fold lays over each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import product
 
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
@@ -151,6 +152,7 @@ class Policy:
         self.lines = lines
         self.kinds: dict[type, Kind] = {**_KINDS, **(kinds or {})}
         every = dict.fromkeys((ABSENT_KIND, NULL, MAP, LIST, TEXT, SCALAR, *self.kinds.values()))
+        present = [kind for kind in every if kind != ABSENT_KIND]
         self._lines: dict[tuple[Kind, Kind], Line] = {}
         for line in lines:
             if not isinstance(line, Line):
@@ -160,19 +162,15 @@ class Policy:
                     close = near(kind, every)
                     hint = f"did you mean {close[0]}?" if close else _KNOWN_KINDS
                     raise BadArgument(f"policy {name!r} has a line for {kind!r}, which is no kind", hint=hint)
-            for lower in _spread(line.lower, every):
-                for upper in _spread(line.upper, every):
-                    self._lines.setdefault((lower, upper), line)
-        for lower in every:
-            for upper in every:
-                if upper != ABSENT_KIND:
-                    self._check(lower, upper)
+        for line in reversed(lines):  # so that the first one that fits stays
+            self._lines |= dict.fromkeys(product(_spread(line.lower, every), _spread(line.upper, every)), line)
+        for lower, upper in product(every, present):
+            self._check(lower, upper)
         self.cells: dict[tuple[type, type], Verdict] = {}
         self.by_key: dict[Any, Policy] | None = None
+        taken = {upper for upper in present if all(self._lines[lower, upper].rule is TAKE for lower in every)}
         types: list[type] = [*_PLAIN, *self.kinds]
-        self.always: frozenset[type] = frozenset(
-            kind for kind in types if kind is not Absent and self._always_taken(every, kind)
-        )
+        self.always: frozenset[type] = frozenset(kind for kind in types if self.kind(kind) in taken)
         """The exact types that replace whatever they meet, nothing included."""
 
     def _check(self, lower: Kind, upper: Kind) -> None:
@@ -187,10 +185,6 @@ class Policy:
 
     def _holds_maps(self, kind: Kind) -> bool:
         return kind == MAP or any(known == kind and issubclass(of, dict) for of, known in self.kinds.items())
-
-    def _always_taken(self, every: Iterable[Kind], upper: type) -> bool:
-        kind = self.kind(upper)
-        return all(self._lines[lower, kind].rule is TAKE for lower in every)
 
     def kind(self, of: type) -> Kind:
         """The kind of a type: an exact one that is known, else a map or list by its base."""
