@@ -230,6 +230,32 @@ class TestTheWords:
 
         assert expected == (coming.rank if coming else None)
 
+    @pytest.mark.parametrize(("gone", "expected"), [(False, None), (True, 1)])
+    def test_who_holds_goes_with_its_line(self, gone, expected):
+        """
+        What the winner and a map that holds have overridden is next once both are gone.
+        """
+        place = {"path": "a", "value": 1, "file": "f", "line": 1, "column": None}
+        stated = [("wins", 3, []), ("holds", 2, []), ("loses", 1, [2, 3])]
+        claims = [{**place, "outcome": outcome, "rank": rank, "overridden_by": by} for outcome, rank, by in stated]
+        coming = next_in_line(rows_of({"steps": ["a"], "claims": claims}), lambda row: gone)
+
+        assert expected == (coming.rank if coming else None)
+
+    @pytest.mark.parametrize(("hidden", "expected"), [(False, 2), (True, 1)])
+    def test_a_map_of_another_source_hides_what_was_said_before(self, hidden, expected):
+        """
+        Then it is the first of the others who is next.
+        """
+        place = {"path": "a", "value": 1, "file": "f", "line": 1, "column": None}
+        stated = [("wins", 2, []), ("loses", 1, [2])]
+        claims = [{**place, "outcome": outcome, "rank": rank, "overridden_by": by} for outcome, rank, by in stated]
+        before = [{**place, "event": "overwritten", "rank": 2, "by": None}]
+        rows = rows_of({"steps": ["a"], "claims": claims, "history": before})
+        coming = next_in_line(rows, lambda row: False, hidden=hidden)
+
+        assert expected == (coming.rank if coming else None)
+
     @pytest.mark.parametrize(
         ("now", "value", "expected"),
         [

@@ -1,7 +1,7 @@
 """TOML texts: what they say, and where each key stands.
 
 The standard library parses. Places are found by a scan for tables and keys; what
-stands inside an inline table or an array has the place of the key that holds it.
+stands inside an inline table or an array is looked for when somebody asks for it.
 Dates and times become text in ISO form; NaN and infinity are refused.
 """
 
@@ -10,19 +10,22 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
+from functools import partial
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.numbers import NoNumber, finite
-from nodeattrs.texts.places import Mark, Reading, Text
+from nodeattrs.texts.places import LateMark, Mark, Reading, Text
 from nodeattrs.typed import Any
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
 _STATEMENT = regexp(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
-_TOKEN = regexp(rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*|[\n\[\]{{}}]', re.DOTALL)
+_TEXT = rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*'
+_TOKEN = regexp(rf"{_TEXT}|[\n\[\]{{}}]", re.DOTALL)
+_WORD = regexp(rf"{_TEXT}|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)
 _FEW_STEPS = 30
 """Keys of so few steps are read as fast as anything else."""
 _SQUARES_A_STEP = 10
@@ -122,10 +125,46 @@ def _marked(text: str) -> Mark:
             elif bracket:
                 table = _inside(holder, last, begin)
             else:
-                holder.parts[last] = Mark(begin)
+                holder.parts[last] = LateMark(begin, partial(_inner, text, found.end()))
             offset = found.end()
         offset = _statement_end(text, offset)
     return root
+
+
+def _inner(text: str, offset: int) -> dict[Any, Mark]:
+    """The marks of what stands in a value that begins at *offset*, where it is an inline table or an array.
+
+    cost: one look at each word of it
+    """
+    top = mark = Mark(offset)
+    above: list[tuple[Mark, str]] = []
+    begin, is_next, is_key = offset, False, False
+    for found in _WORD.finditer(text, offset):
+        word = found[0]
+        if word[0] == "#":
+            continue
+        if word in ("]", "}"):
+            above.pop()
+            is_next = False
+        elif word == ",":
+            is_next = True
+        elif is_next and above[-1][1] == "{":
+            begin, is_next, is_key = found.start(), False, True
+        elif is_key:
+            if word == "=":
+                mark, is_key = above[-1][0], False
+                for step in _steps(text[begin : found.start()]):
+                    mark = mark.parts.setdefault(step, Mark(begin))
+        else:
+            if is_next:
+                holder, is_next = above[-1][0], False
+                mark = holder.parts[len(holder.parts)] = Mark(found.start())
+            if word in ("[", "{"):
+                above.append((mark, word))
+                is_next = True
+        if not above:
+            break
+    return top.parts
 
 
 def _inside(holder: Mark, step: str, begin: int) -> Mark:

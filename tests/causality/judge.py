@@ -394,7 +394,8 @@ class _Judge:
         cause = "whom nobody named is next" if coming is None else "another one is next"
         back = any(self.is_back(row, files, answer.value) for row in told.rows)
         # Whether an `unless` that looked further up speaks depends on all that stands there.
-        possible = [one for one in (coming, told.next(files, further=True)) if one is not None]
+        hidden = coming is not None and coming.earlier and isinstance(dig(answer.value, coming.path), dict)
+        possible = [one for one in (coming, told.next(files, True), told.next(files, False, hidden)) if one is not None]
         is_coming = any(self.is_read(one, told, at, now, answer) for one in possible)
         if not (back or is_coming) and coming is not None and self.case.is_removed_below(coming.path):
             self.found.aside |= told.wins  # what the winner stood in the way of removes a part of what is next

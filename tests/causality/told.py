@@ -102,12 +102,13 @@ class Told:
         """Whether several lines set the same."""
         return len(self.wins) > 1 and len({one.old for one in self.wins}) == 1
 
-    def next(self, files: Files, further: bool = False) -> words.Row | None:
+    def next(self, files: Files, further: bool = False, hidden: bool = False) -> words.Row | None:
         """Whom the explanation calls next, where of the winner what is not in some files is gone.
 
         further: whether an `unless` that looked at what holds the path finds nothing there
+        hidden:  whether the map of another source hides what the same one said before
         """
-        return words.next_in_line(self.rows, lambda row: self.case.is_gone(row, files), further)
+        return words.next_in_line(self.rows, lambda row: self.case.is_gone(row, files), further, hidden)
 
     @property
     def readings(self) -> list[Path]:

@@ -149,7 +149,9 @@ def _read(explained: Mapping[str, Any]) -> Iterator[Row]:
                 yield Row("seen", (), leaf["value"], None, said["file"], said["line"], said["column"])
 
 
-def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool], further: bool = False) -> Row | None:
+def next_in_line(
+    rows: list[Row], is_gone: Callable[[Row], bool], further: bool = False, hidden: bool = False
+) -> Row | None:
     """Whom the explanation calls next: who is read once the winner is gone.
 
     What the same source said before, then an `unless` that finds nothing any more, then the first of the others
@@ -157,9 +159,11 @@ def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool], further: bool 
 
     is_gone: whether the line that a row names is gone, too: what a whole map has overwritten waits for that
     further: whether an `unless` that looked at what holds the path finds nothing there either
+    hidden:  whether the map of another source hides what the same one said before
     """
     winners = [row for row in rows if row.means == WINS]
-    others, ranks = [row for row in rows if row.means == OVERRIDDEN and not row.earlier], {row.rank for row in winners}
+    others = [row for row in rows if row.means == OVERRIDDEN and not row.earlier]
+    ranks = {row.rank for row in rows if row.means == WINS or (row.means == HOLDS and is_gone(row))}
     first = next((row for row in others if ranks.issuperset(row.by)), None)
     if not winners:
         return first
@@ -170,7 +174,7 @@ def next_in_line(rows: list[Row], is_gone: Callable[[Row], bool], further: bool 
     own = [row for row in before if row.rank == winner.rank and row.word != "silent"]
     # The newest is first: what took it away took away what was there before it, too.
     own = [row for row in own[:1] if row.eraser is None or row.eraser.path == winner.path or is_gone(row.eraser)]
-    if own and own[0].means == OVERRIDDEN:
+    if own and own[0].means == OVERRIDDEN and not hidden:
         return own[0]
     if not any(_is_component(winner, row) and row.value is not None for row in others):
         # To an `unless` null is nothing. An attribute file's speaks before a recipe's, and of two the first.
