@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.runs.batches import BATCH, each
 from nodeattrs.texts import documents, fast_json
 
 pytest.importorskip("orjson")
@@ -216,6 +217,13 @@ class TestWhoReads:
         assert fast_json._Choice.library is None
         fast_json.decoded(" " * fast_json.WORTH + "1")
         assert fast_json._Choice.library
+
+    @pytest.mark.parametrize(("count", "is_there"), [(BATCH // 2, False), (BATCH, True)])
+    def test_who_is_given_many_things_imports_it_at_once(self, monkeypatch, count, is_there):
+        monkeypatch.setattr(fast_json._Choice, "library", None)
+        monkeypatch.setattr(fast_json._Choice, "passed", 0)
+        there = list(each(lambda _: bool(fast_json._Choice.library), range(count), jobs=1))
+        assert [is_there] * count == there
 
     def test_without_orjson_the_library_does_it(self, monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setitem(__import__("sys").modules, "orjson", None)

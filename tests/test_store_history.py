@@ -3,6 +3,7 @@
 import contextlib
 import decimal
 import functools
+import zlib
 from datetime import UTC, datetime
 from unittest import mock
 
@@ -33,6 +34,23 @@ def told(history):
 def file_of(*revisions):
     history = History("web1", "web1.log")
     return b"".join(history.add(head(number, both), both) for number, both in enumerate(revisions, 1))
+
+
+words = st.sampled_from([b"],", b"},", b"}", b"]", b",", b'{"kind":"recipe"', b"1" * 50, b"[]" * 200])
+
+
+@given(st.lists(st.lists(words, max_size=60).map(b"".join), min_size=1, max_size=8), st.lists(st.integers(0, 7)))
+def test_where_a_text_is_cut_hangs_on_what_follows_alone(runs, order):
+    """Whatever was cut before: a map or list has ended there, and a checksum of 32 bytes says so."""
+    for text in (b"".join(runs), b"".join(runs[at % len(runs)] for at in order), b"".join(reversed(runs))):
+        judge, start = [], 0
+        for at in range(2, len(text) + 1):
+            is_end = text[at - 2 : at] in (b"],", b"},") and zlib.crc32(text[at : at + 32]) % 64 == 0
+            if at - start >= 256 and (is_end or at == len(text)):
+                judge.append(text[start:at])
+                start = at
+        rest = text[start:]
+        assert [*judge, *[rest] * (rest != b"" or not text)] == pieces.pieces_of(text)
 
 
 @finely_cut

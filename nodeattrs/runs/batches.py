@@ -22,6 +22,7 @@ from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.session import version
+from nodeattrs.texts.fast_json import expect
 from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ BATCH = 8
 
 TOGETHER = 2 * BATCH
 """So many a process of our own is given where there are many; and so many are saved at once."""
+
+_TEXT = 150_000
+"""Characters that are read and written for a node, about."""
 
 _SKEW = 5.0
 """Seconds by which a worker's clock may differ."""
@@ -88,6 +92,7 @@ def through(
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
     if jobs == 1:
+        expect(len(first) * _TEXT)
         yield from some(_until(stopping, chain(first, waiting)))
         return
     sizes = Sizes(min(TOGETHER, math.ceil(len(first) / jobs)) or 1)
@@ -342,6 +347,7 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
         from nodeattrs.runs.shipping import hold
 
         hold(shared)
+    expect(len(names) * _TEXT)
     outcomes: list[Any] = []
     _Stop.at_work = True
     try:

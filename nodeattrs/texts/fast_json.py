@@ -61,6 +61,11 @@ def _imported() -> Any:
     return orjson if all(orjson.dumps(one).decode() == repr(one) for one in _SPELLED) else False
 
 
+def expect(size: int) -> None:
+    """Say that so many characters are going to be read or written, so that nothing waits until they were."""
+    _library(size)
+
+
 def encoded(value: Any, plain: bool = False) -> tuple[bytes, bool]:
     """*value* as JSON without spaces, in UTF-8; and whether it is known to come back as it is when it is read.
 

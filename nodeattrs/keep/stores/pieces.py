@@ -128,15 +128,8 @@ def pieces_of(text: bytes) -> list[bytes]:
     >>> pieces_of(b'{"a":[1,2],"b":null}')
     [b'{"a":[1,2],"b":null}']
     """
-    pieces, ends = [], [len(text)]
-    for each in _EACH:
-        at = 0
-        for part in text.split(each)[:-1]:
-            at += len(part) + len(each)
-            if zlib.crc32(text[at : at + _AHEAD]) % _SELDOM == 0:
-                ends.append(at)
-    start = 0
-    for at in sorted(ends):
+    pieces, start = [], 0
+    for at in _ends(text):
         while at - start > _LARGEST and (end := _ENDS.search(text, start + _LARGEST - 2, at)):
             pieces.append(text[start : end.end()])
             start = end.end()
@@ -144,6 +137,45 @@ def pieces_of(text: bytes) -> list[bytes]:
             pieces.append(text[start:at])
             start = at
     return [*pieces, text[start:]] if start < len(text) or not text else pieces
+
+
+_RUN, _LONG_RUN = 384, 4_096
+"""Bytes that are looked at together, at least; of no more than so many it is remembered what was found."""
+
+
+def _ends(text: bytes) -> list[int]:
+    """Where pieces of a text may end, in order; the last one is its own end.
+
+    Most runs of a text stand in that of the node before, if not at the same place.
+    """
+    ends, start = [len(text)], 0
+    while start < len(text):
+        at = text.find(_EACH[1], start + _RUN)
+        after = at + 2 if at >= 0 else len(text)
+        run = text[start : after + _AHEAD + 1]
+        if found := _known_ends(run) if _RUN < len(run) < _LONG_RUN else _ends_in(run):
+            ends += [start + end for end in found]
+        start = after
+    return sorted(ends)
+
+
+def _ends_in(run: bytes) -> list[int]:
+    """Where pieces may end in a run: it begins the text or behind an end, and has one behind `_RUN` bytes, or no other.
+
+    What is behind the next byte after that is for the run that follows.
+    """
+    ends, at = [], run.find(_EACH[1], _RUN)
+    last = at + 3 if at >= 0 else len(run)
+    for each in _EACH:
+        at = 0
+        for part in run.split(each)[:-1]:
+            at += len(part) + len(each)
+            if zlib.crc32(run[at : at + _AHEAD]) % _SELDOM == 0 and at <= last:
+                ends.append(at)
+    return ends
+
+
+_known_ends = lru_cache(maxsize=2_048)(_ends_in)
 
 
 _LONGEST = 65_536

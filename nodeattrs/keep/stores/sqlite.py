@@ -281,8 +281,11 @@ def _in_one(sql: str) -> str:
     True
     """
     begins, _, rest = sql.partition(" VALUES ")
-    row = rest[: rest.index(")") + 1]
-    return f"{begins} VALUES {', '.join([row] * _ROWS)}{rest.removeprefix(row)}"
+    row, _, otherwise = rest.partition(")")
+    if otherwise == " ON CONFLICT DO NOTHING":
+        # So spelled SQLite notes no page as it was: a statement that ignores what it cannot write is never taken back.
+        begins, otherwise = begins.replace("INSERT", "INSERT OR IGNORE", 1), ""
+    return f"{begins} VALUES {', '.join([row + ')'] * _ROWS)}{otherwise}"
 
 
 class _SqliteTalk(Talk):
