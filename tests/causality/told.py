@@ -47,7 +47,9 @@ class Told:
         seen |= (self._seen_in_part_before() | self._seen_then()) - self.wins
         self.part |= {one for one in seen if one.shown in texts(self.value)}
         self.perhaps = seen - self.part
-        self.overridden = {one for row in self._meaning(words.OVERRIDDEN) for one in case.named(row)}
+        self.overridden = {
+            one for row in self._meaning(words.OVERRIDDEN) for one in case.named(row) if _may_say(row, one)
+        }
         self.statements = {case.statement(row) for row in self.bare if case.is_computed(row)}
 
     def _take_apart(self) -> None:
@@ -154,3 +156,11 @@ class Told:
 
     def __repr__(self) -> Any:
         return f"<Told of {'.'.join(map(str, self.path))}: {self.rows}>"
+
+
+def _may_say(row: words.Row, one: Setting) -> bool:
+    """Whether a setting on the line of a row may be what that tells: of a map or list, if it can be seen in it.
+
+    Entries that came later stand on other lines; what stands beside it on its own is another one's.
+    """
+    return not isinstance(row.value, (dict, list)) or one.shown in texts(row.value)

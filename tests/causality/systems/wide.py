@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -37,7 +38,8 @@ __all__ = ["RuledFolds", "WideRuns"]
 WORDS = ("append", "append", "prepend", "unite", "replace", "keep")
 RARE = ("role_default", "env_default", "role_override", "env_override", "automatic")
 FIELD = "id"
-"""By which elements meet: a line that says it decides."""
+NAMING = re.compile(rf"\b{FIELD}\b")
+"""By which elements meet; and a line that says it: it decides."""
 
 
 def rules(make: Maker, random: random.Random) -> dict[str, Any]:
@@ -97,7 +99,7 @@ class RuledFolds(PlainFolds):
 
     def decides(self, file: str, line: str) -> bool:
         """The plan, and the names by which elements meet."""
-        return file == PLAN or FIELD in line
+        return file == PLAN or bool(NAMING.search(line))
 
 
 class WideRuns(NodeRuns):
@@ -115,7 +117,7 @@ class WideRuns(NodeRuns):
 
     def decides(self, file: str, line: str) -> bool:
         """What decides in any run, and the names by which elements meet."""
-        return super().decides(file, line) or FIELD in line
+        return super().decides(file, line) or bool(NAMING.search(line))
 
 
 class _WideMaking(Making):
