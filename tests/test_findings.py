@@ -135,7 +135,7 @@ class TestPassingOver:
         Path("nodeattrs.toml").write_text('[check]\nignore = ["NA0305", "repeated-key"]\n')
         assert {"NA0316", "NA0302", "NA0304", "NA0309"} == set(codes_in(check()[1]))
         Path("nodeattrs.toml").write_text('[check]\nignore = ["NA9"]\n')
-        assert "nodeattrs.toml:2:1: error: 'NA9' is no code" in check()[1]
+        assert "nodeattrs.toml:2:11: error: 'NA9' is no code" in check()[1]
 
     def test_by_a_comment(self, check: Check):
         """
