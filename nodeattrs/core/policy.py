@@ -152,7 +152,7 @@ class Policy:
         self.lines = lines
         self.kinds: dict[type, Kind] = {**_KINDS, **(kinds or {})}
         every = dict.fromkeys((ABSENT_KIND, NULL, MAP, LIST, TEXT, SCALAR, *self.kinds.values()))
-        present = [kind for kind in every if kind != ABSENT_KIND]
+        present = _spread(PRESENT, every)
         self._lines: dict[tuple[Kind, Kind], Line] = {}
         for line in lines:
             if not isinstance(line, Line):

@@ -154,7 +154,7 @@ def _inner(text: str, offset: int) -> dict[Any, Mark]:
             if word == "=":
                 mark, is_key = above[-1][0], False
                 for step in _steps(text[begin : found.start()]):
-                    mark = mark.parts.setdefault(step, Mark(begin))
+                    mark = _inside(mark, step, begin)
         else:
             if is_next:
                 holder, is_next = above[-1][0], False
