@@ -85,6 +85,20 @@ class TestWhatItSets:
         assert {"b": 2, "l": [3], "m": {"x": 1}, "s": {"t": 1}} == node["a"].to_dict()
         assert [5] == [event.claim.value for event in node.trace("a.s").history]
 
+    def test_an_empty_map_over_a_map_is_what_is_left_without_that(self, tmp_path):
+        """It says nothing in the value, and hides what weaker levels say once the lines inside of the map are gone."""
+        files = {
+            "default.json": '{"override": {"e": {"t": 1}}}',
+            "more.yaml": "override:\n  e: {}\nforce_default: {e: low}",
+        }
+
+        node = ran(tmp_path, files).node
+
+        assert {"t": 1} == node["e"].to_dict()
+        (past,) = node.trace("e").history
+        assert ("overwritten", {}) == (past.event, past.claim.value)
+        assert "cookbooks/shop/attributes/more.yaml:2" == past.claim.origin.place
+
     def test_unless_sets_only_what_has_no_value_there(self, tmp_path):
         """Null counts as none; a scalar stays though a map would lie below it; what stayed silent has its line."""
         files = {

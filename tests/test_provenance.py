@@ -367,6 +367,15 @@ class TestDocuments:
         """With the line of both."""
         assert roles.past("ntp.port") == [("overwritten", 123, roles.at["base-port"], roles.at["web-port"])]
 
+    def test_an_empty_map_of_a_later_role_is_left_when_the_map_before_goes(self, said):
+        """It changes nothing, and is in the past of the map."""
+        base = said.document("roles/base.json", '{"e": {"t": 1}}')
+        web = said.document("roles/web.yaml", "e: {}  #: empty")
+        Intake(said.node).roles([(one.tree, one.locator("role", "", ())) for one in (base, web)], [])
+
+        assert said.node["e"] == {"t": 1}
+        assert ("overwritten", {}, said.at["empty"]) == said.past("e")[0][:3]
+
     def test_an_environment_speaks_with_its_name_and_line(self, said):
         """In slots 3 and 12; `_default` says nothing."""
         document = said.document(

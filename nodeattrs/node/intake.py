@@ -292,7 +292,7 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, lists: Reca
         return whose if type(whose) is list else list(each(whose, path, len(below)))
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
-    empty = [path for path in _empty_maps(laid.value, ()) if dig(ledger.trees[slot], path) == {}]
+    empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
     for path, below, part in placed(inside, ledger.trees[slot], laid, known, lists.unite):
         if isinstance(below, (dict, list)):
             component.leave(path)

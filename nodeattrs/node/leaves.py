@@ -29,6 +29,9 @@ def _set(component: ComponentTree, place: Place, above: Path, tree: dict[Any, An
         path, found = (*above, key), below(place, key)
         standing = thing_of(found)
         if type(value) is dict and isinstance(standing, dict):
+            ledger = component.ledger
+            if not value and ledger.provenance:
+                ledger.met_empty(component.slot, path, ledger.marks.here(0))
             _set(component, found, path, value, unless)
         elif unless and standing is not ABSENT and standing is not None:
             component.silent(path, value, depth=0)

@@ -375,7 +375,7 @@ class Ledger(dict[Any, Any]):
                 self._remember(slot, path, ("silent", value, mark, 0))
 
     def met_empty(self, slot: int, path: Path, mark: int) -> None:
-        """Note an empty map that was laid over an empty one: without that, it would be read."""
+        """Note an empty map that was laid over another one: without that, it would be read."""
         if self.provenance:
             with self.lock:
                 by = setters_in(self.trees[slot], self.trees[slot].origin, path)[0].source
