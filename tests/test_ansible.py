@@ -25,7 +25,9 @@ from nodeattrs.adapters.ansible import (
     reasons,
 )
 from nodeattrs.adapters.ansible import Variables as Answered
+from nodeattrs.adapters.ansible.ini import names_of
 from nodeattrs.adapters.ansible.levels import MERGE
+from nodeattrs.adapters.ansible.templates import mentioned
 from nodeattrs.cli import main
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.trace import Outcome
@@ -330,3 +332,52 @@ def test_hosts_of_a_pattern_at_places_of_it(case: str):
     """What is no place belongs to the name, which no host has. Here {} is 5,000 digits more, more than Python reads."""
     place, *expected = case.replace("{}", "9" * 5000).split()
     assert Inventory("a,b,c,d,e,").matching(f"all[{place}]") == expected
+
+
+ODD = {
+    "a pattern of many brackets": ({}, lambda read: read.matching(f"~{'(' * 5_000}"), "is no regular expression"),
+    "a range beyond all names": ({}, lambda _: list(names_of("w[:9999999999999999999]")), "more than 100,000 names"),
+    "a key without a value in ansible.cfg": ({"ansible.cfg": "[s]\np\n f"}, None, "contains parsing errors"),
+    "a key twice in ansible.cfg": ({"ansible.cfg": "[s]\np=1\np=2"}, None, "already exists"),
+    "a list to ask for": (
+        {"p.yml": "- hosts: all\n  vars_prompt: [{name: [a]}]\n  tasks: [{name: t, debug: }]\n"},
+        lambda read: Playbook(read, "p.yml").task("t", "web1").vars,
+        "is a text, and not ['a']",
+    ),
+    "a role with a name that no disk has": (
+        {"p.yml": f"- hosts: all\n  roles: [{'a' * 300}]\n"},
+        lambda read: Playbook(read, "p.yml").tasks("web1"),
+        "no role aaa",
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "ask", "shown"), ODD.values(), ids=ODD)
+def test_what_is_odd_is_an_error_that_says_so(tree: Tree, files: dict[str, str], ask: Any, shown: str):
+    def answer() -> Any:
+        return (ask or (lambda read: read.host("web1")))(tree(files))
+
+    with pytest.raises(AnsibleError) as caught:
+        answer()
+
+    assert shown in str(caught.value)
+
+
+def test_bytes_that_are_no_text_in_a_configuration_harm_no_other_key(tree: Tree, tmp_path: Path):
+    (tmp_path / "ansible.cfg").write_bytes(b"[defaults]\n# caf\xe9\nx=\xe9\nhash_behaviour=merge\n")
+
+    assert "merge" == tree({}).config.hash_behaviour
+
+
+def test_names_are_found_however_deep_a_value_is():
+    deep: Any = "{{ a }}"
+    for _ in range(5_000):
+        deep = [deep]
+
+    assert ["a"] == mentioned(deep)
+
+
+def test_a_number_that_is_too_long_to_be_shown_is_a_text(tree: Tree):
+    """In hexadecimal digits as in decimal ones, which Python reads as none."""
+    for number in (f"0x{'f' * 4_000}", "9" * 5_000):
+        assert number == tree({"hosts": f"web1 a={number}\n"}).host("web1").vars["a"]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.changes.asking import Ask
+from nodeattrs.changes.comparing import Part, differences
 from nodeattrs.changes.git import Git
 from nodeattrs.changes.hunks import Hunks
 from nodeattrs.changes.impact import Asking, Group, Impact, impact
@@ -866,6 +867,20 @@ class TestSecretsInTrees:
     def test_another_secret_is_a_change(self):
         assert [one.path for one in changes({"a": Sensitive("x")}, {"a": Sensitive("y")})] == [("a",)]
         assert not changes({"a": Sensitive("x")}, {"a": Sensitive("x")})
+
+
+class TestDepth:
+    def test_what_is_nested_too_deep_to_compare_differs_as_a_whole(self):
+        """Whatever stands beside it is compared as ever."""
+        deep: list[object] = []
+        for _ in range(1_500):
+            deep = [deep]
+        sides = ({"attribute": Part(tree, lambda _: ())} for tree in ({"a": 1, "b": 1}, {"a": deep, "b": 2}))
+
+        a, b = differences(*sides, ("/x", "/y"))
+
+        assert (("a",), "nested too deep to compare") == (a.path, a.after.data)
+        assert (("b",), 1, 2) == (b.path, b.before.data, b.after.data)
 
 
 class TestSharedFacts:

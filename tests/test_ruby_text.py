@@ -129,6 +129,9 @@ class TestRefused:
             ("run_list 'a'\nname('x', 'y')", 2, "name takes one value"),
             ("env_run_lists 'prod' => []", 1, 'env_run_lists needs a list for "_default"'),
             ("default_attributes('a' => [1,\n'b')", 2, "Ruby syntax error"),
+            ("name 'x'\n0=>:", 2, "Ruby syntax error"),
+            (f"default_attributes('a' => 0x{'f' * 4_000})", 1, "is a number of more than 4300 digits"),
+            (f"default_attributes(0x{'f' * 4_000} => 1)", 1, "is a number of more than 4300 digits"),
         ],
     )
     def test_what_only_ruby_knows_is_refused_with_its_line(self, tmp_path, text, line, shown):

@@ -226,13 +226,23 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
             one, other = old.get(step, ABSENT), new.get(step, ABSENT)
             if _is_same(one, other):
                 continue
-            sides = [*zip((one, other), tops, strict=True)]
-            if kind == "resource" and ABSENT in (one, other):  # it comes or goes as a whole
-                old_one, new_one = (value_of(value if value is ABSENT else _plain(value, top)) for value, top in sides)
-                yield Difference(kind, (step,), old_one, new_one)
-                continue
-            for change in changes(*({} if value is ABSENT else {step: _plain(value, top)} for value, top in sides)):
-                yield Difference(kind, change.path, value_of(change.before), value_of(change.after))
+            try:
+                found = [*_differing(kind, step, (one, other), tops)]
+            except RecursionError:
+                shown = [value if value is ABSENT else "nested too deep to compare" for value in (one, other)]
+                found = [Difference(kind, (step,), *map(value_of, shown))]
+            yield from found
+
+
+def _differing(kind: str, step: Any, values: tuple[Any, Any], tops: tuple[str, str]) -> Iterator[Difference]:
+    """In what two values at one step differ."""
+    sides = [*zip(values, tops, strict=True)]
+    if kind == "resource" and ABSENT in values:  # it comes or goes as a whole
+        old, new = (value_of(value if value is ABSENT else _plain(value, top)) for value, top in sides)
+        yield Difference(kind, (step,), old, new)
+        return
+    for change in changes(*({} if value is ABSENT else {step: _plain(value, top)} for value, top in sides)):
+        yield Difference(kind, change.path, value_of(change.before), value_of(change.after))
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -108,7 +108,7 @@ class Repository:
     def _with_chefs(self, config: Config) -> Config:
         """With what Chef's own configuration says; one that cannot be read is a warning."""
         names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
-        path = next((path for path in map(self.root.joinpath, names) if path.is_file()), None)
+        path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
         if path is None:
             return config
         try:
@@ -290,7 +290,7 @@ class Repository:
         files = [name] if name.endswith(".json") else list(self._locks_of(name, group))
         for file in files:
             path = pathlib.Path(os.path.realpath(self.root / file))
-            if path.is_relative_to(os.path.realpath(self.root)) and path.is_file():
+            if path.is_relative_to(os.path.realpath(self.root)) and os.path.isfile(path):
                 policy = self._from(path, "policy", name, partial(read_policy, name))
                 if name in (file, policy.name):
                     return policy

@@ -359,7 +359,7 @@ def finder(cookbook: Callable[[str], Cookbook]) -> Callable[[str, str, str], str
             raise BadName(f"{file!r} cannot be a file of a cookbook", hint="write a relative path without ..")
         root = cookbook(name).root
         for place in (folder, f"{folder}/default"):
-            if root is not None and (root / place / file).is_file():
+            if root is not None and os.path.isfile(os.path.join(root, place, file)):
                 return str(root / place / file)
         raise BadArgument(f"cookbook {name} has no {folder}/{file}")
 

@@ -13,7 +13,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
 
-from nodeattrs.core.budget import MAX_DIGITS, Budget
+from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError, missing_extra
 from nodeattrs.lazily import regexp
@@ -343,9 +343,12 @@ class Ruby:
         text = self._slice(node).replace("_", "")
         octal = _OCTAL.fullmatch(text)
         try:
-            return int(octal[1] + octal[2], 8) if octal else int(text.lower().replace("0d", ""), 0)
+            number = int(octal[1] + octal[2], 8) if octal else int(text.lower().replace("0d", ""), 0)
         except ValueError:
-            raise self.refused(node, f"is a number of more than {MAX_DIGITS} digits") from None
+            number = None
+        if number is None or too_long(number):
+            raise self.refused(node, f"is a number of more than {MAX_DIGITS} digits")
+        return number
 
     def _float(self, node: Node, depth: int) -> float:
         try:
@@ -460,8 +463,9 @@ def _parsed(text: Text) -> Node:
     except ValueError:
         raise budget.passed("seconds") from None
     if tree.root_node.has_error:
-        wrong = next(node for node in _nodes(tree.root_node) if node.is_error or node.is_missing)
-        raise text.error("Ruby syntax error", wrong.start_byte, kind="")
+        wrong = [node for node in _nodes(tree.root_node) if node.has_error]
+        first = next((node for node in wrong if node.is_error or node.is_missing), wrong[-1])
+        raise text.error("Ruby syntax error", first.start_byte, kind="")
     return tree.root_node
 
 

@@ -137,12 +137,12 @@ def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str)
 def _read(file: Path) -> dict[tuple[str, str], str]:
     import configparser
 
-    parser = configparser.RawConfigParser(inline_comment_prefixes=(";",), strict=False, allow_no_value=True)
+    parser = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     try:
-        parser.read_string(file.read_text(encoding="utf-8"), file.name)
-    except (configparser.Error, OSError, UnicodeDecodeError) as error:
+        parser.read_string(file.read_text(encoding="utf-8", errors="surrogateescape"), file.name)
+    except (configparser.Error, OSError) as error:
         raise AnsibleError("setting", f"cannot be read: {str(error).splitlines()[0]}", file=file.name) from None
-    return {(name, key): value or "" for name in parser.sections() for key, value in parser.items(name)}
+    return {(name, key): value for name in parser.sections() for key, value in parser.items(name)}
 
 
 NAMES = tuple(one.name for one in fields(Config) if one.name != "file")

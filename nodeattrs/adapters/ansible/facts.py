@@ -6,6 +6,7 @@ A fact `ansible_x` is a variable of that name and `ansible_facts.x`. It knows no
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from nodeattrs.adapters.ansible.config import Config
@@ -44,7 +45,7 @@ class Facts:
         """The facts of a host under their own names, and the file; nothing where there is none. raises: AnsibleError"""
         for name in (f"{self._prefix}s1_{host}", f"{self._prefix}{host}", host):
             path = self.folder / name if self.folder is not None else None
-            if path is not None and path.is_file():
+            if path is not None and os.path.isfile(path):
                 try:
                     tree = json.loads(path.read_text(encoding="utf-8"))
                     tree = json.loads(tree["__payload__"]) if "__payload__" in tree else tree

@@ -125,7 +125,7 @@ class Files:
         """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
         for candidate in (name, *(name + extension for extension in extensions)):
             path = folder / candidate
-            if ("/" not in name and candidate not in self.listed(folder)) or not path.exists():
+            if ("/" not in name and candidate not in self.listed(folder)) or not os.path.exists(path):
                 continue  # a link may lead nowhere
             paths = self.walked(path, extensions) if path.is_dir() else iter((path,))
             return [layer for layer in map(read, paths) if layer is not None]

@@ -6,6 +6,7 @@ a task without conditions, is read. It knows no order of tasks.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -136,7 +137,7 @@ class Happened:
 
     def _read(self, where: Around, given: dict[Any, Any], name: str) -> list[Layer] | None:
         """The layers of what is included; None where it is not there, or would fail."""
-        path = next((folder / name for folder in where.sought("vars") if (folder / name).exists()), None)
+        path = next((folder / name for folder in where.sought("vars") if os.path.exists(folder / name)), None)
         if path is None:
             return None
         if "dir" not in given:

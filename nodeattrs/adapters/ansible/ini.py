@@ -16,6 +16,7 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY, Group, Host, Tree
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Lines
+from nodeattrs.core.budget import too_long
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
 from nodeattrs.typed import Any
@@ -62,13 +63,13 @@ def _plain(value: Any) -> Any:
         return {_plain_key(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, bytes):
         return value.decode("utf-8", "surrogateescape")
-    if value is ...:
+    if value is ... or (type(value) is int and too_long(value)):  # one in decimal digits is none for Python, too
         raise ValueError("no value")
     return str(value) if isinstance(value, complex) else value
 
 
 def _plain_key(key: Any) -> Any:
-    return key if isinstance(key, (str, int, float, type(None))) else str(key)
+    return _plain(key) if isinstance(key, (str, int, float, type(None))) else str(key)
 
 
 def names_of(pattern: str, file: str | None = None, line: int | None = None) -> Iterator[str]:
@@ -111,7 +112,7 @@ def _range(text: str) -> list[str]:
     if width and width != len(last):
         raise ValueError("its start has leading zeros and another width than its end")
     numbers = range(int(first), int(last) + 1, step)
-    if len(numbers) > MOST_NAMES:
+    if numbers[MOST_NAMES:]:
         raise ValueError(f"it makes more than {MOST_NAMES:,} names")
     return [str(number).zfill(width) for number in numbers]
 

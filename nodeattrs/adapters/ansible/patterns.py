@@ -87,8 +87,9 @@ def _named(part: str, known: Known) -> list[str]:
         with warnings.catch_warnings():  # of what Python may read as a set of sets some day
             warnings.simplefilter("ignore", FutureWarning)
             fits = re.compile(part[1:] if part.startswith("~") else translate(part)).match
-    except re.error as error:
-        raise AnsibleError("inventory", f"the pattern {part!r} is no regular expression: {error}") from None
+    except (re.error, RecursionError, OverflowError) as error:
+        shown = repr(part if len(part) <= 80 else f"{part[:80]}…")
+        raise AnsibleError("inventory", f"the pattern {shown} is no regular expression: {error}") from None
     found: dict[str, None] = {}
     for name, group in tree.items():
         if fits(name):

@@ -5,6 +5,7 @@ It knows no tasks; what stands under `tasks` is handed on with its place.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -126,6 +127,8 @@ def prompts(play: Play, inventory: Inventory) -> list[Layer]:
     found = []
     for index, entry in enumerate(play.entries("vars_prompt")):
         name = entry.get("name") if isinstance(entry, dict) else None
+        if isinstance(name, (dict, list)):
+            raise play.error("wrong-shape", f"`name` is a text, and not {name!r}", "vars_prompt", index)
         if name is None or name in given:
             continue
         origin = play.document.locator("vars_prompt", str(name), (*play.at, "vars_prompt", index)).at(())
@@ -163,7 +166,7 @@ def _first_of(play: Play, names: list[Any], look_up: LookUp) -> Any:
         name = filled(str(one), look_up)
         if name is ABSENT:
             return ABSENT
-        path = next((path for path in (play.folder / "vars" / name, play.folder / name) if path.is_file()), None)
+        path = next((path for path in (play.folder / "vars" / name, play.folder / name) if os.path.isfile(path)), None)
         if path is not None:
             return path
     return None

@@ -5,6 +5,7 @@ It knows no tasks and no levels but the two at which a role's files stand.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -179,7 +180,7 @@ class Roles:
 
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
         for candidate in self._candidates(name, folder, by):
-            if candidate.is_dir():
+            if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
                 return candidate
         line = asked.document.place(asked.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
@@ -210,8 +211,8 @@ class Roles:
     def file(folder: Path, stem: str) -> Path | None:
         """The file of a name in a folder of a role, or the folder of that name."""
         candidates = [folder / (stem + suffix) for suffix in _SUFFIXES]
-        found = next((one for one in candidates if one.is_file()), None)
-        return found or (folder / stem if (folder / stem).is_dir() else None)
+        found = next((one for one in candidates if os.path.isfile(one)), None)
+        return found or (folder / stem if os.path.isdir(folder / stem) else None)
 
     def _meta(self, role: Path) -> Document | None:
         """A role's `meta/main`, where it is a map."""

@@ -53,10 +53,10 @@ class Sources:
         """Read all sources. raises: AnsibleError of kind "unparsed", where the configuration asks for it"""
         for source in sources:
             path = self.files.folder / source
-            if "," in source and not path.exists():
+            if "," in source and not os.path.exists(path):
                 self._host_list(source)  # beside it there are no files of variables
             else:
-                self._place(path if path.is_dir() else path.parent)
+                self._place(path if os.path.isdir(path) else path.parent)
                 self._parsed += self._path(path)
         self.dynamic.check()
         if self._parsed:
@@ -81,7 +81,7 @@ class Sources:
         self._parsed += 1
 
     def _path(self, path: Path) -> bool:
-        if path.is_dir():
+        if os.path.isdir(path):
             read = [self._path(one) for one in self._entries(path)]
             if not read:
                 self._unparsed(path, "there is nothing to read in this folder")

@@ -6,6 +6,7 @@ weighed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -150,7 +151,7 @@ class Walk:
         name = arguments.get("file") if isinstance(arguments, dict) else arguments
         plain = filled(str(name), self._now(inside).known)
         paths = [] if plain is ABSENT else [folder / plain for folder in (inside.folder, *inside.sought("tasks"))]
-        path = next((one for one in paths if one.is_file()), None)
+        path = next((one for one in paths if os.path.isfile(one)), None)
         if path is not None:
             if kind == "include_tasks":
                 self.joined += imported_from(inside, path, self.roles)
@@ -279,7 +280,7 @@ def imported_by(role: Role, outside: Around, roles: Roles, stem: str = "main") -
 def _imported_by_file(outside: Around, arguments: Any, roles: Roles) -> Iterator[Role]:
     name = str(arguments.get("file") if isinstance(arguments, dict) else arguments)
     folders = (outside.folder, *outside.sought("tasks"))
-    path = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    path = next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
     if path is not None:
         yield from imported_from(outside, path, roles)
 

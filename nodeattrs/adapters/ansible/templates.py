@@ -39,13 +39,16 @@ def mentioned(value: Any) -> list[str]:
     >>> mentioned({"a": "{{ proto }}://{{ hosts[0].name | default('x') }}"})
     ['proto', 'hosts']
     """
-    if isinstance(value, (dict, list)):
-        entries = value.values() if isinstance(value, dict) else value
-        return list(dict.fromkeys(name for entry in entries for name in mentioned(entry)))
-    if not is_template(value):
-        return []
-    bodies = (_TEXTS.sub("''", body) for body in _BODY.findall(value))
-    return list(dict.fromkeys(name for body in bodies for name in _NAME.findall(body) if name not in _WORDS))
+    found: dict[str, None] = {}
+    ahead = [value]  # no recursion: a value may be as deep as a tree
+    while ahead:
+        one = ahead.pop()
+        if isinstance(one, (dict, list)):
+            ahead += reversed(list(one.values() if isinstance(one, dict) else one))
+        elif is_template(one):
+            bodies = (_TEXTS.sub("''", body) for body in _BODY.findall(one))
+            found |= dict.fromkeys(name for body in bodies for name in _NAME.findall(body) if name not in _WORDS)
+    return [*found]
 
 
 def filled(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
