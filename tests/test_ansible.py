@@ -25,7 +25,7 @@ from nodeattrs.adapters.ansible import (
     reasons,
 )
 from nodeattrs.adapters.ansible import Variables as Answered
-from nodeattrs.adapters.ansible.ini import names_of
+from nodeattrs.adapters.ansible.ini import hosts_of, names_of
 from nodeattrs.adapters.ansible.levels import MERGE
 from nodeattrs.adapters.ansible.templates import mentioned
 from nodeattrs.cli import main
@@ -339,6 +339,8 @@ ODD = {
     "a range beyond all names": ({}, lambda _: list(names_of("w[:9999999999999999999]")), "more than 100,000 names"),
     "a key without a value in ansible.cfg": ({"ansible.cfg": "[s]\np\n f"}, None, "contains parsing errors"),
     "a key twice in ansible.cfg": ({"ansible.cfg": "[s]\np=1\np=2"}, None, "already exists"),
+    "a port of too many digits": ({}, lambda _: hosts_of(f"w:{'9' * 5_000}"), "a port of more than 4300 digits"),
+    "the same in a list of hosts": ({}, lambda _: Inventory(f"w:{'9' * 5_000},"), "a port of more than 4300 digits"),
     "a list to ask for": (
         {"p.yml": "- hosts: all\n  vars_prompt: [{name: [a]}]\n  tasks: [{name: t, debug: }]\n"},
         lambda read: Playbook(read, "p.yml").task("t", "web1").vars,
@@ -367,6 +369,28 @@ def test_bytes_that_are_no_text_in_a_configuration_harm_no_other_key(tree: Tree,
     (tmp_path / "ansible.cfg").write_bytes(b"[defaults]\n# caf\xe9\nx=\xe9\nhash_behaviour=merge\n")
 
     assert "merge" == tree({}).config.hash_behaviour
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_octal_escape_is_a_letter_however_large(tree: Tree):
+    assert "ĉ" == tree({}, extra_vars=["b=\\411"]).host("web1").vars["b"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_of_a_pattern_to_ignore_nobody_is_warned(tree: Tree):
+    tree({"ansible.cfg": "[defaults]\ninventory_ignore_patterns=[[x]\n"})
+
+
+def test_variables_may_be_as_deep_as_a_file():
+    deep: Any = Vault("x")
+    for _ in range(700):
+        deep = {1: deep}
+
+    found = as_json(deep)
+    for _ in range(700):
+        found = found["1"]
+
+    assert {"__ansible_vault": "x"} == found
 
 
 def test_names_are_found_however_deep_a_value_is():

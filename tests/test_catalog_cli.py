@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from nodeattrs.catalog import Catalog, Resource, ref_of
 from nodeattrs.catalog.types import Site
@@ -110,6 +111,17 @@ class TestCommand:
         assert '"File[/etc/ntp.conf]" -> "Service[ntpd]";' in capsys.readouterr().out
         assert main(["catalog", "graph", "--as", "mermaid", "--from", "catalog.json"]) == 0
         assert capsys.readouterr().out.startswith("flowchart LR\n")
+
+    @pytest.mark.parametrize("words", ["check", "order", "graph", "explain Package[ntp]", "impact Package[ntp]"])
+    def test_yaml_says_what_json_says(self, words, capsys):
+        """Of references, too, which are texts of a kind of their own."""
+        write(NTP)
+        said = []
+        for form in ("json", "yaml"):
+            assert main(["catalog", *words.split(), "--from", "catalog.json", "--format", form]) == 0
+            said.append(capsys.readouterr().out)
+
+        assert json.loads(said[0]) == yaml.safe_load(said[1])
 
     def test_apply_writes_below_the_root_and_keeps_a_report(self, capsys):
         """

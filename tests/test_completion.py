@@ -69,6 +69,7 @@ class TestBash:
             (["node", "r"], {"rm", "restore"}),
             (["node", "rm", "r"], set()),
             (["fleet", "r"], {"resolve"}),
+            (["bindings", "inject", "k"], set()),  # its keys are known to code
             (["fleet", "resolve", "--jo"], {"--jobs"}),
         ],
         ids=lambda given: " ".join(given) if isinstance(given, list) else "",

@@ -230,7 +230,7 @@ def differences(before: Answered, after: Answered, tops: tuple[str, str]) -> Ite
                 found = [*_differing(kind, step, (one, other), tops)]
             except RecursionError:
                 shown = [value if value is ABSENT else "nested too deep to compare" for value in (one, other)]
-                found = [Difference(kind, (step,), *map(value_of, shown))]
+                found = [Difference(kind, (step,), value_of(shown[0]), value_of(shown[1]))]
             yield from found
 
 

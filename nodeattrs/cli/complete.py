@@ -147,6 +147,9 @@ class _Asked:
             yield spell((*path, key)) + ("." if isinstance(value, dict) and value else "")
 
     def _keys(self) -> list[str]:
+        """Those of Hiera; of bindings only their code has all, and nobody has asked to run that."""
+        if "hiera" not in self.options:
+            return []
         from nodeattrs.cli.hiera import keys_known
 
         return sorted(keys_known(self.options))

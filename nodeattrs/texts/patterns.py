@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache, partial, reduce
 from math import prod
 from operator import or_
@@ -139,8 +140,7 @@ def expression(source: str, flags: int = 0, spelled: str | None = None, *, beyon
     why = f"{beyond} cannot be translated"
     if not beyond:
         try:
-            with warnings.catch_warnings():  # of what Python may read as a set of sets some day
-                warnings.simplefilter("ignore", FutureWarning)
+            with _unwarned():
                 plain = re.compile(wanted, flags)
                 tries = _judged(wanted, plain.flags)
         except _Ambiguous as error:
@@ -151,6 +151,21 @@ def expression(source: str, flags: int = 0, spelled: str | None = None, *, beyon
     if tries is None and timed() is None:
         raise BadPattern(why, hint=None if has_regex() else _HINT)
     return Expression(source, plain, tries, timed)
+
+
+@lru_cache(maxsize=512)
+def compiled(source: str, flags: int = 0) -> re.Pattern[str]:
+    """An expression as `re` has it, which may run for ever. raises: re.error, RecursionError, OverflowError"""
+    with _unwarned():
+        return re.compile(source, flags)
+
+
+@contextmanager
+def _unwarned() -> Iterator[None]:
+    """Where nobody is warned of what Python may read as a set of sets some day."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
 
 
 def _timed(wanted: str, flags: int, beyond: bool) -> _Engine | None:

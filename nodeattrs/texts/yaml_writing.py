@@ -55,6 +55,13 @@ def _tagged(dumper: Any, value: Tagged) -> Any:
     return node
 
 
+def _plain_text(dumper: Any, value: str) -> Any:
+    return dumper.represent_data(str.__str__(value))  # a text of a kind of its own, such as a reference
+
+
+for _each in (_Aliased, _Spread, _Blocks, _QuickBlocks):
+    _each.add_multi_representer(str, _plain_text)
+
 for _dumper in (_Blocks, _QuickBlocks):
     _dumper.add_representer(str, _text)
     _dumper.add_representer(Tagged, _tagged)

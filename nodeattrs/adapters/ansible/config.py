@@ -13,6 +13,7 @@ from pathlib import Path
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
 from nodeattrs.records import dataclass, fields, replace
+from nodeattrs.texts.patterns import compiled
 from nodeattrs.typed import Any
 
 _IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
@@ -78,7 +79,7 @@ def _sources(text: str, folder: Path) -> tuple[str, ...]:
 
 def _patterns(text: str, folder: Path) -> tuple[str, ...]:
     for pattern in _list(text, folder):
-        re.compile(pattern)
+        compiled(pattern)
     return _list(text, folder)
 
 
@@ -128,7 +129,7 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
 def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str) -> Any:
     try:
         return made(text, folder)
-    except (KeyError, ValueError, re.error):
+    except (KeyError, ValueError, re.error, RecursionError, OverflowError):
         raise AnsibleError(
             "setting", f"{where}: {text!r} cannot be read", hint="docs/ansible.md lists the keys"
         ) from None

@@ -45,7 +45,8 @@ def words(text: str) -> dict[str, Any]:
 
 
 def _character(match: re.Match[str]) -> str:
-    return match[0].encode("latin-1").decode("unicode_escape")
+    text = match[0]
+    return chr(int(text[1:], 8)) if text[1] in "01234567" else text.encode("latin-1").decode("unicode_escape")
 
 
 def _unquoted(text: str) -> str:

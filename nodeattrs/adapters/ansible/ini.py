@@ -16,7 +16,7 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY, Group, Host, Tree
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Lines
-from nodeattrs.core.budget import too_long
+from nodeattrs.core.budget import MAX_DIGITS, too_long
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
 from nodeattrs.typed import Any
@@ -117,12 +117,19 @@ def _range(text: str) -> list[str]:
     return [str(number).zfill(width) for number in numbers]
 
 
+def port_in(digits: str, file: str | None = None, line: int | None = None) -> int:
+    """A port, as it is written behind a name. raises: AnsibleError"""
+    if len(digits) > MAX_DIGITS:
+        raise AnsibleError("inventory", f"a port of more than {MAX_DIGITS} digits", file=file, line=line)
+    return int(digits)
+
+
 def hosts_of(word: str, file: str | None = None, line: int | None = None) -> tuple[list[str], int | None]:
     """The hosts that a word names, and their port, if it says one. raises: AnsibleError"""
     found = _PORT.fullmatch(word)
     port = None
     if found and (found["address"] is not None or word.count(":") == 1 or _RANGE.search(word)):
-        word, port = found["address"] or found["name"], int(found["port"])
+        word, port = found["address"] or found["name"], port_in(found["port"], file, line)
         if found["address"] is not None:
             return [word], port
     return list(names_of(word, file, line)), port

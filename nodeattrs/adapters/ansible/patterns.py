@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-import warnings
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
 
@@ -13,6 +12,7 @@ from nodeattrs.adapters.ansible.groups import Group, Warn
 from nodeattrs.core.budget import MAX_DIGITS
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.texts.patterns import compiled
 from nodeattrs.typed import Any
 
 
@@ -84,9 +84,7 @@ def _named(part: str, known: Known) -> list[str]:
     if part in hosts:
         return [part]
     try:
-        with warnings.catch_warnings():  # of what Python may read as a set of sets some day
-            warnings.simplefilter("ignore", FutureWarning)
-            fits = re.compile(part[1:] if part.startswith("~") else translate(part)).match
+        fits = compiled(part[1:] if part.startswith("~") else translate(part)).match
     except (re.error, RecursionError, OverflowError) as error:
         shown = repr(part if len(part) <= 80 else f"{part[:80]}…")
         raise AnsibleError("inventory", f"the pattern {shown} is no regular expression: {error}") from None

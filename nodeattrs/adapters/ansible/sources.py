@@ -23,6 +23,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Document
+from nodeattrs.texts.patterns import compiled
 
 
 class NotRun(Exception):
@@ -75,7 +76,7 @@ class Sources:
         for word in filter(None, (part.strip() for part in source.split(","))):
             found = re.fullmatch(r"(.*):(\d+)", word)
             is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))
-            name, port = (found[1].strip("[]"), int(found[2])) if found and is_port else (word, None)
+            name, port = (found[1].strip("[]"), ini.port_in(found[2])) if found and is_port else (word, None)
             own = self.tree.port_of(name, port)
             self.tree.note(self.tree.host(name, "ungrouped"), own, Origin("inventory", word), "a list of hosts")
         self._parsed += 1
@@ -92,7 +93,7 @@ class Sources:
         for name in self.files.listed(folder):
             hidden = name.startswith(".") or name in ("group_vars", "host_vars")
             ignored = name.endswith(self.config.inventory_ignore_extensions)
-            if hidden or ignored or any(re.search(one, name) for one in self.config.inventory_ignore_patterns):
+            if hidden or ignored or any(compiled(one).search(name) for one in self.config.inventory_ignore_patterns):
                 continue
             yield folder / name
 

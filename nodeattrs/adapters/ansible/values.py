@@ -6,6 +6,7 @@ A value that is encrypted stays closed here; `vault` opens it.
 from __future__ import annotations
 
 import datetime
+from collections.abc import Callable
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
@@ -62,19 +63,24 @@ class Unsafe(str):
     __slots__ = ()
 
 
+def _each(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | None = None) -> Any:
+    """A tree of its own with other leaves and keys. One frame a level, since it may be as deep as a file can be."""
+    if isinstance(value, dict):
+        made = {}
+        for step, entry in value.items():
+            made[step if key is None else key(step)] = _each(entry, leaf, key)
+        return made
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        return leaf(value)
+    entries = []
+    for entry in value:
+        entries.append(_each(entry, leaf, key))
+    return entries
+
+
 def unsafe(value: Any) -> Any:
     """A value whose texts are no templates."""
-    if isinstance(value, str):
-        return Unsafe(value)
-    if isinstance(value, dict):
-        return {key: unsafe(entry) for key, entry in value.items()}
-    return [unsafe(entry) for entry in value] if isinstance(value, list) else value
-
-
-def _apart(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _apart(entry) for key, entry in value.items()}
-    return [_apart(entry) for entry in value] if isinstance(value, list) else value
+    return _each(value, lambda one: Unsafe(one) if isinstance(one, str) else one)
 
 
 _VAULTS = ("!vault", "!vault-encrypted")
@@ -100,7 +106,7 @@ class _Ansible(Safe):
         return super().made(frame)
 
     def aliased(self, value: Any, event: Any) -> Any:
-        return _apart(value)
+        return _each(value, lambda one: one)
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         value = super().key(frame, value, event)
@@ -163,13 +169,13 @@ def _marked(text: Text) -> Mark:
 
 def as_attribute(value: Any) -> Any:
     """A value that a node can hold: keys are texts, and what is encrypted is a secret."""
-    if isinstance(value, dict):
-        return {str(key): as_attribute(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [as_attribute(entry) for entry in value]
-    if isinstance(value, Vault):
-        return Encrypted(value.text, "Ansible Vault was not decrypted")
-    return value if isinstance(value, Sensitive) else as_json(value)
+
+    def leaf(one: Any) -> Any:
+        if isinstance(one, Vault):
+            return Encrypted(one.text, "Ansible Vault was not decrypted")
+        return one if isinstance(one, Sensitive) else as_json(one)
+
+    return _each(value, leaf, str)
 
 
 def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
@@ -181,19 +187,19 @@ def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
     >>> as_json({None: Vault("x"), 1: (2,)})
     {'null': {'__ansible_vault': 'x'}, '1': [2]}
     """
-    if isinstance(value, dict):
-        return {_json_key(key): as_json(entry, marked=marked, withheld=withheld) for key, entry in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [as_json(entry, marked=marked, withheld=withheld) for entry in value]
-    if isinstance(value, (Vault, Decrypted)) and not withheld:
-        return {"__ansible_vault": value.text}
-    if isinstance(value, (Sensitive, Vault)):
-        return {"$sensitive": "withheld"}
-    if isinstance(value, Unsafe):
-        return {"__ansible_unsafe": str(value)} if marked else str(value)
-    if isinstance(value, (datetime.date, datetime.datetime)):
-        return value.isoformat()
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+    def leaf(one: Any) -> Any:
+        if isinstance(one, (Vault, Decrypted)) and not withheld:
+            return {"__ansible_vault": one.text}
+        if isinstance(one, (Sensitive, Vault)):
+            return {"$sensitive": "withheld"}
+        if isinstance(one, Unsafe):
+            return {"__ansible_unsafe": str(one)} if marked else str(one)
+        if isinstance(one, (datetime.date, datetime.datetime)):
+            return one.isoformat()
+        return one.decode("utf-8", "replace") if isinstance(one, bytes) else one
+
+    return _each(value, leaf, _json_key)
 
 
 def _json_key(key: Any) -> str:
