@@ -17,6 +17,8 @@ nodeattrs.errors.WordNotKnownHere: 'node' is known only while a recipe or attrib
 
 from __future__ import annotations
 
+import sys
+
 from nodeattrs.errors import WordNotKnownHere
 from nodeattrs.runs.platform_words import QUESTIONS
 from nodeattrs.runs.readers import READERS
@@ -108,6 +110,27 @@ _ALL = [
     "node",
     *READERS,
 ]
+
+
+class _Word:
+    """Finds a word of the file that runs at once: Python comes to `__getattr__` by an error."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module: Any, kind: type) -> Any:
+        if (words := words_now()) is not None:
+            own, known, _ = words
+            if self._name in known:
+                return known[self._name]
+            if self._name in own:
+                return own[self._name]
+        return __getattr__(self._name)
+
+
+sys.modules[__name__].__class__ = type("Words", (type(sys),), {name: _Word(name) for name in _ALL})
 
 
 def __getattr__(name: str) -> Any:

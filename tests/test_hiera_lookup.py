@@ -20,7 +20,9 @@ from nodeattrs.adapters.hiera import (
     HieraError,
     KeyNotFound,
     Sensitive,
+    answers,
 )
+from nodeattrs.adapters.hiera.locations import located
 from nodeattrs.errors import BadArgument, BadName, EnvironmentNotFound, NotFound, TooDeep
 from tests import hiera_trees
 from tests.hiera_trees import Site, written
@@ -293,6 +295,38 @@ class TestATreeAndItsScopes:
         scope.tree.forget()
         assert (2, 3) == (scope.tree.scope(node="web1").lookup("k"), scope.tree.scope(node="web1").lookup("l"))
 
+    def test_an_entry_looks_once_for_all_nodes_of_which_its_variables_say_the_same(
+        self, site: Site, monkeypatch: pytest.MonkeyPatch
+    ):
+        """
+        Each node's own file is its own; where a disk decides, it is asked anew; a long text is as good as a short one.
+        """
+        long = "x" * 250
+        text = (
+            "version: 5\nhierarchy:\n- {name: own, path: 'nodes/%{trusted.certname}.yaml'}\n"
+            "- {name: dc, paths: ['%{facts.dc}.yaml', '%{facts.dc}%{facts.more}.yaml']}\n"
+            "- {name: some, glob: 'some/*.yaml'}\n"
+        )
+        files = {"data/ber.yaml": "k: ber\n", "data/ham.yaml": "k: ham\n", "data/nodes/b.yaml": "k: b\n"}
+        tree = site({"hiera.yaml": text, **files}).tree
+        looked: list[str] = []
+        monkeypatch.setattr(
+            answers,
+            "located",
+            lambda config, entry, speech: looked.append(entry.name) or located(config, entry, speech),
+        )
+
+        def ask(name: str, **facts: str) -> tuple[Any, list[str]]:
+            looked.clear()
+            return tree.scope(facts, node=name).lookup("k", default_value=None), looked[:]
+
+        assert ("ber", ["own", "dc", "some"]) == ask("a", dc="ber")
+        assert ("b", ["own", "some"]) == ask("b", dc="ber")
+        assert ("ham", ["own", "dc", "some"]) == ask("c", dc="ham")
+        assert ("ham", ["some"]) == ask("a", dc="ham")
+        assert (None, ["dc", "some"]) == ask("a", dc=long * 2)
+        assert (None, ["dc", "some"]) == ask("a", dc=long * 2)
+
     def test_threads_share_a_tree(self, site: Site):
         """
         Each node gets its own answer, whoever loads the files.
@@ -377,6 +411,15 @@ class TestFactsAreFromTheNode:
             scope = site({"hiera.yaml": text}, facts={"x": "../..", "list": ["../.."]})
             with pytest.raises(BadLookup, match="leads out"):
                 scope.lookup("k")
+
+    def test_a_name_that_no_disk_has_is_of_nothing_there(self, site: Site):
+        """
+        As in Puppet.
+        """
+        text = ONE + "'%{facts.x}.yaml'\n- {name: two, path: common.yaml}\n"
+        scope = site({"hiera.yaml": text, "data/common.yaml": "k: 1\n"}, facts={"x": "x" * 300})
+
+        assert 1 == scope.lookup("k")
 
     def test_what_the_author_wrote_may_climb(self, site: Site):
         """

@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
-from nodeattrs.adapters.hiera.expressions import planned
+from nodeattrs.adapters.hiera.expressions import planned, put_in
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
-from nodeattrs.adapters.hiera.locations import Level, Place, located
+from nodeattrs.adapters.hiera.locations import Level, Place, located, variables_of
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
@@ -24,6 +24,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.records import NamedTuple
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,11 +38,27 @@ _PER_LOOKUP = 10
 """How many steps a lookup inside of another one is, as near as one can say."""
 _OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
-_MOST_OPTIONS = 256
+_MOST_KEPT = 256
 _kept_options: WeakKeyDictionary[LoadedTree, dict[tuple[Any, ...], tuple[list[Source], Options | None]]] = (
     WeakKeyDictionary()
 )
 """The options of many nodes, by the sources in which they would stand."""
+
+
+class _Looked(NamedTuple):
+    """An entry of hiera.yaml, and where it looks for many nodes.
+
+    names:  the variables on which that hangs; None where more does
+    levels: by what the variables put into its texts; None for none
+    """
+
+    entry: Entry
+    names: list[str] | None
+    levels: dict[tuple[str, ...], Level | None]
+
+
+_kept_entries: WeakKeyDictionary[LoadedTree, dict[tuple[str, ...], tuple[Config, list[_Looked]]]] = WeakKeyDictionary()
+"""The entries of each layer, with what they were read from."""
 
 
 class Asking:
@@ -371,42 +388,57 @@ class Answers:
             return ()
         found = self._levels.get((layer, module))
         if found is None:
-            found = self._levels[layer, module] = tuple(self._resolve(layer, config))
+            found = self._levels[layer, module] = tuple(self._resolve(layer, module or "", config))
             if layer in ("global", "environment") and not config.built_in and _is_bare(found):
                 self.tree.warn_of_nothing(config)
         return found
 
-    def _resolve(self, layer: str, config: Config) -> Iterable[Level]:
+    def _resolve(self, layer: str, module: str, config: Config) -> Iterable[Level]:
+        layers, key = _kept_entries.setdefault(self.tree, {}), (layer, self.environment, module)
+        kept = layers.get(key)
+        if kept is None or kept[0] is not config:  # it was read anew
+            entries = config.defaults if layer == "default_hierarchy" else config.entries
+            kept = layers[key] = config, [_Looked(entry, variables_of(entry), {}) for entry in entries or ()]
         speech = self.in_hierarchies()
-        entries = config.defaults if layer == "default_hierarchy" else config.entries
-        for entry in entries or ():
-            try:
-                locations = located(config, entry, speech)
-                plan = planned(dict(entry.options)) if entry.options else None
-                options = plan(speech) if plan is not None else entry.options
-            except HieraError as error:
-                error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
-                raise
-            if locations is None:
-                source = self.tree.source(entry, None, options, config.file)
-                place = Place(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
-                yield Level((place,), False)
-                continue
-            places = tuple(
-                Place(
-                    layer,
-                    entry.name,
-                    location.declared,
-                    self.tree.shown(location.path),
-                    self.tree.source(entry, location.path, options, config.file),
-                    config.file,
-                    entry.line,
-                    location.folder,
-                )
-                for location in locations
+        for entry, names, levels in kept[1]:
+            texts = None if names is None else put_in(names, speech)
+            level = None if texts is None else levels.get(texts, _UNRESOLVED)
+            if texts is None or level is _UNRESOLVED:
+                level = self._level(layer, config, entry, speech)
+                if texts is not None:
+                    if len(levels) >= _MOST_KEPT:  # each node has a file of its own
+                        levels.clear()
+                    levels[texts] = level
+            if level is not None:
+                yield level
+
+    def _level(self, layer: str, config: Config, entry: Entry, speech: Asking) -> Level | None:
+        """The places of an entry; None where it is built in, and none of them is there."""
+        try:
+            locations = located(config, entry, speech)
+            plan = planned(dict(entry.options)) if entry.options else None
+            options = plan(speech) if plan is not None else entry.options
+        except HieraError as error:
+            error.details = (*error.details, f"in the entry {entry.name!r}, {config.file}:{entry.line}")
+            raise
+        if locations is None:
+            source = self.tree.source(entry, None, options, config.file)
+            place = Place(layer, entry.name, "", f"function {entry.function}", source, config.file, entry.line)
+            return Level((place,), False)
+        places = tuple(
+            Place(
+                layer,
+                entry.name,
+                location.declared,
+                self.tree.shown(location.path),
+                self.tree.source(entry, location.path, options, config.file),
+                config.file,
+                entry.line,
+                location.folder,
             )
-            if not config.built_in or any(place.source is not None for place in places):
-                yield Level(places, True)
+            for location in locations
+        )
+        return Level(places, True) if not config.built_in or any(place.source is not None for place in places) else None
 
     # --- lookup_options
 
@@ -421,7 +453,7 @@ class Answers:
                 merged = self.options_folding(module).result.value
                 found = None if merged is ABSENT else Options(merged)
                 if all(map(self._says_always, sources)):
-                    if len(kept) >= _MOST_OPTIONS:  # each node has a file of its own
+                    if len(kept) >= _MOST_KEPT:  # each node has a file of its own
                         kept.clear()
                     kept[key] = sources, found  # nobody else has their ids as long as they are kept
             self._options[module] = found

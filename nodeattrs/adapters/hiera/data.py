@@ -6,6 +6,7 @@ Files that are not there are remembered too. It knows no hierarchy and no strate
 
 from __future__ import annotations
 
+import errno
 import pathlib
 from collections.abc import Callable, Sequence
 
@@ -33,6 +34,10 @@ class ReadDocument(NamedTuple):
     twice: frozenset[str] = frozenset()
 
 
+_NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
+"""Where Ruby, too, finds no file."""
+
+
 def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
     """Read a file as Puppet reads it.
 
@@ -41,7 +46,7 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
     try:
         content = content_of(path, name)
     except DocumentError as error:
-        if isinstance(error.__cause__, (FileNotFoundError, NotADirectoryError)):
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno in _NOT_THERE:
             raise FileNotFoundError(str(error)) from None
         raise _bad("data_parse_error" if isinstance(error, TooMuch) else "unreadable_file", error) from error
     try:
