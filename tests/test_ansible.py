@@ -5,6 +5,7 @@ What Ansible itself answered is in tests/vectors/ansible.jsonl; here is what it 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 from collections.abc import Callable
@@ -27,11 +28,14 @@ from nodeattrs.adapters.ansible import (
 from nodeattrs.adapters.ansible import Variables as Answered
 from nodeattrs.adapters.ansible.ini import hosts_of, names_of
 from nodeattrs.adapters.ansible.levels import MERGE
+from nodeattrs.adapters.ansible.printing import graph, printed_inventory
 from nodeattrs.adapters.ansible.templates import mentioned
+from nodeattrs.adapters.ansible.values import as_attribute
+from nodeattrs.adapters.ansible.vault import sealed
 from nodeattrs.cli import main
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.trace import Outcome
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, NodeattrsError
 from tests.test_answer import UNKNOWN, VAULT, AnswerExam, Ask
 
 HOSTS = "[site:children]\nweb\ndb\n[web]\nweb1\nweb2\n[db]\ndb1\n[web:vars]\nport=80\n[site:vars]\nport=70\nonly=1\n"
@@ -405,3 +409,24 @@ def test_a_number_that_is_too_long_to_be_shown_is_a_text(tree: Tree):
     """In hexadecimal digits as in decimal ones, which Python reads as none."""
     for number in (f"0x{'f' * 4_000}", "9" * 5_000):
         assert number == tree({"hosts": f"web1 a={number}\n"}).host("web1").vars["a"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda read: printed_inventory(read),
+        lambda read: printed_inventory(read, "yaml"),
+        lambda read: printed_inventory(read, "toml"),
+        lambda read: graph(read, with_variables=True),
+        lambda read: read.host("web1").trace("a"),
+        lambda read: as_attribute(read.host("web1").vars),
+        lambda read: sealed(read.host("web1").vars),
+    ],
+)
+def test_variables_that_are_as_deep_as_a_file_can_be_are_given_or_refused(tree: Tree, ask: Any):
+    """
+    No traceback, whoever is asked.
+    """
+    read = tree({"host_vars/web1.json": f'{{"a":{"[" * 480}1{"]" * 480}}}'})
+    with contextlib.suppress(NodeattrsError):
+        ask(read)

@@ -14,9 +14,10 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.groups import Tree
 from nodeattrs.adapters.ansible.levels import title
-from nodeattrs.adapters.ansible.values import Unsafe, Vault, parsed
+from nodeattrs.adapters.ansible.values import Unsafe, Vault, parsed, with_leaves
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.texts.places import Text
 from nodeattrs.typed import Any
@@ -138,12 +139,11 @@ class _Output:
 
 def _decoded(value: Any) -> Any:
     """A value with what Ansible marks in JSON as what it is."""
-    if isinstance(value, dict):
-        if len(value) == 1:
-            (key, text), *_ = value.items()
-            if key == "__ansible_vault":
-                return Vault(str(text))
-            if key == "__ansible_unsafe" and isinstance(text, str):
-                return Unsafe(text)
-        return {key: _decoded(entry) for key, entry in value.items()}
-    return [_decoded(entry) for entry in value] if isinstance(value, list) else value
+    return with_leaves(value, lambda one: one, marked=_marked)
+
+
+def _marked(value: dict[Any, Any]) -> Any:
+    (key, text), *more = value.items() or [(None, None)]
+    if key == "__ansible_vault" and not more:
+        return Vault(str(text))
+    return Unsafe(text) if key == "__ansible_unsafe" and not more and isinstance(text, str) else ABSENT

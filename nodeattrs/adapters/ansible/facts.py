@@ -12,9 +12,10 @@ from pathlib import Path
 from nodeattrs.adapters.ansible.config import Config
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import title
-from nodeattrs.adapters.ansible.values import Unsafe
+from nodeattrs.adapters.ansible.values import Unsafe, with_leaves
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
@@ -77,10 +78,8 @@ def _is_injected(name: str) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        if "__ansible_type" in value and "value" in value:
-            return _plain(value["value"])
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    return Unsafe(value) if isinstance(value, str) else value
+    return with_leaves(value, lambda one: Unsafe(one) if isinstance(one, str) else one, marked=_typed)
+
+
+def _typed(value: dict[Any, Any]) -> Any:
+    return _plain(value["value"]) if "__ansible_type" in value and "value" in value else ABSENT

@@ -127,11 +127,12 @@ def prompts(play: Play, inventory: Inventory) -> list[Layer]:
     found = []
     for index, entry in enumerate(play.entries("vars_prompt")):
         name = entry.get("name") if isinstance(entry, dict) else None
+        at = "vars_prompt", index
         if isinstance(name, (dict, list)):
-            raise play.error("wrong-shape", f"`name` is a text, and not {name!r}", "vars_prompt", index)
+            raise play.error("wrong-shape", f"`name` is a text, and not {name!r}", *at)
         if name is None or name in given:
             continue
-        origin = play.document.locator("vars_prompt", str(name), (*play.at, "vars_prompt", index)).at(())
+        origin = play.document.locator("vars_prompt", str(name), (*play.at, *at)).at(())
         default = f"; without a terminal it is {entry.get('default')!r}" if "default" in entry else ""
         inventory.warn("not-prompted", f"{name} is asked for, and was not{default}", origin.file, origin.line)
         names = frozenset((name,))

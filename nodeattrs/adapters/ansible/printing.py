@@ -11,8 +11,9 @@ from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
-from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json
+from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.errors import BadValue
 from nodeattrs.typed import Any
 
 _HIDDEN = MAGIC - SHOWN
@@ -130,14 +131,20 @@ def _own(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: s
 
 
 def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> str:
-    """What `ansible-inventory --list` prints: "json", "yaml" or "toml". how: `export`, `limit`. raises: AnsibleError"""
-    if form == "json":
-        return as_json_text(listing(inventory, **how)) + "\n"
-    if form == "yaml":
-        return as_yaml_text(nested_listing(inventory, **how))
-    from nodeattrs.adapters.ansible.toml_writing import as_toml_text
+    """What `ansible-inventory --list` prints: "json", "yaml" or "toml". how: `export`, `limit`.
 
-    return as_toml_text(flat_listing(inventory, **how))
+    raises: AnsibleError; BadValue, where it is nested deeper than can be written
+    """
+    try:
+        if form == "json":
+            return as_json_text(listing(inventory, **how)) + "\n"
+        if form == "yaml":
+            return as_yaml_text(nested_listing(inventory, **how))
+        from nodeattrs.adapters.ansible.toml_writing import as_toml_text
+
+        return as_toml_text(flat_listing(inventory, **how))
+    except RecursionError:
+        raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None
 
 
 # --- the graph
@@ -174,11 +181,7 @@ class _Cipher(str):
 
 
 def _in_python(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _in_python(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_in_python(entry) for entry in value]
-    return _Cipher(value.text) if isinstance(value, Vault) else value
+    return with_leaves(value, lambda one: _Cipher(one.text) if isinstance(one, Vault) else one)
 
 
 def _branch(text: str, depth: int) -> str:

@@ -14,7 +14,7 @@ from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.filters import FILTERS, PLAIN, TESTS
 from nodeattrs.adapters.ansible.levels import MAGIC
 from nodeattrs.adapters.ansible.templates import is_template
-from nodeattrs.adapters.ansible.values import Unsafe, Vault
+from nodeattrs.adapters.ansible.values import Unsafe, Vault, with_leaves
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path
@@ -83,11 +83,12 @@ class Rendering:
     # --- from undefined leaves to reasons
 
     def _settled(self, value: Any, filled: Any, path: Path, left: dict[Path, str]) -> Any:
-        if isinstance(value, dict) and isinstance(filled, dict):
-            return {key: self._settled(entry, filled[key], (*path, key), left) for key, entry in value.items()}
-        if isinstance(value, list) and isinstance(filled, list):
-            pairs = enumerate(zip(value, filled, strict=True))
-            return [self._settled(entry, other, (*path, index), left) for index, (entry, other) in pairs]
+        is_map = isinstance(value, dict) and isinstance(filled, dict)
+        if is_map or (isinstance(value, list) and isinstance(filled, list)):
+            settled: Any = dict(value) if is_map else list(value)
+            for step, entry in value.items() if is_map else enumerate(value):
+                settled[step] = self._settled(entry, filled[step], (*path, step), left)
+            return settled
         missing = self._missing(filled)
         if missing is None:
             return filled
@@ -95,22 +96,26 @@ class Rendering:
         return value
 
     def _missing(self, value: Any) -> str | None:
-        if isinstance(value, self._undefined):
-            return str(value._undefined_message)
-        below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        return next((found for one in below if (found := self._missing(one)) is not None), None)
+        ahead = [value]
+        while ahead:
+            one = ahead.pop()
+            if isinstance(one, self._undefined):
+                return str(one._undefined_message)
+            if isinstance(one, (dict, list)):
+                ahead += reversed([*one.values()] if isinstance(one, dict) else one)
+        return None
 
     # --- evaluation
 
     def _filled(self, value: Any) -> Any:
         """A value with its templates evaluated; what cannot be evaluated is undefined, with the reason."""
-        if isinstance(value, dict):
-            return {key: self._filled(entry) for key, entry in value.items()}
-        if isinstance(value, list):
-            return [self._filled(entry) for entry in value]
-        if isinstance(value, (Vault, Sensitive)):
-            return self._unknown("it is encrypted" if isinstance(value, Vault) else "it is a secret")
-        return self._evaluated(value) if is_template(value) else value
+
+        def leaf(one: Any) -> Any:
+            if isinstance(one, (Vault, Sensitive)):
+                return self._unknown("it is encrypted" if isinstance(one, Vault) else "it is a secret")
+            return self._evaluated(one) if is_template(one) else one
+
+        return with_leaves(value, leaf)
 
     def _evaluated(self, text: str) -> Any:
         try:
@@ -127,10 +132,11 @@ class Rendering:
         """What a template gives, as a variable holds it."""
         if isinstance(value, self._undefined):
             return value
-        if isinstance(value, dict):
-            return {key: self._stored(entry) for key, entry in value.items()}
-        if isinstance(value, _LISTS):
-            return [self._stored(entry) for entry in value]
+        if isinstance(value, dict) or isinstance(value, _LISTS):  # noqa: SIM101
+            stored: Any = dict(value) if isinstance(value, dict) else list(value)
+            for step, entry in [*(stored.items() if isinstance(value, dict) else enumerate(stored))]:
+                stored[step] = self._stored(entry)
+            return stored
         if not isinstance(value, _SCALARS):
             raise _NeedsAnsible(f"it gives a {type(value).__name__}, which is no value of a variable")
         return Unsafe(value) if isinstance(value, str) else value

@@ -12,7 +12,7 @@ from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Encrypted, Sensitive
-from nodeattrs.core.tree import Path
+from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.records import dataclass
 from nodeattrs.texts import json_text
@@ -63,24 +63,35 @@ class Unsafe(str):
     __slots__ = ()
 
 
-def _each(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | None = None) -> Any:
-    """A tree of its own with other leaves and keys. One frame a level, since it may be as deep as a file can be."""
+def with_leaves(
+    value: Any,
+    leaf: Callable[[Any], Any],
+    key: Callable[[Any], Any] | None = None,
+    marked: Callable[[Any], Any] | None = None,
+) -> Any:
+    """A tree of its own, with other leaves and keys; sets and tuples are lists.
+
+    marked: gives what a map stands for; ABSENT for one that stands for itself
+    cost:   one visit a value, one frame a level, since a tree may be as deep as a file can be
+    """
     if isinstance(value, dict):
+        if marked is not None and (meant := marked(value)) is not ABSENT:
+            return meant
         made = {}
         for step, entry in value.items():
-            made[step if key is None else key(step)] = _each(entry, leaf, key)
+            made[step if key is None else key(step)] = with_leaves(entry, leaf, key, marked)
         return made
     if not isinstance(value, (list, tuple, set, frozenset)):
         return leaf(value)
     entries = []
     for entry in value:
-        entries.append(_each(entry, leaf, key))
+        entries.append(with_leaves(entry, leaf, key, marked))
     return entries
 
 
 def unsafe(value: Any) -> Any:
     """A value whose texts are no templates."""
-    return _each(value, lambda one: Unsafe(one) if isinstance(one, str) else one)
+    return with_leaves(value, lambda one: Unsafe(one) if isinstance(one, str) else one)
 
 
 _VAULTS = ("!vault", "!vault-encrypted")
@@ -106,7 +117,7 @@ class _Ansible(Safe):
         return super().made(frame)
 
     def aliased(self, value: Any, event: Any) -> Any:
-        return _each(value, lambda one: one)
+        return with_leaves(value, lambda one: one)
 
     def key(self, frame: Frame, value: Any, event: Any) -> Any:
         value = super().key(frame, value, event)
@@ -175,7 +186,7 @@ def as_attribute(value: Any) -> Any:
             return Encrypted(one.text, "Ansible Vault was not decrypted")
         return one if isinstance(one, Sensitive) else as_json(one)
 
-    return _each(value, leaf, str)
+    return with_leaves(value, leaf, str)
 
 
 def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
@@ -199,7 +210,7 @@ def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
             return one.isoformat()
         return one.decode("utf-8", "replace") if isinstance(one, bytes) else one
 
-    return _each(value, leaf, _json_key)
+    return with_leaves(value, leaf, _json_key)
 
 
 def _json_key(key: Any) -> str:

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
-from nodeattrs.adapters.ansible.values import VAULT_HEADER, Decrypted, Vault
+from nodeattrs.adapters.ansible.values import VAULT_HEADER, Decrypted, Vault, with_leaves
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import missing_extra
@@ -132,23 +132,17 @@ def _by_program(text: str, password: Password) -> bytes | None:
 
 def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
     """A tree with what is encrypted in it as secrets. refused: called with what no password opens, which stays"""
-    if isinstance(value, dict):
-        return {key: decrypted(entry, passwords, refused) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [decrypted(entry, passwords, refused) for entry in value]
-    if not isinstance(value, Vault):
-        return value
-    try:
-        return Decrypted(passwords.opened(value.text, None, None), value.text)
-    except AnsibleError as error:
-        refused(value, error)
-        return value
+
+    def leaf(one: Any) -> Any:
+        try:
+            return Decrypted(passwords.opened(one.text, None, None), one.text) if isinstance(one, Vault) else one
+        except AnsibleError as error:
+            refused(one, error)
+            return one
+
+    return with_leaves(value, leaf)
 
 
 def sealed(value: Any) -> Any:
     """A tree whose leaves are secrets."""
-    if isinstance(value, dict):
-        return {key: sealed(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [sealed(entry) for entry in value]
-    return value if isinstance(value, Sensitive) else Sensitive(value)
+    return with_leaves(value, lambda one: one if isinstance(one, Sensitive) else Sensitive(one))
