@@ -15,9 +15,10 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At
 from nodeattrs.keep import filtered_snapshot
 from nodeattrs.node import causes, documents
-from nodeattrs.node.alike import Alike, _Maps, texts_in
+from nodeattrs.node.alike import Alike, texts_in
 from nodeattrs.node.kept_causes import Kept
 from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.packed_maps import Maps
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
@@ -371,7 +372,7 @@ def test_maps_are_alike_where_other_scalars_are_all_that_differs(which):
     first, found = owned({"a": 1, "b": owned({"c": 2})}), []
     packed = documents._packed_map(first)
     before, pack = json.dumps(packed), (documents._packed, documents._packed_whose)
-    came = _Maps([OwnedMap(), first], {1: packed}).again([OwnedMap(), other], found, pack)
+    came = Maps([OwnedMap(), first], {1: packed}).again([OwnedMap(), other], found, pack)
     assert (came is None) == (expected is None)
     if expected is not None:
         assert sorted((path, is_deferred) for _, path, is_deferred in found) == [*expected]

@@ -11,12 +11,12 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
-from operator import itemgetter
 
 from nodeattrs.core.tree import SCALARS, Path, dig
 from nodeattrs.node.kept_causes import Kept
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.packed_maps import Differs, Maps, Pack, Place, exactly, is_alike
 from nodeattrs.node.setters import packed_origin
 from nodeattrs.node.slot_names import FACTS, SLOTS
 from nodeattrs.records import NamedTuple
@@ -27,14 +27,8 @@ MOST = 4
 """So many that differ are remembered of those that began alike."""
 
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
-_EXACT = 2
-"""The version of `marshal` that writes the same of equal values of the same types, and of nothing else."""
-_Place = tuple[int, Path]
-_Differs = tuple[int, Path, bool]
-"""A place at which another value stands, and whether both are deferred, so that only what they come to differs."""
-
-Pack = tuple[Callable[[Any], Any], Callable[[Any], Any]]
-"""Make data of a value, and of who set it."""
+_OWNED = (OwnedMap, AssignedMap)
+_PLAIN = SCALARS - {type(None)}
 
 
 class Look:
@@ -57,7 +51,7 @@ class Look:
         rest = [number for number in range(self.begun + 1, len(table)) if number not in self.lines]
         self.rest = {number: (type(table[number].locator), *table[number][1:]) for number in rest}
         self.reads = [(code, offset, *pair) for (code, offset), read in marks.reads.items() for pair in read.values()]
-        self.own, self.history, self.past = facts, history, _text(history)
+        self.own, self.history, self.past = facts, history, exactly(history)
         self.bulk = tree.origin if marks[tree.origin].bulk else 0
         if self.bulk:
             own = [key for key in tree if key in tree.origins or type(tree[key]) in _OWNED]
@@ -77,188 +71,12 @@ class Look:
             here = here.get(step) if type(here) is dict or here is self.ledger.trees[_FACTS] else None
         return type(here) in _PLAIN
 
-    def events(self) -> tuple[bytes, list[tuple[_Place, Any]]]:
+    def events(self) -> tuple[bytes, list[tuple[Place, Any]]]:
         """The history without what stood there, as bytes; and that, and where it did."""
         events = [[*rest, [[what, *by] for what, _, *by in events]] for *rest, events in self.history]
-        return _text(events), [
+        return exactly(events), [
             ((slot, tuple(path)), value) for path, slot, _, events in self.history for _, value, *_ in events
         ]
-
-
-def _text(value: Any) -> bytes:
-    return marshal.dumps(value, _EXACT)
-
-
-_WITH_PARTS = ("m", "l", "j")
-
-
-def _is_alike(one: Any, other: Any, place: _Place, found: list[_Differs]) -> bool:
-    """Whether two trees of snapshots that differ do so in scalars alone; where they do is *found*."""
-    tag, its = (next((tag for tag in _WITH_PARTS if type(tree) is dict and tag in tree), "") for tree in (one, other))
-    if not tag and not its:
-        found.append((*place, _is_deferred(one) and _is_deferred(other)))
-        return True
-    if tag != its or type(one[tag]) is not type(other[tag]) or len(one[tag]) != len(other[tag]):
-        return False
-    same, as_well, differing = [{**one, tag: 0}], [{**other, tag: 0}], []
-    for mine, theirs in zip(_steps(one[tag], tag), _steps(other[tag], tag), strict=True):
-        if mine != theirs:
-            differing.append((mine[0], mine[1], theirs[1]))
-            mine, theirs = mine[::2], theirs[::2]
-        same.append(mine)
-        as_well.append(theirs)
-    slot, path = place
-    return _text(same) == _text(as_well) and all(  # since 1 is True, and 1.0
-        _is_alike(inner, its, (slot, (*path, step)), found) for step, inner, its in differing
-    )
-
-
-def _is_deferred(tree: Any) -> bool:
-    return type(tree) is dict and ("d" in tree or "f" in tree)
-
-
-def _steps(parts: Any, tag: str) -> list[Any]:
-    """Each step into a part of a tree, what is there, and who set it."""
-    if tag == "m":
-        return [pair if len(pair) > 2 else (*pair, None) for pair in parts]
-    pairs = parts.items() if type(parts) is dict else enumerate(parts)
-    return [(step, {"j": one} if tag == "j" and type(one) in (dict, list) else one, None) for step, one in pairs]
-
-
-class _Maps:
-    """The maps of some slots as another node had them, outer ones first, and as data, which nobody changes.
-
-    plan:   of each the number of the one above, its key there, type, mark and marks of its entries, those of whose
-            lists several have set, and what gives the values that can be compared as bytes
-    text:   those bytes: of each map all keys, and these values
-    odd:    what is made data again to be compared: deferred values, secrets, lists that several have set
-    packed: each as data
-    above:  which entry each one is
-    """
-
-    def __init__(self, trees: list[OwnedMap], packed: Mapping[int, dict[str, Any]]) -> None:
-        self.packed: list[dict[str, Any]] = [{"m": []}]  # the first one is above all slots
-        self._plan: list[tuple[int, Any, Any, int, Mapping[Any, Any], frozenset[Any], Any]] = []
-        self._above: list[tuple[int, int]] = [(0, 0)]
-        self._places: list[_Place] = [(0, ())]
-        self._odd: list[tuple[int, int, Any]] = []
-        self._even: list[list[tuple[int, int, Any]]] = [[]]
-        flat: list[Any] = []
-        for number, tree in packed.items():
-            self._add(trees[number], tree, (0, 0), number, (number, ()), flat)
-        self._text = _text(flat)
-        self._texts: list[bytes] = []
-        self._odd_texts = [_text(self.packed[number]["m"][at]) for number, at, _ in self._odd]
-
-    def _add(
-        self, tree: OwnedMap, packed: dict[str, Any], above: tuple[int, int], key: Any, place: _Place, flat: list[Any]
-    ) -> None:
-        number = len(self.packed)
-        self.packed.append(packed)
-        self._above.append(above)
-        self._places.append(place)
-        several = frozenset(key for key, whose in tree.origins.items() if type(whose) is not int)
-        below: list[tuple[int, Any, OwnedMap]] = []
-        even: list[tuple[int, int, Any]] = []
-        for at, (step, inner) in enumerate(tree.items()):
-            if step not in several and isinstance(inner, OwnedMap):
-                below.append((at, step, inner))
-            elif step not in several and _is_text(inner):
-                even.append((number, at, step))
-            else:
-                self._odd.append((number, at, step))
-        self._even.append(even)
-        get: Any = None if len(even) == len(tree) else itemgetter(*(step for *_, step in even)) if even else _nothing
-        origins = {key: whose for key, whose in tree.origins.items() if key not in several}
-        self._plan.append((above[0], key, type(tree), tree.origin, origins, several, get))
-        flat += [[*tree], [*tree.values()] if get is None else get(tree)]
-        for at, step, inner in below:
-            self._add(inner, packed["m"][at][1], (number, at), step, (place[0], (*place[1], step)), flat)
-
-    def again(self, slots: list[OwnedMap], found: list[_Differs], pack: Pack) -> dict[int, dict[str, Any]] | None:
-        """The data of slots that differ in scalars alone, as far as it does; where is *found*. None of any others."""
-        trees: list[Any] = [slots]
-        flat: list[Any] = []
-        try:
-            for above, key, kind, origin, origins, several, get in self._plan:
-                tree: Any = trees[above][key]
-                if tree.__class__ is not kind or tree.origin != origin:
-                    return None
-                its = {key: by for key, by in tree.origins.items() if key not in several} if several else tree.origins
-                if its != origins:
-                    return None
-                trees.append(tree)
-                flat += [[*tree], [*tree.values()] if get is None else get(tree)]
-        except KeyError:
-            return None
-        differing = [] if _text_of(flat) == self._text else self._differing(flat)
-        if differing is None:
-            return None
-        texts = self._odd_texts + [_text(self.packed[number]["m"][at]) for number, at, _ in differing]
-        new: dict[int, dict[int, list[Any]]] = {}
-        for (number, at, key), text in zip(self._odd + differing, texts, strict=True):
-            its = _packed(trees[number], key, *pack)
-            if text != _text(its):
-                mine = self.packed[number]["m"][at]
-                if not _is_alike({"m": [mine]}, {"m": [its]}, self._places[number], found):
-                    return None
-                new.setdefault(number, {})[at] = its
-        return self._with(new) if new else {}
-
-    def _differing(self, flat: list[Any]) -> list[tuple[int, int, Any]] | None:
-        """The entries of maps of which something is another value; None where a key is."""
-        if not self._texts:
-            self._texts = [*map(_text, marshal.loads(self._text))]
-        found: list[tuple[int, int, Any]] = []
-        for number, even in enumerate(self._even[1:]):
-            if _text_of(flat[2 * number]) != self._texts[2 * number]:
-                return None
-            if _text_of(flat[2 * number + 1]) != self._texts[2 * number + 1]:
-                found += even
-        return found
-
-    def _with(self, new: dict[int, dict[int, list[Any]]]) -> dict[int, dict[str, Any]]:
-        """The data of slots, with other entries in some maps."""
-        slots: dict[int, dict[str, Any]] = {}
-        for number in range(len(self.packed) - 1, 0, -1):
-            if number in new:
-                packed, (above, at) = self.packed[number], self._above[number]
-                pairs = [*packed["m"]]
-                for its, pair in new[number].items():
-                    pairs[its] = pair
-                packed = {**packed, "m": pairs}
-                if above:
-                    key, _, *whose = self.packed[above]["m"][at]
-                    new.setdefault(above, {})[at] = [key, packed, *whose]
-                else:
-                    slots[self._places[number][0]] = packed
-        return slots
-
-
-_OWNED = (OwnedMap, AssignedMap)
-_PLAIN = SCALARS - {type(None)}
-
-
-def _packed(tree: OwnedMap, key: Any, pack: Callable[[Any], Any], pack_whose: Callable[[Any], Any]) -> list[Any]:
-    """An entry of a map as a snapshot has it."""
-    pair = [key, pack(tree[key])]
-    return [*pair, pack_whose(tree.origins[key])] if key in tree.origins else pair
-
-
-def _nothing(_: Any) -> tuple[()]:
-    return ()
-
-
-def _text_of(value: Any) -> bytes:
-    """As `_text`; nothing for what is no plain data."""
-    try:
-        return _text(value)
-    except ValueError:
-        return b""
-
-
-def _is_text(value: Any) -> bool:
-    return _text_of(value) != b""
 
 
 class Alike:
@@ -288,11 +106,15 @@ class Alike:
         self._held = [table[number] for number in look.lines], look.reads  # nobody else gets their identities
         self._lines, self._own, self._begun = {**look.lines}, look.rest, look.begun
         self._past, self._reads = look.past, _ids(look.reads)
-        self._until, self._events, self._own_facts = dict(look.until), look.events()[0], marshal.loads(_text(look.own))
-        self._values = [(place, marshal.loads(_text(value))) for place, value in look.events()[1]]
+        self._until, self._events, self._own_facts = (
+            dict(look.until),
+            look.events()[0],
+            marshal.loads(exactly(look.own)),
+        )
+        self._values = [(place, marshal.loads(exactly(value))) for place, value in look.events()[1]]
         self.slots = {number: tree for number, tree in slots.items() if int(number) != _FACTS}
         own_slots = {int(number): tree for number, tree in self.slots.items() if int(number) not in standing}
-        self._maps = _Maps(look.ledger.trees, own_slots)
+        self._maps = Maps(look.ledger.trees, own_slots)
         own = used & self._own.keys()
         secret = {*_hiding([((int(number), ()), tree) for number, tree in self.slots.items()])}
         secret.update(_hiding([((_FACTS, ()), self._own_facts), *self._values]))
@@ -311,12 +133,12 @@ class Alike:
             for asked, some in ((self._asked, keys), (self._asked_facts, {path[0] for path in paths})):
                 for key in some:
                     asked.setdefault(key, set()).add(mark)
-        self._at: dict[_Place, set[int]] = {}
+        self._at: dict[Place, set[int]] = {}
         for mark, notes in kept.notes.items():
             for slot, path, _ in notes:
                 self._at.setdefault((slot, path), set()).add(mark)
 
-    def _slots_of(self, look: Look, found: list[_Differs], pack: Pack) -> dict[str, Any] | None:
+    def _slots_of(self, look: Look, found: list[Differs], pack: Pack) -> dict[str, Any] | None:
         """The slots of a node, all but that of facts, where other scalars are all that differs; where is *found*."""
         if look.begun != self._begun or look.lines != self._lines or look.rest != self._own:
             return None
@@ -327,10 +149,10 @@ class Alike:
             if events != self._events:
                 return None
             for (place, mine), (_, its) in zip(self._values, values, strict=True):
-                if _text(mine) != _text(its) and not _is_alike(mine, its, place, found):
+                if exactly(mine) != exactly(its) and not is_alike(mine, its, place, found):
                     return None
         mine, its = self._own_facts, look.own
-        if _text(mine) != _text(its) and not _is_alike(mine, its, (_FACTS, ()), found):
+        if exactly(mine) != exactly(its) and not is_alike(mine, its, (_FACTS, ()), found):
             return None
         packed = self._maps.again(look.ledger.trees, found, pack)
         if packed is None:
@@ -344,7 +166,7 @@ class Alike:
 
         pack_mark: makes data of one, as it was asked for
         """
-        differing: list[_Differs] = []
+        differing: list[Differs] = []
         ledger = look.ledger
         slots = self._slots_of(look, differing, pack)
         if slots is None or not look.facts.isdisjoint(self._asked):
@@ -403,11 +225,11 @@ def _ids(reads: list[tuple[Any, ...]]) -> list[tuple[int, ...]]:
     return [(id(code), offset, id(document), id(locator)) for code, offset, document, locator in reads]
 
 
-def _hiding(values: Iterable[tuple[_Place, Any]]) -> Iterator[Any]:
+def _hiding(values: Iterable[tuple[Place, Any]]) -> Iterator[Any]:
     """The top-level keys below which there may be a secret, of which nothing is compared."""
     for (_, path), tree in values:
-        if b"withheld" in _text(tree):
-            yield from path[:1] or (key for key, *entry in tree["m"] if b"withheld" in _text(entry))
+        if b"withheld" in exactly(tree):
+            yield from path[:1] or (key for key, *entry in tree["m"] if b"withheld" in exactly(entry))
 
 
 class _Latest:
