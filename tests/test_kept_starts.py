@@ -247,6 +247,21 @@ def test_nothing_is_left_where_no_bytecode_is_written_or_nothing_was_understood(
     assert not installed.kept.exists()
 
 
+def test_the_program_and_the_module_leave_theirs_side_by_side(installed: Installed):
+    """
+    Python looks for modules in other folders for each, and people use both.
+    """
+    module = installed.kept.with_suffix(".m.kept")
+    for _ in range(2):
+        installed.run("-m", "nodeattrs")
+    both = installed.kept.read_bytes(), module.read_bytes()
+    for how in ((), ("-m", "nodeattrs"), ()):
+        installed.run(*how)
+
+    assert min(map(len, both)) > 100_000
+    assert both == (installed.kept.read_bytes(), module.read_bytes())
+
+
 def test_a_command_that_needs_more_leaves_that_too_and_others_keep_theirs(installed: Installed):
     installed.run(line=["--version"])
     installed.run(line=["codes", "--help"])

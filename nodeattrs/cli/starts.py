@@ -54,7 +54,9 @@ class Start:
         """words: of the command line"""
         self._key, self._around, self._there = _key(words), _around(), set(sys.modules)
         self._places = {place for place, _ in self._around[-1]} | {_HOME} if self._around else set()
-        self._file = f"{os.path.splitext(cache_from_source(__file__))[0]}.kept"
+        # `python -m` looks for modules in another folder first: it has a file of its own, so that both can be in use.
+        kind = ".m" if os.path.basename(sys.argv[0]) == "__main__.py" else ""
+        self._file = f"{os.path.splitext(cache_from_source(__file__))[0]}{kind}.kept"
         self._found: set[str] = set()
         self._path = [*sys.path]
         self._left = _read(self._file, self._around, self._key)
