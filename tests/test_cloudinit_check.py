@@ -392,6 +392,15 @@ class TestSecrets:
             assert "5123" not in out + err
         assert "patch.yaml" in run("check", "--together", *files)[1]
 
+    def test_what_a_patch_leaves_may_be_no_map(self, run: Run, tmp_path: Path):
+        """
+        The schema says so.
+        """
+        (tmp_path / "patch.yaml").write_text('#cloud-config-jsonp\n[{"op": "replace", "path": "", "value": 1}]\n')
+        (tmp_path / "schema.json").write_text('{"type": "object"}')
+
+        assert "the config is a number, and has to be a mapping" in run("check", "patch.yaml", "--schema", "schema.json")[1]
+
     @pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit", "gitlab"])
     def test_no_check_prints_one(self, run: Run, form: str, tmp_path: Path):
         """A password that the schema does not allow is not repeated."""

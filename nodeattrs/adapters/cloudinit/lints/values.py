@@ -71,7 +71,8 @@ def about_config(config: Any) -> Iterator[Warned]:
 
 def is_foreign(config: Any) -> bool:
     """Whether a config is known to be meant for a program that is not cloud-init."""
-    return not _FOREIGN.isdisjoint(config) or ("install" in config and "os" in config)
+    is_map = isinstance(config, dict)  # a patch may leave something else
+    return is_map and (not _FOREIGN.isdisjoint(config) or ("install" in config and "os" in config))
 
 
 def _warned(name: str, path: Path, message: str, hint: str, severity: Severity = "warning") -> Warned:
