@@ -341,8 +341,8 @@ def test_hosts_of_a_pattern_at_places_of_it(case: str):
 ODD = {
     "a pattern of many brackets": ({}, lambda read: read.matching(f"~{'(' * 5_000}"), "is no regular expression"),
     "a range beyond all names": ({}, lambda _: list(names_of("w[:9999999999999999999]")), "more than 100,000 names"),
-    "a key without a value in ansible.cfg": ({"ansible.cfg": "[s]\np\n f"}, None, "contains parsing errors"),
-    "a key twice in ansible.cfg": ({"ansible.cfg": "[s]\np=1\np=2"}, None, "already exists"),
+    "a key without a value in ansible.cfg": ({"ansible.cfg": "[s]\np\n f"}, None, "a line that is no `key = value`"),
+    "a key twice in ansible.cfg": ({"ansible.cfg": "[s]\np=1\np=2"}, None, "ansible.cfg:3: the key p is written twice"),
     "a port of too many digits": ({}, lambda _: hosts_of(f"w:{'9' * 5_000}"), "a port of more than 4300 digits"),
     "the same in a list of hosts": ({}, lambda _: Inventory(f"w:{'9' * 5_000},"), "a port of more than 4300 digits"),
     "a list to ask for": (

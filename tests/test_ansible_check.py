@@ -204,3 +204,25 @@ def test_other_repositories_are_left_alone(tmp_path: Path):
     (tmp_path / "chart.yml").write_text("x: '{{ nosuch_label }}'\n")
     assert is_repository(tmp_path)
     assert [one.file for one in Static(tmp_path).warnings()] == ["playbooks/site.yml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "shown"),
+    [
+        ("[defaults]\nforks=1\nforks=2\n", 3, "the key forks is written twice"),
+        ("[defaults]\n[defaults]\n", 2, "the section [defaults] is written twice"),
+        ("[defaults]\nforks\n", 2, "a line that is no `key = value`"),
+        ("forks=1\n", 1, "a line that is no `key = value`"),
+        ("[defaults]\ninventory_ignore_patterns=(\n", None, "'(' cannot be read"),
+    ],
+)
+def test_a_configuration_that_cannot_be_read_is_a_fault_and_all_else_is_looked_at(
+    tmp_path: Path, text: str, line: int | None, shown: str
+):
+    """Ansible itself stops there."""
+    files = {"ansible.cfg": text, "group_vars__web_yml": "http_port: 1\nspare: 1\n"}
+    names = [kind for kind, *_ in found(tmp_path, **files)]
+    (fault,) = Static(tmp_path).faults
+
+    assert (["unused-variable"], line) == (names, fault.line)
+    assert shown in str(fault)

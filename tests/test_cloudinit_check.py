@@ -399,7 +399,9 @@ class TestSecrets:
         (tmp_path / "patch.yaml").write_text('#cloud-config-jsonp\n[{"op": "replace", "path": "", "value": 1}]\n')
         (tmp_path / "schema.json").write_text('{"type": "object"}')
 
-        assert "the config is a number, and has to be a mapping" in run("check", "patch.yaml", "--schema", "schema.json")[1]
+        out = run("check", "patch.yaml", "--schema", "schema.json")[1]
+
+        assert "the config is a number, and has to be a mapping" in out
 
     @pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit", "gitlab"])
     def test_no_check_prints_one(self, run: Run, form: str, tmp_path: Path):

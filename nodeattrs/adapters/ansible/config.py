@@ -141,8 +141,18 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
     parser = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     try:
         parser.read_string(file.read_text(encoding="utf-8", errors="surrogateescape"), file.name)
-    except (configparser.Error, OSError) as error:
-        raise AnsibleError("setting", f"cannot be read: {str(error).splitlines()[0]}", file=file.name) from None
+    except OSError as error:
+        raise AnsibleError("setting", f"cannot be read: {error}", file=file.name) from None
+    except configparser.Error as error:
+        lines = [getattr(error, "lineno", None), *(line for line, _ in getattr(error, "errors", ()))]
+        line = next((line for line in lines if line is not None), None)
+        what = "a line that is no `key = value` in a [section]"
+        if isinstance(error, configparser.DuplicateOptionError):
+            what = f"the key {error.option} is written twice"
+        elif isinstance(error, configparser.DuplicateSectionError):
+            what = f"the section [{error.section}] is written twice"
+        hint = "Ansible, too, refuses such a file"
+        raise AnsibleError("setting", what, file=file.name, line=line, hint=hint) from None
     return {(name, key): value for name in parser.sections() for key, value in parser.items(name)}
 
 

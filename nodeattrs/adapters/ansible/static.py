@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from nodeattrs.adapters.ansible.config import config_of
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.inventory import Inventory
@@ -58,6 +59,11 @@ class Static:
         self._warnings: list[AnsibleError] = []
         self._references = References(root, Files(root, self._warn)).read()
         self._folders = tuple(_folders(root))
+        self._unset: AnsibleError | None = None  # what is wrong with the settings, without which nothing is asked
+        try:
+            config_of(root, {})
+        except AnsibleError as error:
+            self._unset = error
         self.looked = sum(path.startswith(self._folders) for its in self._references.paths.values() for path in its)
 
     def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
@@ -67,7 +73,7 @@ class Static:
     @property
     def faults(self) -> list[AnsibleError]:
         """Files that cannot be read."""
-        return self._references.faults
+        return [*self._references.faults, *([] if self._unset is None else [self._unset])]
 
     def warnings(self) -> Iterator[AnsibleError]:
         """What is probably not meant. cost: a trace of no host; one look at each layer of each"""
@@ -142,6 +148,8 @@ class Static:
         return found
 
     def _sources(self) -> Iterator[tuple[str, ...]]:
+        if self._unset is not None:
+            return
         if (self.root / "ansible.cfg").is_file() and Inventory("localhost,", folder=self.root).config.inventory[0] != (
             "/etc/ansible/hosts"
         ):
