@@ -164,8 +164,10 @@ class Policy:
                     raise BadArgument(f"policy {name!r} has a line for {kind!r}, which is no kind", hint=hint)
         for line in reversed(lines):  # so that the first one that fits stays
             self._lines |= dict.fromkeys(product(_spread(line.lower, every), _spread(line.upper, every)), line)
-        for lower, upper in product(every, present):
-            self._check(lower, upper)
+        for pair in product(every, present):
+            rule = self._lines[pair].rule if pair in self._lines else None
+            if rule is None or rule is DROP or rule is MEET or isinstance(rule, Meet):  # of others nothing can be wrong
+                self._check(*pair, rule)
         self.cells: dict[tuple[type, type], Verdict] = {}
         self.by_key: dict[Any, Policy] | None = None
         taken = {upper for upper in present if all(self._lines[lower, upper].rule is TAKE for lower in every)}
@@ -173,14 +175,12 @@ class Policy:
         self.always: frozenset[type] = frozenset(kind for kind in types if self.kind(kind) in taken)
         """The exact types that replace whatever they meet, nothing included."""
 
-    def _check(self, lower: Kind, upper: Kind) -> None:
-        line = self._lines.get((lower, upper))
-        if line is None:
+    def _check(self, lower: Kind, upper: Kind, rule: Any) -> None:
+        if rule is None:
             raise PolicyError(f"policy {self.name!r} has no line for {upper} over {lower}", hint=_CATCH_ALL)
-        if line.rule is DROP and lower == ABSENT_KIND:
+        if rule is DROP and lower == ABSENT_KIND:
             raise PolicyError(f"policy {self.name!r}: drop makes no sense where nothing lies below")
-        meets = line.rule is MEET or isinstance(line.rule, Meet)
-        if meets and not (self._holds_maps(lower) and self._holds_maps(upper)):
+        if rule is not DROP and not (self._holds_maps(lower) and self._holds_maps(upper)):
             raise PolicyError(f"policy {self.name!r}: {upper} over {lower} cannot meet, only two maps can")
 
     def _holds_maps(self, kind: Kind) -> bool:
