@@ -3,6 +3,7 @@ from a budget ends by itself, and a test that does not end has failed."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -343,6 +344,14 @@ class TestExpressions:
         """Where it is read."""
         with pytest.raises(NodeattrsError, match="too many ways"):
             parse_sets("bindings a { bind 'x' to /(a+)+!/ }")
+
+    def test_repeats_in_repeats_are_judged_at_once(self):
+        """However many there are: what they come to is a number of more digits than anybody has."""
+        source = "a{,3}"
+        for _ in range(60):
+            source = f"(?:{source}){{,3}}"
+        with contextlib.suppress(BadPattern, TooMuch):
+            assert expression(source).search("b" * 30)
 
 
 class TestTypes:

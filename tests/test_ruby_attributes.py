@@ -183,6 +183,17 @@ class TestPythonAndRuby:
 
         assert {"x": 1, "y": 2, "z": 3} == run.node["a"].to_dict()
 
+    def test_what_was_held_of_a_level_that_was_replaced_as_a_whole_goes_on_by_itself(self, tmp_path):
+        """As in Chef: a step, a value and a text that is changed in place are in no level any more."""
+        text = (
+            "default['d']['a']['d'] = 1\ndefault['d']['t'] = +'x'\n"
+            "held, text = default['d']['a'], default['d']['t']\nnode.attributes.default = {'d' => 2}\n"
+            "held['a']['b'] = 3\nheld['c']\ntext << 'y'\n"
+        )
+        files = {"cookbooks/app/recipes/default.py": "", "cookbooks/app/attributes/default.rb": text}
+
+        assert 2 == ran(tmp_path, files).node["d"]
+
     def test_a_file_that_a_recipe_includes_does_not_win(self, tmp_path):
         """An attribute file that runs late sees and changes what attribute files set."""
         files = {

@@ -203,6 +203,14 @@ _TWO_WAYS = "one of its repeats holds another, so that a text can be divided in 
 _IGNORES_CASE = regexp(r"\(\?[a-zA-Z]*i")
 
 
+_MOST_POWER, _MOST_TIMES = 40, 10**12
+
+
+def _bounded(power: int, times: int) -> Tries:
+    """Repeats in repeats come to numbers that take longer than the search; so many are too many for any text."""
+    return Tries(min(power, _MOST_POWER), min(times, _MOST_TIMES))
+
+
 def _judged(source: str, flags: int) -> Tries:
     """How much a search may take. raises: _Ambiguous, where no power is enough"""
     tree = re._parser.parse(source, flags)  # the one place where Python shows a shape
@@ -238,7 +246,7 @@ class _Shape:
     def tries(self, items: Any) -> Tries:
         """How many loops may divide a text between them, and how many choices there are. raises: _Ambiguous"""
         several = [self._tries(str(op), value) for op, value in items]
-        return Tries(sum(one.power for one in several), prod(one.times for one in several))
+        return _bounded(sum(one.power for one in several), prod(one.times for one in several))
 
     def _tries(self, op: str, value: Any) -> Tries:
         if op.endswith("_REPEAT"):
@@ -254,7 +262,7 @@ class _Shape:
         most = int(most)
         within = self.tries(body)
         if most <= _FEW:
-            return Tries(within.power * most, within.times**most * (most - least + 1))
+            return _bounded(within.power * most, within.times**most * (most - least + 1))
         if not (len(body) == 1 and self._set(*body[0]) is not None) and not self.has_one_way(body, most):
             raise _Ambiguous(_TWO_WAYS)
         return Tries(1, 1)

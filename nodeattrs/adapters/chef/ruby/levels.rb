@@ -108,7 +108,7 @@ class Chef
         def settle(final = false)
           @handed.each do |one|
             owner, key, text, before, place = one
-            next if text == before || !owner.get(key).equal?(text) || !(steps = owner.steps)
+            next if text == before || !owner.get(key).equal?(text) || !(steps = owner.level && owner.steps)
 
             one[3] = text.dup
             Node::RUNNING.changed(steps[0] || key)
@@ -124,7 +124,8 @@ class Chef
           return if @made.empty?
 
           made, @made = @made, []
-          made = made.map { |map, place| [map.level, map.steps, place] }.select { |one| one[1] }
+          # Of a level that was replaced as a whole nothing is noted.
+          made = made.map { |map, place| [map.level, map.steps, place] }.select { |one| one[0] && one[1] }
           return if made.all? { |its, path,| its == level && steps[0, path.size] == path }
 
           made.each do |its, path, place|
