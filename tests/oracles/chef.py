@@ -291,6 +291,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.what == "read":
         return chef_read.main(options.folders)
+    if missing := [name for name in ("CHEF_SRC", "MIXLIB_AUTH") if name not in os.environ]:
+        parser.error(f"{' and '.join(missing)} must say where Chef's source lies, see the top of this file")
     if options.what == "programs":
         return run_programs(options.count, options.seed)
     return compare(options.folder, [file.resolve() for file in options.facts], options.only)
