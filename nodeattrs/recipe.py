@@ -113,7 +113,7 @@ _ALL = [
 
 
 class _Word:
-    """Finds a word of the file that runs at once: Python comes to `__getattr__` by an error."""
+    """Asks `__getattr__` for a word at once: Python itself comes to it by an error."""
 
     __slots__ = ("_name",)
 
@@ -121,12 +121,6 @@ class _Word:
         self._name = name
 
     def __get__(self, module: Any, kind: type) -> Any:
-        if (words := words_now()) is not None:
-            own, known, _ = words
-            if self._name in known:
-                return known[self._name]
-            if self._name in own:
-                return own[self._name]
         return __getattr__(self._name)
 
 

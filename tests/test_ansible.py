@@ -397,6 +397,19 @@ def test_variables_may_be_as_deep_as_a_file():
     assert {"__ansible_vault": "x"} == found
 
 
+def test_an_alias_of_pairs_or_of_a_set_is_what_it_stands_for(tree: Tree):
+    """
+    As JSON all of them are lists.
+    """
+    text = "a: &a !!pairs [k: v]\nb: *a\nc: &c !!set {p}\nd: *c\n"
+    found = tree({"group_vars/all.yml": text}).host("web1").vars
+
+    assert ([("k", "v")], {"p"}) == (found["a"], found["c"]) == (found["b"], found["d"])
+    assert {"a": [["k", "v"]], "b": [["k", "v"]], "c": ["p"], "d": ["p"]} == as_json(
+        {key: found[key] for key in "abcd"}
+    )
+
+
 def test_names_are_found_however_deep_a_value_is():
     deep: Any = "{{ a }}"
     for _ in range(5_000):

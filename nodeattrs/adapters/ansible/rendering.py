@@ -132,9 +132,10 @@ class Rendering:
         """What a template gives, as a variable holds it."""
         if isinstance(value, self._undefined):
             return value
-        if isinstance(value, dict) or isinstance(value, _LISTS):  # noqa: SIM101
-            stored: Any = dict(value) if isinstance(value, dict) else list(value)
-            for step, entry in [*(stored.items() if isinstance(value, dict) else enumerate(stored))]:
+        is_map = isinstance(value, dict)
+        if is_map or isinstance(value, _LISTS):
+            stored: Any = dict(value) if is_map else list(value)
+            for step, entry in [*(stored.items() if is_map else enumerate(stored))]:
                 stored[step] = self._stored(entry)
             return stored
         if not isinstance(value, _SCALARS):

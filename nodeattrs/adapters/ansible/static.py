@@ -59,11 +59,11 @@ class Static:
         self._warnings: list[AnsibleError] = []
         self._references = References(root, Files(root, self._warn)).read()
         self._folders = tuple(_folders(root))
-        self._unset: AnsibleError | None = None  # what is wrong with the settings, without which nothing is asked
+        self._config_fault: AnsibleError | None = None
         try:
             config_of(root, {})
         except AnsibleError as error:
-            self._unset = error
+            self._config_fault = error
         self.looked = sum(path.startswith(self._folders) for its in self._references.paths.values() for path in its)
 
     def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
@@ -73,7 +73,7 @@ class Static:
     @property
     def faults(self) -> list[AnsibleError]:
         """Files that cannot be read."""
-        return [*self._references.faults, *([] if self._unset is None else [self._unset])]
+        return [*self._references.faults, *([] if self._config_fault is None else [self._config_fault])]
 
     def warnings(self) -> Iterator[AnsibleError]:
         """What is probably not meant. cost: a trace of no host; one look at each layer of each"""
@@ -148,7 +148,7 @@ class Static:
         return found
 
     def _sources(self) -> Iterator[tuple[str, ...]]:
-        if self._unset is not None:
+        if self._config_fault is not None:  # no inventory can be asked without it
             return
         if (self.root / "ansible.cfg").is_file() and Inventory("localhost,", folder=self.root).config.inventory[0] != (
             "/etc/ansible/hosts"

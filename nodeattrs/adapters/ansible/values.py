@@ -69,7 +69,7 @@ def with_leaves(
     key: Callable[[Any], Any] | None = None,
     marked: Callable[[Any], Any] | None = None,
 ) -> Any:
-    """A tree of its own, with other leaves and keys; sets and tuples are lists.
+    """A tree of its own, with other leaves and keys; a tuple or a set is a leaf.
 
     marked: gives what a map stands for; ABSENT for one that stands for itself
     cost:   one visit a value, one frame a level, since a tree may be as deep as a file can be
@@ -81,7 +81,7 @@ def with_leaves(
         for step, entry in value.items():
             made[step if key is None else key(step)] = with_leaves(entry, leaf, key, marked)
         return made
-    if not isinstance(value, (list, tuple, set, frozenset)):
+    if not isinstance(value, list):
         return leaf(value)
     entries = []
     for entry in value:
@@ -200,6 +200,8 @@ def as_json(value: Any, *, marked: bool = False, withheld: bool = False) -> Any:
     """
 
     def leaf(one: Any) -> Any:
+        if isinstance(one, (tuple, set, frozenset)):
+            return with_leaves([*one], leaf, _json_key)
         if isinstance(one, (Vault, Decrypted)) and not withheld:
             return {"__ansible_vault": one.text}
         if isinstance(one, (Sensitive, Vault)):
