@@ -5,6 +5,8 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 RUNS = $(VENV)/.runs
 comma = ,
+# The tests start a thousand processes: without bytecode each would compile two hundred modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 # What can make an environment: Python 3.11 or newer, with venv. Name another one with PYTHON=.
 USABLE = import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))
