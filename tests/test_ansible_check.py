@@ -206,6 +206,24 @@ def test_other_repositories_are_left_alone(tmp_path: Path):
     assert [one.file for one in Static(tmp_path).warnings()] == ["playbooks/site.yml"]
 
 
+@pytest.mark.parametrize("folder", ["inventory/group_vars", "inventory/prod/host_vars", "inventories/prod/group_vars"])
+def test_variables_beside_inventories_are_a_sign_of_one(tmp_path: Path, folder: str):
+    """Not every project has an ansible.cfg, or roles of its own."""
+    (tmp_path / folder).mkdir(parents=True)
+
+    assert is_repository(tmp_path)
+
+
+@pytest.mark.parametrize(("name", "faults"), [("mkdocs.yml", 0), ("site.yml", 1)])
+def test_what_another_program_reads_is_no_fault(tmp_path: Path, name: str, faults: int):
+    """The settings of MkDocs name objects of Python, and lie beside playbooks."""
+    begun = {"mkdocs.yml": "site_name: Shop\n", "site.yml": "- hosts: all\n  "}[name]
+    (tmp_path / "ansible.cfg").touch()
+    (tmp_path / name).write_text(f"{begun}x: !!python/name:os.system\n")
+
+    assert faults == len(Static(tmp_path).faults)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "shown"),
     [

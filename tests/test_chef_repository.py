@@ -319,6 +319,29 @@ class TestCookbooksThatAreNotThere:
 
 
 class TestWhereCookbooksLie:
+    def test_a_repository_may_be_one_cookbook(self, tmp_path):
+        """As people publish each; files are named as they lie, and what `berks vendor` copied there is behind it."""
+        files = {
+            "metadata.rb": "name 'app'\nversion '2.0.0'\ndepends 'ntp'\n",
+            "attributes/default.py": "node.default['k'] = 1",
+            "recipes/default.py": "",
+            ".git/config": "",
+            **{f"berks-cookbooks/{name}/recipes/default.py": "" for name in ("app", "ntp")},
+            "berks-cookbooks/app/metadata.json": {"name": "app", "version": "3.0.0"},
+        }
+        repo = repository(tmp_path / "checkout", files)
+        run, app = ran(repo, "recipe[app]"), repo.cookbook("app")
+
+        assert ["app", "ntp"] == repo.cookbooks()
+        assert ("2.0.0", False) == (app.version, ".git/config" in app.files)
+        assert ["attributes/default.py:1 (attribute file app::default)"] == [str(one) for one in run.node.origins("k")]
+
+    def test_a_module_of_puppet_is_no_cookbook(self, tmp_path):
+        """Though it has metadata."""
+        module = {"metadata.json": {"name": "me-app", "version": "1.0.0"}, "manifests/init.pp": ""}
+
+        assert [] == repository(tmp_path, module).cookbooks()
+
     def test_the_first_folder_counts(self, tmp_path):
         """Of the usual ones, or of those that the settings name."""
         files = {f"{folder}/a/recipes/default.py": "" for folder in ("cookbooks", "site-cookbooks", "mine")}

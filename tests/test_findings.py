@@ -77,6 +77,23 @@ class TestCheck:
         Path("roles/app.py").unlink()
         assert (1, "there was nothing to look at\n") == check()[::2]
 
+    def test_where_there_is_nothing_the_repositories_below_are_named(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ):
+        """
+        People keep many projects of Ansible side by side, and modules of Puppet, which are none.
+        """
+        monkeypatch.chdir(tmp_path)
+        for name in ("a/group_vars", "b/c/cookbooks", "b/c/d/cookbooks", "e/f/g/cookbooks", ".h/cookbooks", "m"):
+            (tmp_path / name).mkdir(parents=True)
+        for name in ("hiera.yaml", "metadata.json"):
+            (tmp_path / "m" / name).touch()
+
+        assert 1 == main(["check"])
+        assert "there was nothing to look at\nrepositories lie in a, b/c: name one with --repo\n" == (
+            capsys.readouterr().err
+        )
+
     def test_places_are_told_as_seen_from_here(self, check: Check, monkeypatch: pytest.MonkeyPatch):
         """
         So that an editor, or GitHub, finds the file.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
-from nodeattrs.cli.dialects import others
+from nodeattrs.cli.dialects import others, repositories_below
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.records import NamedTuple
@@ -57,7 +57,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     judge = repository if came.is_sound else None
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
-    return finish(options, terminal, found, came.looked, judge, options.repo)
+    below = () if any(came.looked.values()) else repositories_below(repository.root)
+    return finish(options, terminal, found, came.looked, judge, options.repo, below)
 
 
 class Look(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import add_output
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
+_NAMED = 4
 _BASELINE = "nodeattrs-baseline.json"
 
 
@@ -81,12 +82,14 @@ def finish(
     looked: Mapping[str, int],
     repository: Repository | None,
     root: str = "",
+    below: Sequence[str] = (),
 ) -> int:
     """Say what a check found; its exit code.
 
     looked:     what it looked at -> how many
     repository: whose settings count, too
     root:       the folder from which files are named
+    below:      folders in it that are repositories, where it is none
     """
     from nodeattrs.reports.findings import Findings
 
@@ -103,7 +106,9 @@ def finish(
     else:
         terminal.report(findings)
     if looked and not any(looked.values()):
-        terminal.remark(["there was nothing to look at"])
+        more = f" and {len(below) - _NAMED} more" if len(below) > _NAMED else ""
+        elsewhere = f"repositories lie in {', '.join(below[:_NAMED])}{more}: name one with --repo"
+        terminal.remark(["there was nothing to look at", *([elsewhere] if below else [])])
         return FAILED
     return DONE if findings.is_clean else FAILED
 

@@ -42,6 +42,26 @@ def others(root: pathlib.Path, config: Config) -> Iterator[Looked]:
             yield "", 0, [finding_of(error, "note")]
 
 
+def repositories_below(root: pathlib.Path) -> list[str]:
+    """The folders in a folder, or in one of these, that somebody keeps a repository in, as paths from there."""
+    from nodeattrs.adapters.ansible.static import is_repository
+
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        here = pathlib.Path(folder)
+        steps = here.relative_to(root).parts
+        is_module = "metadata.json" in names  # of Puppet, which may have a hiera.yaml of its own
+        is_one = bool(steps) and not is_module and (bool(_MARKS & {*folders, *names}) or is_repository(here))
+        found += ["/".join(steps)] if is_one else []
+        is_end = is_one or len(steps) == _DEPTH
+        folders[:] = [] if is_end else sorted(one for one in folders if one[0] != "." and one not in _PASSED)
+    return found
+
+
+_MARKS = frozenset(("cookbooks", "hiera.yaml", "metadata.rb", "nodeattrs.toml", "Policyfile.rb"))
+_DEPTH = 2
+
+
 def _cloud_config(root: pathlib.Path, config: Config) -> Iterator[Looked]:
     """Files that begin with `#cloud-config`, each for itself."""
     files = sorted(_begun_so(root))
@@ -50,7 +70,11 @@ def _cloud_config(root: pathlib.Path, config: Config) -> Iterator[Looked]:
     from nodeattrs.adapters.cloudinit import blob_of, merge
     from nodeattrs.reports.cloud_config import findings_of
 
-    found = [_seen_from(root, root, one) for path in files for one in findings_of(merge([blob_of(path)]))]
+    found: list[Finding] = []
+    for path in files:
+        blob = blob_of(path)
+        blob.file = path.relative_to(root).as_posix()
+        found += findings_of(merge([blob]))
     yield "cloud-config file", len(files), found
 
 

@@ -1,8 +1,8 @@
 """Where cookbooks lie: several folders, the first first, and each cookbook by its name.
 
 The name is that of its folder, else the one that its metadata has: so `~/.berkshelf/cookbooks/ntp-3.5.0`,
-`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. Of a cookbook it looks at
-name and version, and parses no Ruby.
+`cookbook_artifacts/ntp-5a8d…` and a checkout `ntp-cookbook` are all the cookbook ntp. A repository may be one cookbook,
+as those are that people publish. Of a cookbook it looks at name and version, and parses no Ruby.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ from nodeattrs.typed import NoReturn
 
 FOLDERS = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
+
+_METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
+_PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
+"""Folders of which a cookbook has one; a module of Puppet has metadata, too."""
 
 _FIELD = regexp(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
 
@@ -72,14 +76,20 @@ class CookbookPaths:
 
     def names(self) -> list[str]:
         """The names of all cookbooks; a folder `ntp-3.5.0` of the cookbook ntp is one of ntp."""
-        return sorted({one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._all})
+        return sorted(
+            {
+                one.name if one is self._own or one.path.name.startswith(f"{one.name}-") else one.path.name
+                for one in self._all
+            }
+        )
 
     def find(self, name: str, lock: Lock | None = None) -> pathlib.Path | None:
-        """The folder of a cookbook: the first of that name; else by its metadata, the newest version.
+        """The folder of a cookbook: the repository, the first of that name; else by its metadata, the newest version.
 
         lock: only such a one
         """
-        named = self._folders_named.get(name)
+        own = self._own
+        named = own.path if own is not None and own.name == name else self._folders_named.get(name)
         if named is not None and (lock is None or _declared(named).fits(lock)):
             return named
         found = [one for one in [*self._all, *self._of_source(lock)] if one.name == name and one.fits(lock)]
@@ -99,14 +109,24 @@ class CookbookPaths:
         return found
 
     @cached_property
+    def _own(self) -> _Declared | None:
+        """The repository itself, where it is a cookbook: what `berks vendor` leaves there may be a copy of it."""
+        parts = any((self._root / one).is_dir() for one in _PARTS)
+        return (
+            _declared(self._root.absolute())
+            if parts and any((self._root / one).is_file() for one in _METADATA)
+            else None
+        )
+
+    @cached_property
     def _all(self) -> list[_Declared]:
         """cost: a look at each metadata, the first time"""
-        return [_declared(path) for path in self._folders_named.values()]
+        return [*map(_declared, self._folders_named.values()), *([self._own] if self._own else [])]
 
 
 def _declared(path: pathlib.Path) -> _Declared:
     fields: dict[str, str] = {}
-    for file in ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml"):
+    for file in _METADATA:
         if (path / file).is_file():
             with contextlib.suppress(DocumentError):  # whoever reads the cookbook says it
                 fields = _fields(path / file)
@@ -140,7 +160,8 @@ def files_below(root: pathlib.Path) -> tuple[str, ...]:
 def _walked(root: pathlib.Path) -> Iterator[str]:
     # Links to directories are not followed: one may lead back.
     top = str(root)
-    for folder, _, names in os.walk(top, onerror=_cannot_list):
+    for folder, folders, names in os.walk(top, onerror=_cannot_list):
+        folders[:] = [one for one in folders if one not in (".git", ".nodeattrs")]
         inside = folder[len(top) :].replace(os.sep, "/").lstrip("/")
         yield from (f"{inside}/{name}" if inside else name for name in names)
 

@@ -148,7 +148,7 @@ class Cookbook:
 
     def shown(self, file: str) -> str:
         """What messages and origins call one of its files: "cookbooks/apache2/recipes/ssl.py"."""
-        return f"{self.folder or self.name}/{file}"
+        return file if self.folder == "." else f"{self.folder or self.name}/{file}"
 
     def pins(self) -> Iterator[tuple[str, str, Origin]]:
         """Cookbook, constraint and who asks, for every dependency."""

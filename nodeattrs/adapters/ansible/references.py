@@ -48,7 +48,7 @@ _SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENT = regexp(r"#(.*)$", re.MULTILINE)
 _SETTING = regexp(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
 _ANCHORED = regexp(r"^(\w+):\s*&(\w+)", re.MULTILINE)
-_FOREIGN = regexp(r"^(?:apiVersion|kind):", re.MULTILINE)
+_FOREIGN = regexp(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
 _KEPT_BACK = regexp(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
 """What is no playbook; and names of files that hold variables, in .gitignore."""
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")

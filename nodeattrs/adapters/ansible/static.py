@@ -25,6 +25,9 @@ from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
 _INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
+_VARIABLES = ("group_vars", "host_vars")
+_PLAYED = ("roles/*/tasks/main.y*ml", *(f"inventor*/{way}{name}" for way in ("", "*/") for name in _VARIABLES))
+"""What lies where somebody keeps playbooks."""
 _OF_FILES = {title(level) for level in range(3, 11)}
 _SHORTEST = 4
 _PLACEHOLDER = regexp(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
@@ -44,8 +47,8 @@ def _folders(root: Path) -> list[str]:
 
 
 def _is_played(folder: Path) -> bool:
-    is_one = any((folder / name).exists() for name in ("ansible.cfg", "group_vars", "host_vars"))
-    return is_one or any(folder.glob("roles/*/tasks/main.y*ml"))
+    is_one = any((folder / name).exists() for name in ("ansible.cfg", *_VARIABLES))
+    return is_one or any(one for pattern in _PLAYED for one in folder.glob(pattern))
 
 
 class Static:
@@ -160,11 +163,11 @@ class Static:
                 yield (name,)
         for folder in ("inventories", "inventory", "environments"):
             below = sorted((self.root / folder).glob("*")) if (self.root / folder).is_dir() else []
-            yield from ((str(one),) for one in below if one.is_dir() and one.name not in ("group_vars", "host_vars"))
+            yield from ((str(one),) for one in below if one.is_dir() and one.name not in _VARIABLES)
 
 
 def _holds_folders(folder: Path) -> bool:
-    return any(one.is_dir() and one.name not in ("group_vars", "host_vars") for one in folder.iterdir())
+    return any(one.is_dir() and one.name not in _VARIABLES for one in folder.iterdir())
 
 
 def _note(
