@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -51,6 +51,8 @@ _ANCHORED = regexp(r"^(\w+):\s*&(\w+)", re.MULTILINE)
 _FOREIGN = regexp(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
 _KEPT_BACK = regexp(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
 """What is no playbook; and names of files that hold variables, in .gitignore."""
+_ALONE = regexp(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
+"""A template that is one name, as most are."""
 _MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
 _LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
@@ -299,19 +301,28 @@ def _files_of(entry: Any) -> Iterator[str]:
             yield name
 
 
-def undeclared(text: str) -> set[str]:
+@lru_cache(maxsize=4096)
+def undeclared(text: str) -> frozenset[str]:
     """The names that a template needs from outside; nothing where it is no template. raises: MissingExtra"""
-    from nodeattrs.texts.jinja import module
-
-    jinja2 = module()
-    try:
+    environment = _environment()
+    alone = _ALONE.fullmatch(text)
+    if alone is not None:
+        found = {alone[1]}
+    else:
         import jinja2.meta
 
-        tree = jinja2.Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"]).parse(text)
-        found: set[str] = jinja2.meta.find_undeclared_variables(tree)
-    except jinja2.TemplateError:
-        return set()
-    return {name for name in found if name not in OWN and not name.startswith("ansible_")}
+        try:
+            found = jinja2.meta.find_undeclared_variables(environment.parse(text))
+        except jinja2.TemplateError:
+            return frozenset()
+    return frozenset(name for name in found if name not in OWN and not name.startswith("ansible_"))
+
+
+@cache
+def _environment() -> Any:
+    from nodeattrs.texts.jinja import module
+
+    return module().Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"])
 
 
 def _paths(root: Path) -> Iterator[Path]:
