@@ -336,6 +336,38 @@ class TestWhereCookbooksLie:
         assert ("2.0.0", False) == (app.version, ".git/config" in app.files)
         assert ["attributes/default.py:1 (attribute file app::default)"] == [str(one) for one in run.node.origins("k")]
 
+    def test_a_repository_may_be_a_folder_of_cookbooks(self, tmp_path):
+        """As those for OpsWorks; where one of the usual folders has some, what lies beside it is none."""
+        files = {"app/metadata.rb": "name 'app'", "app/recipes/default.py": "", "docs/recipes/soup.md": ""}
+        assert ["app"] == repository(tmp_path, files).cookbooks()
+
+        assert ["b"] == repository(tmp_path, {"cookbooks/b/recipes/default.py": ""}).cookbooks()
+
+    def test_one_that_lies_elsewhere_is_named(self, tmp_path):
+        """Where people keep those of others, and the settings do not say so."""
+        files = {
+            "cookbooks/app/metadata.rb": "depends 'apt'",
+            "community/apt/metadata.rb": "name 'apt'",
+            "community/apt/recipes/default.rb": "",
+        }
+        (fault,) = faults_of(repository(tmp_path, files))
+
+        assert "there is one in community: name that folder in [chef] cookbook_paths" == fault.hint
+
+    def test_roles_and_recipes_that_are_not_there_have_kinds(self, tmp_path):
+        """So that one of them can be passed over."""
+        files = {
+            "cookbooks/app/recipes/default.py": "",
+            "nodes/web1.json": {"run_list": ["role[none]", "recipe[app::none]"], "chef_environment": "none"},
+        }
+        found = [(one.kind, one.code) for one in faults_of(repository(tmp_path, files))]
+
+        assert [
+            ("missing-role", "NA0406"),
+            ("missing-recipe", "NA0410"),
+            ("missing-environment", "NA0407"),
+        ] == found
+
     def test_a_module_of_puppet_is_no_cookbook(self, tmp_path):
         """Though it has metadata."""
         module = {"metadata.json": {"name": "me-app", "version": "1.0.0"}, "manifests/init.pp": ""}

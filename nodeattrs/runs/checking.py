@@ -13,7 +13,7 @@ from functools import partial
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
-from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError
+from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
 from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.records import dataclass
@@ -155,7 +155,7 @@ def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsEr
         if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
             message = f"there is no environment {node.environment}"
             hint = known_or_near(node.environment, there)
-            faults.append(fault(node.locator, ("chef_environment",), message, hint=hint))
+            faults.append(fault(node.locator, ("chef_environment",), message, hint=hint, kind="missing-environment"))
     known = {cookbook.name: cookbook for cookbook in cookbooks}
     for one in cookbooks if repository.misses_cookbooks else ():
         for needed in one.depends:
@@ -189,7 +189,7 @@ class _Fetched:
         """The fault, or the warning where a file fetches it. of: the cookbook that needs it"""
         if name in self._there:
             return
-        found = fault(at, path, f"there is no cookbook {name}", hint=known_or_near(name, self._there))
+        found = fault(at, path, f"there is no cookbook {name}", hint=self.repository.cookbook_paths.hint(name))
         found.kind = "missing-cookbook"
         by = self._by(at.at(path).file, of)
         if by is None:
@@ -232,6 +232,9 @@ def _dangling(
             pass  # reported already, by reading it
         except CookbookNotFound:
             yield from fetched.missing(locator, (*under, index), cookbook_of(item.name))
+        except (RoleNotFound, RecipeNotFound) as error:
+            kind = "missing-role" if isinstance(error, RoleNotFound) else "missing-recipe"
+            yield fault(locator, (*under, index), error.message, hint=error.hint, kind=kind)
         except NodeattrsError as error:
             yield fault(locator, (*under, index), error.message, hint=error.hint)
 

@@ -17,6 +17,7 @@ from functools import cached_property
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
+from nodeattrs.runs.fields import known_or_near
 from nodeattrs.runs.versions import Version
 from nodeattrs.texts import documents
 from nodeattrs.typed import NoReturn
@@ -73,6 +74,7 @@ class CookbookPaths:
     def __init__(self, root: pathlib.Path, folders: Sequence[str] = FOLDERS) -> None:
         self._root = root
         self._folders = [root / os.path.expanduser(folder) for folder in folders]
+        self._is_usual = folders is FOLDERS
 
     def names(self) -> list[str]:
         """The names of all cookbooks; a folder `ntp-3.5.0` of the cookbook ntp is one of ntp."""
@@ -95,6 +97,22 @@ class CookbookPaths:
         found = [one for one in [*self._all, *self._of_source(lock)] if one.name == name and one.fits(lock)]
         return max(found, key=lambda one: one.age).path if found else None
 
+    def hint(self, name: str) -> str:
+        """What to do about a cookbook that is not there: where it lies, what was meant, or which are."""
+        folder = self._unnamed.get(name)
+        if folder is None:
+            return known_or_near(name, self.names())
+        return f"there is one in {folder}: name that folder in [chef] cookbook_paths"
+
+    @cached_property
+    def _unnamed(self) -> dict[str, str]:
+        """Cookbook -> the folder of the repository in which it lies beside those where we look."""
+        found: dict[str, str] = {}
+        for folder in (one for one in entries(self._root) if os.path.isdir(one)):
+            with contextlib.suppress(DocumentError):  # a folder that nobody may list
+                found |= {path.name: folder.name for path in entries(folder) if _is_cookbook(path)}
+        return found
+
     def _of_source(self, lock: Lock | None) -> Iterator[_Declared]:
         path = os.path.realpath(self._root / lock.source) if lock is not None and lock.source else ""
         if os.path.isdir(path) and pathlib.Path(path).is_relative_to(os.path.realpath(self._root)):
@@ -106,22 +124,23 @@ class CookbookPaths:
         for path in (path for folder in self._folders for path in entries(folder)):
             if os.path.isdir(path) and not path.name.startswith("."):
                 found.setdefault(path.name, path)
+        if not found and self._is_usual:  # a repository of cookbooks alone, as for OpsWorks
+            return {path.name: path for path in entries(self._root) if _is_cookbook(path)}
         return found
 
     @cached_property
     def _own(self) -> _Declared | None:
         """The repository itself, where it is a cookbook: what `berks vendor` leaves there may be a copy of it."""
-        parts = any((self._root / one).is_dir() for one in _PARTS)
-        return (
-            _declared(self._root.absolute())
-            if parts and any((self._root / one).is_file() for one in _METADATA)
-            else None
-        )
+        return _declared(self._root.absolute()) if _is_cookbook(self._root) else None
 
     @cached_property
     def _all(self) -> list[_Declared]:
         """cost: a look at each metadata, the first time"""
         return [*map(_declared, self._folders_named.values()), *([self._own] if self._own else [])]
+
+
+def _is_cookbook(path: pathlib.Path) -> bool:
+    return any((path / one).is_dir() for one in _PARTS) and any((path / one).is_file() for one in _METADATA)
 
 
 def _declared(path: pathlib.Path) -> _Declared:
