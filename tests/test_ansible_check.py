@@ -214,6 +214,23 @@ def test_variables_beside_inventories_are_a_sign_of_one(tmp_path: Path, folder: 
     assert is_repository(tmp_path)
 
 
+def test_a_role_alone_is_a_repository(tmp_path: Path):
+    """As people publish each: what its defaults say and nothing mentions is found, what its users give is not missed."""
+    texts = {
+        "defaults/main.yml": "http_port: 80\nspare: 1\n",
+        "tasks/main.yml": "- debug: {msg: '{{ http_port }} {{ bucket }}'}\n",
+        "tests/test.yml": "- {hosts: all, roles: [me.web]}\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    assert is_repository(tmp_path)
+    assert [("unused-variable", "defaults/main.yml", 2)] == [
+        (one.kind, one.file, one.line) for one in Static(tmp_path).warnings()
+    ]
+
+
 @pytest.mark.parametrize(("name", "faults"), [("mkdocs.yml", 0), ("site.yml", 1)])
 def test_what_another_program_reads_is_no_fault(tmp_path: Path, name: str, faults: int):
     """The settings of MkDocs name objects of Python, and lie beside playbooks."""

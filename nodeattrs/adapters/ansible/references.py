@@ -148,16 +148,35 @@ class References:
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
             end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)
             self.roles.update({"/".join(below[:end])} if end else ())
-            is_bare = not path.suffix and _holds_variables(relative)
+            is_bare = not path.suffix and self._holds_variables(relative)
             if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
                 self._yaml(path, relative)
             elif path.suffix.lower() not in _PAGES or "templates" in relative.parts or "files" in relative.parts:
                 self._text(path)
             else:
-                self._given(_readable(path), role_of(relative))
+                self._given(_readable(path), self.role_of(relative))
         for key in self.naming:
             self.settable.update(self.texts.get(key, ()))
         return self
+
+    def role_of(self, relative: Path) -> str:
+        """The role that a file belongs to; "" for none, "." for the repository."""
+        parts = relative.parts
+        if "roles" in parts[:-2]:
+            return parts[parts.index("roles") + 1]
+        return "." if parts[0] in _OF_ROLE and self._is_role else ""
+
+    def _holds_variables(self, relative: Path) -> bool:
+        """Whether a file is one of group_vars, host_vars, or of the variables of a role."""
+        parts = relative.parts[:-1]
+        if "group_vars" in parts or "host_vars" in parts:
+            return "templates" not in parts and "files" not in parts
+        below = parts[parts.index("roles") + 2 :] if "roles" in parts else parts if self._is_role else ()
+        return below[:1] in (("defaults",), ("vars",))
+
+    @cached_property
+    def _is_role(self) -> bool:
+        return is_role(self.root)
 
     def _yaml(self, path: Path, relative: Path) -> None:
         try:
@@ -180,8 +199,8 @@ class References:
         comments = "\n".join(_COMMENT.findall(written))
         self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what somebody may give
         self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
-        place = role_of(relative)
-        if _holds_variables(relative) and isinstance(document.tree, dict):
+        place = self.role_of(relative)
+        if self._holds_variables(relative) and isinstance(document.tree, dict):
             locator = document.locator("variables", place)
             names = (name for name in document.tree if isinstance(name, str))
             self.definitions += [Definition(name, locator.at((name,)), place) for name in names]
@@ -191,7 +210,7 @@ class References:
         text = _readable(path)
         self.used.update(_WORD.findall(text))
         self.parts.update(_BEGUN.findall(text))
-        self._given(text, role_of(path.relative_to(self.root)))
+        self._given(text, self.role_of(path.relative_to(self.root)))
         if path.suffix == ".py":
             self.settable.update(_WORD.findall(text))
         self.expression(text if "{%" in text or "{{" in text else "")
@@ -257,7 +276,7 @@ class _Walk:
             if plain in ("roles", "dependencies") and isinstance(entry, list):
                 (self.found.called if is_called else self.found.asked).update(_named(entry))
             if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
-                role = role_of(Path(self.document.file))
+                role = self.found.role_of(Path(self.document.file))
                 self.found.sought.update((role, one) for one in _files_of(entry))
             if plain in _FREE and isinstance(entry, str):
                 self.found.settable.update(_ASSIGNED.findall(entry))
@@ -284,6 +303,13 @@ class _Walk:
         origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
         for name in names:
             found.mention(name, origin, is_guarded)
+
+
+def is_role(folder: Path) -> bool:
+    """Whether a folder is itself a role, as those are that people publish."""
+    return any(folder.glob("tasks/main.y*ml")) and any(
+        (folder / name).is_dir() for name in ("defaults", "meta", "vars")
+    )
 
 
 def _named(entries: list[Any]) -> set[str]:
@@ -342,21 +368,6 @@ def _readable(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-
-
-def _holds_variables(relative: Path) -> bool:
-    """Whether a file is one of group_vars, host_vars, or of the variables of a role."""
-    parts = relative.parts[:-1]
-    if "group_vars" in parts or "host_vars" in parts:
-        return "templates" not in parts and "files" not in parts
-    below = parts[parts.index("roles") + 2 :] if "roles" in parts else ()
-    return below[:1] in (("defaults",), ("vars",))
-
-
-def role_of(relative: Path) -> str:
-    """The role that a file belongs to; "" for none."""
-    parts = relative.parts
-    return parts[parts.index("roles") + 1] if "roles" in parts[:-2] else ""
 
 
 WORDS = PLAY | ROLE | TASK

@@ -16,7 +16,7 @@ from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, RESERVED, title
-from nodeattrs.adapters.ansible.references import PLAYED, WORDS, Definition, References, role_of
+from nodeattrs.adapters.ansible.references import PLAYED, WORDS, Definition, References, is_role
 from nodeattrs.adapters.ansible.values import MERGED
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
@@ -35,7 +35,7 @@ _PLACEHOLDER = regexp(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(c
 
 
 def is_repository(root: Path) -> bool:
-    """Whether somebody keeps playbooks or an inventory there, or in the folder for them."""
+    """Whether somebody keeps playbooks or an inventory there, or in the folder for them, or it is a role."""
     return bool(_folders(root))
 
 
@@ -48,7 +48,7 @@ def _folders(root: Path) -> list[str]:
 
 def _is_played(folder: Path) -> bool:
     is_one = any((folder / name).exists() for name in ("ansible.cfg", *_VARIABLES))
-    return is_one or any(one for pattern in _PLAYED for one in folder.glob(pattern))
+    return is_one or is_role(folder) or any(one for pattern in _PLAYED for one in folder.glob(pattern))
 
 
 class Static:
@@ -117,7 +117,7 @@ class Static:
                 continue
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
-            role = role_of(Path(origin.file))
+            role = found.role_of(Path(origin.file))
             is_made = any(part and part in name for part in found.parts)
             if role in asked and not self._is_of_missing(name) and not is_made:
                 yield name, origin
