@@ -215,7 +215,7 @@ def test_variables_beside_inventories_are_a_sign_of_one(tmp_path: Path, folder: 
 
 
 def test_a_role_alone_is_a_repository(tmp_path: Path):
-    """As people publish each: what its defaults say and nothing mentions is found, what its users give is not missed."""
+    """As people publish each: what nothing mentions is found there, what its users give is not missed."""
     texts = {
         "defaults/main.yml": "http_port: 80\nspare: 1\n",
         "tasks/main.yml": "- debug: {msg: '{{ http_port }} {{ bucket }}'}\n",
