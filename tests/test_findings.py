@@ -89,10 +89,10 @@ class TestCheck:
         for name in ("hiera.yaml", "metadata.json"):
             (tmp_path / "m" / name).touch()
 
-        assert 1 == main(["check"])
-        assert "there was nothing to look at\nrepositories lie in a, b/c: name one with --repo\n" == (
-            capsys.readouterr().err
-        )
+        for words, named in (((), "a, b/c"), (("--repo", "b"), "b/c")):
+            assert 1 == main(["check", *words])
+            said = f"there was nothing to look at\nrepositories lie in {named}: name one with --repo\n"
+            assert said == capsys.readouterr().err
 
     def test_places_are_told_as_seen_from_here(self, check: Check, monkeypatch: pytest.MonkeyPatch):
         """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.dialects import others, repositories_below
@@ -57,8 +58,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     judge = repository if came.is_sound else None
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
-    below = () if any(came.looked.values()) else repositories_below(repository.root)
-    return finish(options, terminal, found, came.looked, judge, options.repo, below)
+    below = [] if any(came.looked.values()) else repositories_below(repository.root)
+    places = [os.path.normpath(os.path.join(options.repo, one)) for one in below]
+    return finish(options, terminal, found, came.looked, judge, options.repo, places)
 
 
 class Look(NamedTuple):
