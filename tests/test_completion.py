@@ -139,6 +139,7 @@ class TestWhatOnlyDataKnow:
             (["explain", "web1", "apache2.mpm.start_s"], ["apache2.mpm.start_servers"]),
             (["diff", "web1", "web2", "--path", "apache2.mod"], ["apache2.modules"]),
             (["hiera", "lookup", "--hiera", "cookbooks_example/hiera", "profile::us"], ["profile::users"]),
+            (["hiera", "who-has", "--hiera", "cookbooks_example/hiera", "profile::us"], ["profile::users"]),
             (["hiera", "lookup", "--hiera", "cookbooks_example/hiera", "profile", "::", "us"], ["users"]),
             (["explain", "nobody", "a"], []),
             (["explain", "web1", "nosuch.a"], []),

@@ -9,6 +9,7 @@ import pytest
 from nodeattrs.adapters.hiera import BadLookup, Sensitive
 from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.types import parse_type
+from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import BadPattern
 from tests.vectors.values import spelled
@@ -116,6 +117,16 @@ def test_a_type_that_we_do_not_know_is_told():
 def test_a_conversion(value, to, result):
     """Value and type."""
     assert spelled(result) == spelled(convert(value, to))
+
+
+@pytest.mark.parametrize("outer", [lambda inner: [inner], lambda inner: {"a": inner}])
+def test_a_text_is_made_of_what_is_as_deep_as_a_document_may_be(outer):
+    value = 1
+    for _ in range(MAX_DEPTH):
+        value = outer(value)
+    text = convert(value, "String")
+
+    assert (MAX_DEPTH, MAX_DEPTH) == (text.count("[") + text.count("{"), text.count("]") + text.count("}"))
 
 
 @pytest.mark.parametrize(

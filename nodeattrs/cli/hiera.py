@@ -180,7 +180,11 @@ def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True
 
 def keys_known(options: argparse.Namespace) -> set[str]:
     """The keys that whoever asks may look up. raises: NodeattrsError"""
-    scopes = scopes_of(options, _hiera(options, options.hiera), getattr(options, "node", None))
+    hiera = _hiera(options, options.hiera)
+    if "facts" not in options:  # of who-has, which asks every file
+        files = hiera.data_files(environment_of(options))
+        return {key for file in files for key in file.tree if type(key) is str and key != "lookup_options"}
+    scopes = scopes_of(options, hiera, getattr(options, "node", None))
     return {key for scope in scopes.values() for key in scope.known_keys()}
 
 

@@ -144,10 +144,15 @@ def _puppet_text(value: Any) -> str:
         return _quoted(value)
     if value is None:
         return "undef"
+    parts: list[str] = []  # by loops: one call a level, since documents may have five hundred
     if type(value) is list:
-        return "[" + ", ".join(_puppet_text(one) for one in value) + "]"
+        for one in value:
+            parts.append(_puppet_text(one))
+        return f"[{', '.join(parts)}]"
     if type(value) is dict:
-        return "{" + ", ".join(f"{_puppet_text(key)} => {_puppet_text(one)}" for key, one in value.items()) + "}"
+        for key, one in value.items():
+            parts.append(f"{_puppet_text(key)} => {_puppet_text(one)}")
+        return f"{{{', '.join(parts)}}}"
     return inspected(value)
 
 
