@@ -291,6 +291,20 @@ class TestCookbooksThatAreNotThere:
         assert ["ntp", "ntp::default"] == sorted({one.origin.name for one in run.node.trace("app").unknown})
         assert "attribute file ntp" in run.node.explain("app")
 
+    def test_several_of_one_slot_are_numbered_once(self, tmp_path, capsys):
+        """In the line that says why they are unknown."""
+        files = {
+            **HALF,
+            **WARN,
+            "cookbooks/app/metadata.rb": "depends 'b'\ndepends 'c'",
+            "cookbooks/app/recipes/default.py": "",
+        }
+        repository(tmp_path / "r", files)
+        words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
+        main(["explain", "web1", "k", *words, "--store", str(tmp_path / "s")])
+
+        assert "\n  13, 9, 7, 5, 1: may be overridden by it: is not there\n" in capsys.readouterr().out
+
     def test_what_an_included_one_might_set_is_named(self, tmp_path):
         """`depends` of it, too."""
         files = {

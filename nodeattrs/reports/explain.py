@@ -367,7 +367,7 @@ def _rules(trace: Trace, screen: Screen) -> Iterator[str]:
         elif row.rule:
             pairs.setdefault(row.rule, []).append(str(row.rank))
     for rule, who in pairs.items():
-        yield from screen.wrapped(f"{', '.join(who)}: {rule}", "    ", "  ")
+        yield from screen.wrapped(f"{', '.join(dict.fromkeys(who))}: {rule}", "    ", "  ")
 
 
 def _has_several_setters(elements: Sequence[Element]) -> bool:

@@ -351,7 +351,8 @@ class Repository:
         """What stands for a cookbook that is not there. raises: CookbookNotFound"""
         what = f"cookbook {name}" if lock is None else f"cookbook {name} {lock.version}"
         if not self.asked.roles_only and self.misses_cookbooks:
-            hint = f"{self.cookbook_paths.hint(name)}; --roles-only asks without cookbooks"
+            others = '--roles-only asks without cookbooks, [chef] missing_cookbooks = "warn" without this one'
+            hint = f"{self.cookbook_paths.hint(name)}; {others}"
             raise CookbookNotFound(f"there is no {what}", hint=hint)
         unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
         self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
