@@ -194,6 +194,13 @@ class TestPythonAndRuby:
 
         assert 2 == ran(tmp_path, files).node["d"]
 
+    @pytest.mark.parametrize("removal", ["node.unlink(:normal, 'a', 'b')", "node.normal['a'].delete('b')"])
+    def test_maps_that_were_stepped_into_stay_when_what_is_in_them_goes(self, tmp_path, removal):
+        """As in Chef, where each step makes a map."""
+        files = {"cookbooks/app/recipes/default.py": "", DEFAULT: f"node.normal['a']['b']\n{removal}\n"}
+
+        assert {} == ran(tmp_path, files).node["a"].to_dict()
+
     def test_a_file_that_a_recipe_includes_does_not_win(self, tmp_path):
         """An attribute file that runs late sees and changes what attribute files set."""
         files = {

@@ -76,14 +76,14 @@ class Chef
           stale.each { |root| root.become(Node::RUNNING.level_now(root.level)) }
         end
 
-        # Note a change of a map or list; what was only made on the way to it is made with it.
+        # Note a change of a map or list; what was only made on the way to it is made with it, unless it goes.
         def note(verb, held, *more)
           level = held.level
           steps = level && held.steps
           return unless steps
 
           steps += more.shift(1) if %w[set delete].include?(verb)
-          settle_made(level, steps)
+          verb == "delete" ? settle_made : settle_made(level, steps)
           Node::RUNNING.changed(steps[0])
           Wire.note(verb, level, steps, *more, *Wire.place)
         end
