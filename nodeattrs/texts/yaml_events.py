@@ -177,7 +177,8 @@ class Builder:
 
     def parser(self) -> Any:
         """What gives the events."""
-        return getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self.text.text)
+        quick = getattr(yaml, "CSafeLoader", None)
+        return quick(self.text.text) if quick is not None else pure_parser(self.text.text)
 
     def _run(self) -> None:
         # Scalars first: loading is most of what a whole lookup costs.
@@ -417,6 +418,13 @@ _TEXTS = {f"{YAML}str", PYTHON2}
 _MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
 _LISTS = {None, "!", f"{YAML}seq"}
 _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
+
+
+def pure_parser(text: str) -> Any:
+    """What gives the events as PyYAML does that is Python alone."""
+    from nodeattrs.texts.yaml_scanning import Loader  # few texts need it
+
+    return Loader(text)
 
 
 class Safe(Builder):

@@ -24,7 +24,7 @@ from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, tag_of
+from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, pure_parser, tag_of
 from nodeattrs.typed import Any
 
 CLOUD_CONFIG = "text/cloud-config"
@@ -136,8 +136,7 @@ class _CloudInit(Safe):
     def parser(self) -> Any:
         text = self.text.text
         differs = any(sign in text for sign in _SIGNS) and _READ_DIFFERENTLY.search(text)
-        pure = not hasattr(yaml, "CSafeLoader") or differs
-        return (yaml.SafeLoader if pure else yaml.CSafeLoader)(self.text.text)
+        return pure_parser(text) if differs else super().parser()
 
     def scalar(self, event: Any) -> Any:
         """As ever; of an old release what Python 2 wrote, too. raises: DocumentError"""
@@ -170,8 +169,10 @@ def _kind_of_fault(text: str) -> FaultKind:
     """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
         return "empty"  # it takes its time, and writes out merge keys without end
+    from nodeattrs.texts.yaml_scanning import Loader
+
     try:
-        yaml.load(text, yaml.SafeLoader)
+        yaml.load(text, Loader)
     except (yaml.YAMLError, TypeError, ValueError):
         return "empty"
     except Exception:
