@@ -86,10 +86,11 @@ class TestCheck:
         monkeypatch.chdir(tmp_path)
         for name in ("a/group_vars", "b/c/cookbooks", "b/c/d/cookbooks", "e/f/g/cookbooks", ".h/cookbooks", "m"):
             (tmp_path / name).mkdir(parents=True)
-        for name in ("hiera.yaml", "metadata.json"):
-            (tmp_path / "m" / name).touch()
+        (tmp_path / "s/all/app").mkdir(parents=True)
+        for name in ("m/hiera.yaml", "m/metadata.json", "s/all/app/metadata.rb"):
+            (tmp_path / name).touch()
 
-        for words, named in (((), "a, b/c"), (("--repo", "b"), "b/c")):
+        for words, named in (((), "a, b/c, s/all"), (("--repo", "b"), "b/c")):
             assert 1 == main(["check", *words])
             said = f"there was nothing to look at\nrepositories lie in {named}: name one with --repo\n"
             assert said == capsys.readouterr().err

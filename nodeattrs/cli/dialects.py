@@ -51,7 +51,8 @@ def repositories_below(root: pathlib.Path) -> list[str]:
         here = pathlib.Path(folder)
         steps = here.relative_to(root).parts
         is_module = "metadata.json" in names  # of Puppet, which may have a hiera.yaml of its own
-        is_one = bool(steps) and not is_module and (bool(_MARKS & {*folders, *names}) or is_repository(here))
+        has_mark = bool(_MARKS & {*folders, *names}) or any(here.glob("*/metadata.rb"))
+        is_one = bool(steps) and not is_module and (has_mark or is_repository(here))
         found += ["/".join(steps)] if is_one else []
         is_end = is_one or len(steps) == _DEPTH
         folders[:] = [] if is_end else sorted(one for one in folders if one[0] != "." and one not in _PASSED)
