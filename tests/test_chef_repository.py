@@ -377,9 +377,9 @@ class TestWhereCookbooksLie:
         found = [(one.kind, one.code) for one in faults_of(repository(tmp_path, files))]
 
         assert [
-            ("missing-role", "NA0406"),
-            ("missing-recipe", "NA0410"),
-            ("missing-environment", "NA0407"),
+            ("missing-role", "NA0435"),
+            ("missing-recipe", "NA0436"),
+            ("missing-environment", "NA0437"),
         ] == found
 
     def test_a_module_of_puppet_is_no_cookbook(self, tmp_path):
