@@ -348,6 +348,7 @@ class TestWhereCookbooksLie:
 
         assert ["app", "ntp"] == repo.cookbooks()
         assert ("2.0.0", False) == (app.version, ".git/config" in app.files)
+        assert "berks-cookbooks/app" == repo.cookbook("app", Lock("3.0.0")).folder
         assert ["attributes/default.py:1 (attribute file app::default)"] == [str(one) for one in run.node.origins("k")]
 
     def test_a_repository_may_be_a_folder_of_cookbooks(self, tmp_path):

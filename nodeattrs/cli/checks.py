@@ -106,9 +106,10 @@ def finish(
     else:
         terminal.report(findings)
     if looked and not any(looked.values()):
-        more = f" and {len(below) - _NAMED} more" if len(below) > _NAMED else ""
-        elsewhere = f"repositories lie in {', '.join(below[:_NAMED])}{more}: name one with --repo"
-        terminal.remark(["there was nothing to look at", *([elsewhere] if below else [])])
+        from nodeattrs.reports.screen import first_of
+
+        elsewhere = [f"repositories lie in {first_of(below, _NAMED)}: name one with --repo"] if below else []
+        terminal.remark(["there was nothing to look at", *elsewhere])
         return FAILED
     return DONE if findings.is_clean else FAILED
 

@@ -182,8 +182,10 @@ def keys_known(options: argparse.Namespace) -> set[str]:
     """The keys that whoever asks may look up. raises: NodeattrsError"""
     hiera = _hiera(options, options.hiera)
     if "facts" not in options:  # of who-has, which asks every file
+        from nodeattrs.adapters.hiera.keys import NAME
+
         files = hiera.data_files(environment_of(options))
-        return {key for file in files for key in file.tree if type(key) is str and key != "lookup_options"}
+        return {key for file in files for key in file.tree if type(key) is str and key != NAME}
     scopes = scopes_of(options, hiera, getattr(options, "node", None))
     return {key for scope in scopes.values() for key in scope.known_keys()}
 

@@ -15,7 +15,7 @@ from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.records import dataclass
 from nodeattrs.reports.findings import Finding
-from nodeattrs.reports.screen import Screen, cut, printable
+from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.typed import Any
 
@@ -290,8 +290,7 @@ def _shown(value: Value, width: int) -> str:
 
 
 def _names(names: Sequence[str], most: int) -> str:
-    shown = [name or "(nobody in particular)" for name in names[:most]]
-    return ", ".join(shown) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return first_of([name or "(nobody in particular)" for name in names], most)
 
 
 def _silence(one: Silent, place: bool = True) -> str:

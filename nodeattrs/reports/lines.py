@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodeattrs.changes.lines import Account, Effect, Setter
 from nodeattrs.core.trace import Outcome
+from nodeattrs.reports.screen import first_of
 
 _NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _NAMED, _PATHS = 6, 12
@@ -73,8 +74,7 @@ def _others(effect: Effect) -> Iterator[str]:
 
 
 def _who(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f": {', '.join(names[:_NAMED])}{more}" if names else ""
+    return f": {first_of(names, _NAMED)}" if names else ""
 
 
 def _noun(dialect: str, count: int) -> str:

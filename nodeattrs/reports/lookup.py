@@ -9,7 +9,7 @@ from itertools import groupby
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.records import NamedTuple
-from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
 from nodeattrs.texts.yaml_writing import written
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -371,8 +371,7 @@ class Variables(NamedTuple):
         names = list(missing)
         if not names:
             return "set"
-        some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        return "not set" if len(names) == len(self.nodes) else f"not set for {some}"
+        return "not set" if len(names) == len(self.nodes) else f"not set for {first_of(names, 3)}"
 
 
 def _needs(found: Sequence[Needed]) -> tuple[str, str]:

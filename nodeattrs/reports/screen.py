@@ -95,6 +95,15 @@ _AT_ONCE = 1_000
 """Rows that are looked at before the first of them is written."""
 
 
+def first_of(names: Sequence[str], most: int) -> str:
+    """Some names, and how many more there are.
+
+    >>> first_of(["a", "b", "c"], 2), first_of(["a", "b"], 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def in_columns(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> Iterator[list[str]]:
     """The cells of *rows*, padded so that they stand below each other; the last cell of a row is left alone.
 

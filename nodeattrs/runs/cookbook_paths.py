@@ -22,7 +22,7 @@ from nodeattrs.runs.versions import Version
 from nodeattrs.texts import documents
 from nodeattrs.typed import NoReturn
 
-FOLDERS = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
+_USUAL = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
 
 _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
@@ -68,33 +68,29 @@ class CookbookPaths:
     """The folders with cookbooks of a repository.
 
     root:    of the repository
-    folders: relative to it, absolute, or from the home (`~`)
+    folders: relative to it, absolute, or from the home (`~`); none: the usual ones
     """
 
-    def __init__(self, root: pathlib.Path, folders: Sequence[str] = FOLDERS) -> None:
+    def __init__(self, root: pathlib.Path, folders: Sequence[str] = ()) -> None:
         self._root = root
-        self._folders = [root / os.path.expanduser(folder) for folder in folders]
-        self._is_usual = folders is FOLDERS
+        self._folders = [root / os.path.expanduser(folder) for folder in folders or _USUAL]
+        self._is_usual = not folders
 
     def names(self) -> list[str]:
         """The names of all cookbooks; a folder `ntp-3.5.0` of the cookbook ntp is one of ntp."""
-        return sorted(
-            {
-                one.name if one is self._own or one.path.name.startswith(f"{one.name}-") else one.path.name
-                for one in self._all
-            }
-        )
+        named = {one.name if one.path.name.startswith(f"{one.name}-") else one.path.name for one in self._lying}
+        return sorted(named | {one.name for one in self._own})
 
     def find(self, name: str, lock: Lock | None = None) -> pathlib.Path | None:
         """The folder of a cookbook: the repository, the first of that name; else by its metadata, the newest version.
 
         lock: only such a one
         """
-        own = self._own
-        named = own.path if own is not None and own.name == name else self._folders_named.get(name)
+        named = next((one.path for one in self._own if one.name == name), self._folders_named.get(name))
         if named is not None and (lock is None or _declared(named).fits(lock)):
             return named
-        found = [one for one in [*self._all, *self._of_source(lock)] if one.name == name and one.fits(lock)]
+        every = [*self._lying, *self._own, *self._of_source(lock)]
+        found = [one for one in every if one.name == name and one.fits(lock)]
         return max(found, key=lambda one: one.age).path if found else None
 
     def hint(self, name: str) -> str:
@@ -129,14 +125,14 @@ class CookbookPaths:
         return found
 
     @cached_property
-    def _own(self) -> _Declared | None:
+    def _own(self) -> tuple[_Declared, ...]:
         """The repository itself, where it is a cookbook: what `berks vendor` leaves there may be a copy of it."""
-        return _declared(self._root.absolute()) if _is_cookbook(self._root) else None
+        return (_declared(self._root.absolute()),) if _is_cookbook(self._root) else ()
 
     @cached_property
-    def _all(self) -> list[_Declared]:
+    def _lying(self) -> list[_Declared]:
         """cost: a look at each metadata, the first time"""
-        return [*map(_declared, self._folders_named.values()), *([self._own] if self._own else [])]
+        return [_declared(path) for path in self._folders_named.values()]
 
 
 def _is_cookbook(path: pathlib.Path) -> bool:

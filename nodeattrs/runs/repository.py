@@ -37,7 +37,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.records import replace
 from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
-from nodeattrs.runs.cookbook_paths import FOLDERS, CookbookPaths, Lock, entries, files_below
+from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata
 from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import Fields, known_or_near
@@ -335,7 +335,7 @@ class Repository:
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
         """Where the cookbooks lie."""
-        return CookbookPaths(self.root, self._chef.cookbook_paths or FOLDERS)
+        return CookbookPaths(self.root, self._chef.cookbook_paths)
 
     @cached_property
     def _chef(self) -> ChefConfig:
