@@ -375,44 +375,6 @@ def test_uris_take_no_file_function(tmp_path: Path):
         Hiera(written(tmp_path, {"hiera.yaml": config})).scope().lookup("k")
 
 
-class TestVersion3:
-    @pytest.mark.parametrize(
-        ("config", "file"),
-        [
-            (
-                ":backends: [yaml]\n:hierarchy: ['node/%{::n}', common]\n:yaml:\n  :datadir: data\n",
-                "data/node/web.yaml",
-            ),
-            (":backends: json\n:hierarchy: 'node/%{n}'\n:json:\n  :datadir: h\n  :extension: js\n", "h/node/web.js"),
-            ("hierarchy: [a, 'node/%{n}', a]\n", "data/node/web.yaml"),
-            (
-                ":backends: [eyaml]\n:hierarchy: ['node/%{n}']\n:eyaml:\n  :pkcs7_private_key: /k\n",
-                "data/node/web.eyaml",
-            ),
-        ],
-    )
-    def test_the_warning_shows_the_hiera_yaml_of_version_5_that_gives_the_same(self, tmp_path: Path, config, file):
-        """
-        To be pasted as it is.
-        """
-        hiera = Hiera(written(tmp_path, {"hiera.yaml": config, file: '{"k": 1}\n'}))
-        hiera.scope().lookup("k", default_value=0)
-        (warning,) = hiera.warnings
-        written(tmp_path, {"hiera.yaml": warning.hint.removeprefix("write ")})
-
-        assert 1 == Hiera(tmp_path).scope(variables={"n": "web"}).lookup("k")
-
-    @pytest.mark.parametrize("config", [":backends: [yaml, http]\n:hierarchy: [a]\n", ":backends: [gpg]\n", "a: 1\n"])
-    def test_what_needs_ruby_has_a_rule_instead(self, tmp_path: Path, config):
-        """
-        Several backends, or others, or no hierarchy.
-        """
-        hiera = Hiera(written(tmp_path, {"hiera.yaml": config}))
-        hiera.scope().lookup("k", default_value=0)
-
-        assert "each line of the old hierarchy becomes an entry" in hiera.warnings[0].hint
-
-
 def test_paths_below_a_folder_that_is_not_there_are_one_row(said):
     """A level may have fifty of them."""
     far = {

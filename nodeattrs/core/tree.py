@@ -162,7 +162,7 @@ def near(step: object, known: Iterable[object], likeness: float = 0.7) -> list[s
     """Up to three known names that look like *step*, spelled as steps of a path."""
     import difflib  # for messages only
 
-    names = {str(name): name for name in known}
+    names = {str(name): name for name in known if name != step}
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, likeness)]
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.hiera_control import Peer, encoded
-from tests.oracles.hiera_odd_trees import FACTS, NODE, OddTree, Tree
+from tests.oracles.hiera_odd_trees import FACTS, NODE, ROOT, OddTree, Tree
 from tests.vectors.values import spelled
 
 HOME = "environments/production"
@@ -51,6 +51,9 @@ KINDS = (
     ("data_parse_error", r"Unable to parse"),
     ("value_type_mismatch", r"(Found|Default) value has wrong type"),
     ("bad_option", r"The merge options has wrong type"),
+    ("config_invalid", r"The Lookup Configuration at|Backend '.*' is defined more than once|No data provider is"),
+    ("unsupported_version", r"hiera.yaml version \d+( cannot be used in the global layer)?"),
+    ("duplicate_hierarchy_name", r"Hierarchy name '.*' defined more than once"),
     ("data_not_a_hash", r"has wrong type, expects a Hash value, got"),
     ("missing_strategy", r"must contain the name of a strategy"),
     ("unknown_strategy", r"Unknown merge strategy"),
@@ -75,7 +78,7 @@ def task_of(root: Path, tree: Tree) -> dict[str, Any]:
     for name, text in tree.files.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode("utf-8", "surrogatepass"))
+        file.write_bytes(text.replace(ROOT, str(root)).encode("utf-8", "surrogatepass"))
     return {"root": str(root), "environment": "production", "node": NODE, "facts": FACTS, "lookups": tree.lookups}
 
 
@@ -183,7 +186,7 @@ def _apart(files: dict[str, str]) -> Iterator[tuple[str, str]]:
     for name, text in files.items():
         if name.endswith("hiera.yaml"):
             config = json.loads(text)
-            for entry in config["hierarchy"]:
+            for entry in config["hierarchy"] if config.get("version") == 5 else ():
                 if entry.get("data_hash") == "json_data":
                     entry["datadir"] = "of_json"
             yield name, json.dumps(config)

@@ -17,6 +17,8 @@ FACTS: dict[str, Any] = {
     {"y": "deep"}]},
     "percent": "100%",
 }  # fmt: skip
+ROOT = "$ROOT"
+"""Stands for the folder in which a tree is written."""
 HOMES = {"global": "global", "environment": "environments/production", "module": "environments/production/modules/m"}
 FILES = (f"nodes/{NODE}.yaml", "common.yaml", "os/Debian.yaml", "dc/ber.yaml", "role/web.yaml", "role/db.yaml")
 KEYS = ("k", "l", "h", "s", "m::k", "m::l", "m::h", "a.b", "num", "o::x")
@@ -181,6 +183,8 @@ class OddTree:
         for layer, home in HOMES.items():
             if layer == "environment" or self._is(0.5):
                 files |= {f"{home}/{name}": text for name, text in self._layer(layer == "module").items()}
+                if self._is(0.06):
+                    files[f"{home}/hiera.yaml"] = json.dumps(self._version_3() if self._is(0.5) else self._version_4())
         if any(_HUGE.search(text) for text in files.values()):
             files = {name: _TO_A_LIST.sub(r'\1String"', text) for name, text in files.items()}
         return Tree(files, [self._call() for _ in range(14)])
@@ -200,6 +204,31 @@ class OddTree:
         if self._is(0.3):
             files["data/j.json"] = self._one(*JSON)
         return files
+
+    def _version_3(self) -> dict[str, Any]:
+        backends = self._one(["yaml"], ["yaml", "json"], ["json", "yaml"], "yaml", None, ["yaml", "yaml"], [], ["gone"])
+        found = {"version": self._one(3, None), "backends": backends, "hierarchy": self._old_names()}
+        found = {key: value for key, value in found.items() if value is not None}
+        for backend in (backends or ()) if isinstance(backends, list) else ["yaml"]:
+            if self._is(0.9):
+                found[backend] = {"datadir": f"{ROOT}/{self._one(*HOMES.values())}/%{{nope}}data"}
+        if self._is(0.2):
+            found |= {"merge_behavior": self._one("deeper", "native", "x"), "deep_merge_options": {}}
+        return found | ({"extra": 1} if self._is(0.05) else {})
+
+    def _version_4(self) -> dict[str, Any]:
+        entries: list[dict[str, Any]] = []
+        for at, name in enumerate(self._old_names()):
+            one = {"name": f"l{at}" if self._is(0.97) else "l0", "backend": self._one("yaml", "yaml", "json", "hocon")}
+            one |= self._one(
+                {"path": name}, {"paths": [name, "common"]}, {"paths": []}, {"path": name, "paths": [name]}
+            )
+            entries.append(one | ({"datadir": "data2"} if self._is(0.1) else {}))
+        return {"version": 4, "hierarchy": entries} | ({"datadir": self._one("data", "", 1)} if self._is(0.2) else {})
+
+    def _old_names(self) -> list[str]:
+        names = ("nodes/%{trusted.certname}", "common", "os/%{facts.os.family}", "dc/%{::dc}.yaml", "j", "j.json", "")
+        return [self._one(*names[: -1 if self._is(0.97) else None]) for _ in range(self._random.randrange(4))]
 
     def _call(self) -> dict[str, Any]:
         call: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""hiera.yaml, version 5: what it says, checked, each fault with its line.
+"""hiera.yaml: what it says, checked, each fault with its line.
 
 It knows which files a hierarchy names only as templates; filling them in is the
 business of `locations`, reading them that of `data`.
@@ -7,11 +7,11 @@ business of `locations`, reading them that of `data`.
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from nodeattrs.adapters.hiera.data import read_document
-from nodeattrs.adapters.hiera.errors import BadData, bad_data
-from nodeattrs.core.tree import NO_ENTRIES, Path, meant
+from nodeattrs.adapters.hiera.errors import BadData, Checks
+from nodeattrs.core.tree import NO_ENTRIES, Path
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.documents import Document
@@ -27,30 +27,7 @@ _ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS[:3], *LOCATION_KIND
 _DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS[:3])
 _TOP_KEYS = ("version", "defaults", "hierarchy", "plan_hierarchy", "default_hierarchy")
 _OPTION_NAME = regexp(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
-_CONVERT = (
-    "write `version: 5`; each line of the old hierarchy becomes an entry: "
-    "`- name: common` with `path: common.yaml` (the ending is no longer added)"
-)
-
-
-def _as_version_5(tree: Mapping[Any, Any], hierarchy: list[str]) -> str | None:
-    """What to write in place of a version 3 file: YAML that gives the same; None where only Ruby can say."""
-    backends = tree.get("backends", "yaml")
-    backend = backends[0] if isinstance(backends, list) and len(backends) == 1 else backends
-    names = [name for name in dict.fromkeys(hierarchy) if name]
-    if backend not in ("yaml", "json", "eyaml") or not names:
-        return None
-    settings = tree.get(backend)
-    options = dict(settings) if isinstance(settings, dict) else {}
-    function = {"lookup_key": "eyaml_lookup_key"} if backend == "eyaml" else {"data_hash": f"{backend}_data"}
-    defaults = {"datadir": options.pop("datadir", "data"), **function}
-    ending = options.pop("extension", backend)
-    if options and backend == "eyaml":
-        defaults["options"] = options
-    entries = [{"name": name, "path": f"{name}.{ending}"} for name in names]
-    import json
-
-    return f"write {json.dumps({'version': 5, 'defaults': defaults, 'hierarchy': entries})}"
+_CODEDIR = "/etc/puppetlabs/code"
 
 
 class Entry(NamedTuple):
@@ -93,46 +70,46 @@ BUILT_IN = (Entry("Common", "data_hash", "yaml_data", "path", ("common.yaml",), 
 """The hierarchy where hiera.yaml has none, and that of a global layer without a file."""
 
 
-def read_config(path: pathlib.Path, name: str, layer: str) -> Config | BadData:
-    """Read a hiera.yaml for a layer.
+def read_config(
+    path: pathlib.Path, name: str, layer: str, warn: Callable[[BadData], None], codedir: str | None = None
+) -> Config | None:
+    """Read a hiera.yaml for a layer; None where it has none, as version 3 in an environment or module.
 
-    layer:  "global", "environment" or "module"
-    return: the configuration; or, for an empty file, and for version 3 in an environment or
-            module, which Puppet ignores, the warning that says so
-    raises: BadData with file and line
+    layer:   "global", "environment" or "module"
+    warn:    called with what Puppet warns of: versions before 5, and what is no map
+    codedir: the folder of all code, as Puppet has it; version 3 looks for data there
+    raises:  BadData with file and line
     """
     document = read_document(path, name, "yaml").document
-    return _Reader(document, path.parent, layer).config()
+    return _Reader(document, path.parent, layer, warn, codedir or _CODEDIR).config()
 
 
-class _Reader:
-    def __init__(self, document: Document, folder: pathlib.Path, layer: str) -> None:
-        self.document = document
+class _Reader(Checks):
+    def __init__(
+        self, document: Document, folder: pathlib.Path, layer: str, warn: Callable[[BadData], None], codedir: str
+    ) -> None:
+        super().__init__(document)
         self.folder = folder
         self.layer = layer
+        self.warn = warn
+        self.codedir = codedir
 
-    def fault(self, kind: str, message: str, path: Path = (), hint: str | None = None) -> BadData:
-        return bad_data(self.document, kind, message, path, hint)
-
-    def invalid(self, message: str, path: Path = (), hint: str | None = None) -> BadData:
-        return self.fault("config_invalid", message, path, hint)
-
-    def config(self) -> Config | BadData:
+    def config(self) -> Config | None:
         tree = self.document.tree
         if not isinstance(tree, dict):
-            message, hint = "hiera.yaml must be a map", "write `version: 5` and a hierarchy"
-            if tree is None:
-                return self.invalid(
-                    f"hiera.yaml is empty: the {self.layer} layer has no hierarchy of its own", hint=hint
-                )
-            raise self.invalid(message, hint=hint)
+            message = f"hiera.yaml {'is empty' if tree is None else 'is no map'}: the {self.layer} layer has "
+            message += "the hierarchy of version 3" if self.layer == "global" else "no hierarchy of its own"
+            self.warn(self.invalid(message, hint="write `version: 5` and a hierarchy"))
+            return self._version_3({}) if self.layer == "global" else None
         version = tree.get("version")
-        if version is None or version == 3:
+        if version is None or (version == 3 and type(version) is int):
             return self._version_3(tree)
         if type(version) is not int or version != 5:
-            hint = _CONVERT if version == 4 else "write the number 5"
-            raise self.fault("unsupported_version", f"version {version!r} is not read here", ("version",), hint)
-        self._known(tree, _TOP_KEYS, ())
+            if version == 4 and self.layer != "global":
+                return self._version_4(tree)
+            message = f"version {version!r} is not read {'in the global layer' if version == 4 else 'here'}"
+            raise self.fault("unsupported_version", message, ("version",), "write the number 5")
+        self.known(tree, _TOP_KEYS, ())
         defaults = self._defaults(tree)
         default_entries = None
         if tree.get("default_hierarchy") is not None:
@@ -151,37 +128,30 @@ class _Reader:
             entries = (self._entry({"name": "Common", "path": "common.yaml"}, (), defaults),)
         return Config(self.document.file, self.folder, entries, default_entries)
 
-    def _version_3(self, tree: dict[Any, Any]) -> BadData:
-        hierarchy = tree.get("hierarchy")
-        texts = hierarchy if isinstance(hierarchy, list) else [hierarchy or ""]
-        if not all(isinstance(entry, str) for entry in texts):
-            raise self.invalid("hiera.yaml says no version, and is none of version 3", hint="write `version: 5`")
-        found = "version 3 is not read here"
+    def _version_3(self, tree: Mapping[Any, Any]) -> Config | None:
+        from nodeattrs.adapters.hiera.old_versions import as_version_5, check_version_3, of_version_3
+
+        check_version_3(tree, self)
         if self.layer == "global":
-            raise self.fault("unsupported_version", found, ("version",), _CONVERT)
-        hint = _as_version_5(tree, texts) or _CONVERT
-        return self.fault("unsupported_version", f"{found}: the {self.layer} layer has no data", ("version",), hint)
+            return self._old("version 3", [*of_version_3(tree, self, self.codedir)], pathlib.Path())
+        message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
+        self.warn(self.fault("unsupported_version", message, ("version",), as_version_5(of_version_3(tree, self))))
+        return None
 
-    def _known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
-        for key in tree:
-            if key not in known:
-                hint = meant(key, known) or f"known are {', '.join(known[:8])}"
-                raise self.invalid(f"nobody knows the key {key!r}", (*path, key), hint)
+    def _version_4(self, tree: Mapping[Any, Any]) -> Config:
+        from nodeattrs.adapters.hiera.old_versions import of_version_4
 
-    def _text(self, value: Any, path: Path) -> str:
-        if not isinstance(value, str) or not value:
-            raise self.invalid(f"{path[-1]} must be a text", path)
-        return value
+        return self._old("version 4", [*of_version_4(tree, self)], self.folder)
 
-    def _texts(self, value: Any, path: Path) -> tuple[str, ...]:
-        if not isinstance(value, list) or not value:
-            raise self.invalid(f"{path[-1]} must be a list of at least one text", path)
-        return tuple(self._text(entry, (*path, at)) for at, entry in enumerate(value))
+    def _old(self, version: str, made: list[tuple[dict[str, Any], Path]], folder: pathlib.Path) -> Config:
+        from nodeattrs.adapters.hiera.old_versions import as_version_5
+
+        if isinstance(self.document.tree, dict):
+            self.warn(self.fault("old_version", f"{version} is deprecated", ("version",), as_version_5(made)))
+        return Config(self.document.file, folder, self._entries(made, self._defaults({})))
 
     def _options(self, tree: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-        options = tree.get("options", {})
-        if not isinstance(options, dict):
-            raise self.invalid("options must be a map", (*path, "options"))
+        options = self.map(tree.get("options", {}), (*path, "options"))
         for name in options:
             if not isinstance(name, str) or not _OPTION_NAME.fullmatch(name):
                 raise self.invalid(f"{name!r} is no name of an option", (*path, "options", name))
@@ -200,45 +170,46 @@ class _Reader:
                 (*path, kinds[1]),
                 "one entry has one data function",
             )
-        return (kinds[0], self._text(tree[kinds[0]], (*path, kinds[0]))) if kinds else None
+        return (kinds[0], self.text(tree[kinds[0]], (*path, kinds[0]))) if kinds else None
 
-    def _defaults(self, tree: dict[str, Any]) -> dict[str, Any]:
+    def _defaults(self, tree: Mapping[str, Any]) -> dict[str, Any]:
         if tree.get("defaults") is None:
             return {"function": ("data_hash", "yaml_data"), "datadir": "data", "options": {}}
-        given = tree["defaults"]
-        if not isinstance(given, dict):
-            raise self.invalid("defaults must be a map", ("defaults",))
-        self._known(given, _DEFAULTS_KEYS, ("defaults",))
+        given = self.map(tree["defaults"], ("defaults",))
+        self.known(given, _DEFAULTS_KEYS, ("defaults",))
         datadir = given.get("datadir", "data")
         return {
             "function": self._function(given, ("defaults",)),
-            "datadir": self._text(datadir, ("defaults", "datadir")),
+            "datadir": self.text(datadir, ("defaults", "datadir")),
             "options": self._options(given, ("defaults",)),
         }
 
     def _hierarchy(self, hierarchy: Any, key: str, defaults: dict[str, Any]) -> tuple[Entry, ...]:
         if not isinstance(hierarchy, list):
             raise self.invalid(f"{key} must be a list", (key,))
+        return self._entries(((given, (key, at)) for at, given in enumerate(hierarchy)), defaults)
+
+    def _entries(self, written: Iterable[tuple[Any, Path]], defaults: dict[str, Any]) -> tuple[Entry, ...]:
+        """Entries, each with its path, by which faults are placed."""
         entries: dict[str, Entry] = {}
-        for at, given in enumerate(hierarchy):
-            entry = self._entry(given, (key, at), defaults)
+        for given, path in written:
+            entry = self._entry(given, path, defaults)
             if entry.name in entries:
                 raise self.fault(
                     "duplicate_hierarchy_name",
                     f"two entries are called {entry.name!r}, the first in line {entries[entry.name].line}",
-                    (key, at, "name"),
+                    (*path, "name"),
                     "rename one of them",
                 )
             entries[entry.name] = entry
         return tuple(entries.values())
 
     def _entry(self, given: Any, path: Path, defaults: dict[str, Any]) -> Entry:
-        if not isinstance(given, dict):
-            raise self.invalid("an entry of a hierarchy must be a map", path, "write `- name: ...` and a path")
-        self._known(given, _ENTRY_KEYS, path)
+        self.map(given, path, "an entry of a hierarchy", "write `- name: ...` and a path")
+        self.known(given, _ENTRY_KEYS, path)
         if "name" not in given:
             raise self.invalid("an entry without a name", path, "add `name: ...`")
-        name = self._text(given["name"], (*path, "name"))
+        name = self.text(given["name"], (*path, "name"))
         function = self._function(given, path)
         options = self._options(given, path) or defaults["options"]
         function = function or defaults["function"]
@@ -261,7 +232,7 @@ class _Reader:
         location = kinds[0] if kinds else None
         if location is not None:
             value, place = given[location], (*path, location)
-            declared = self._texts(value, place) if location.endswith("s") else (self._text(value, place),)
+            declared = self.texts(value, place) if location.endswith("s") else (self.text(value, place),)
             if location == "mapped_paths" and len(declared) != 3:
                 raise self.invalid("mapped_paths takes a variable, a name and a template", place)
         if options and function[1] in FILE_FUNCTIONS[:2]:
@@ -275,7 +246,7 @@ class _Reader:
             raise self.fault(
                 "data_function_needs_path", f"{function[1]} needs to know a file", path, "add `path: common.yaml`"
             )
-        datadir = self._text(given["datadir"], (*path, "datadir")) if "datadir" in given else defaults["datadir"]
+        datadir = self.text(given["datadir"], (*path, "datadir")) if "datadir" in given else defaults["datadir"]
         line = self.document.place(path)[0] if path else None
         kind, called = function
         return Entry(name, kind, called, location, declared, datadir, options, line)

@@ -13,7 +13,9 @@ page docs/hiera.md lists the kinds. It knows nothing of how anything is looked u
 
 from __future__ import annotations
 
-from nodeattrs.core.tree import Path
+from collections.abc import Mapping
+
+from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
 from nodeattrs.texts.documents import Document
 from nodeattrs.typed import Any
@@ -57,3 +59,38 @@ def bad_data(document: Document, kind: str, message: str, path: Path = (), hint:
     """The error for what a file says at *path*."""
     line, column = document.place(path)
     return BadData(message, kind=kind, file=document.file, line=line, column=column, path=path, hint=hint)
+
+
+class Checks:
+    """What a hiera.yaml is checked with, whatever its version: each fault has its line. A path is the steps to it."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def fault(self, kind: str, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        return bad_data(self.document, kind, message, path, hint)
+
+    def invalid(self, message: str, path: Path = (), hint: str | None = None) -> BadData:
+        return self.fault("config_invalid", message, path, hint)
+
+    def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
+        """That a map has no other keys. raises: BadData, as those below do"""
+        for key in tree:
+            if key not in known:
+                hint = meant(key, known) or f"known are {', '.join(known[:8])}"
+                raise self.invalid(f"nobody knows the key {key!r}", (*path, key), hint)
+
+    def map(self, value: Any, path: Path, what: str = "", hint: str | None = None) -> dict[Any, Any]:
+        if not isinstance(value, dict):
+            raise self.invalid(f"{what or path[-1]} must be a map", path, hint)
+        return value
+
+    def text(self, value: Any, path: Path, what: str = "") -> str:
+        if not isinstance(value, str) or not value:
+            raise self.invalid(f"{what or path[-1]} must be a text", path)
+        return value
+
+    def texts(self, value: Any, path: Path) -> tuple[str, ...]:
+        if not isinstance(value, list) or not value:
+            raise self.invalid(f"{path[-1]} must be a list of at least one text", path)
+        return tuple(self.text(entry, (*path, at), f"each of {path[-1]}") for at, entry in enumerate(value))

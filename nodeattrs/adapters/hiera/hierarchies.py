@@ -227,13 +227,9 @@ class LoadedTree:
 
     def _read(self, path: pathlib.Path, layer: str) -> Config | None:
         try:
-            found = read_config(path, self.shown(str(path)), layer)
+            return read_config(path, self.shown(str(path)), layer, self.warn, self._settings.get("codedir"))
         except FileNotFoundError:
             return None
-        if isinstance(found, BadData):
-            self.warn(found)
-            return None
-        return found
 
     # --- sources
 

@@ -207,7 +207,7 @@ def _data(text: str) -> Path:
 
 def _config(text: str) -> Path:
     root = _site(text, "k: 1\nt: \"%{lookup('s')}\"\n")
-    read = read_config(root / "hiera.yaml", "hiera.yaml", "environment")
+    read = read_config(root / "hiera.yaml", "hiera.yaml", "environment", lambda _: None)
     if isinstance(read, BadData):
         raise read
     return root
