@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -181,6 +182,35 @@ def _hierarchies(chance: random.Random) -> Any:
     return {"version": 5, **tree}
 
 
+_OLD = {
+    "version": (3, 4, 3, 4, 3),
+    "backends": ("yaml", ["yaml", "json"], ["eyaml"], ["hocon", "gone"]),
+    "hierarchy": (["x", "y.yaml", "nodes/%{facts.r}"], "x", [{"name": "x", "backend": "yaml"}]),
+    "yaml": {"datadir": ("data", "/x", "%{facts.r}", "%{lookup('s')}"), "extension": ("yaml", "json", 1)},
+    "eyaml": {"datadir": "data", "extension": "yaml", "pkcs7_private_key": "%{facts.r}", "a b": 1},
+    "datadir": ("data", ""),
+    "merge_behavior": ("deep", "x"),
+}
+_OLD_ENTRY = {
+    "name": _PATHS,
+    "backend": ("yaml", "json", "hocon"),
+    "datadir": "data",
+    "path": _PATHS,
+    "paths": [_PATHS],
+}
+
+
+def _before_version_5(chance: random.Random) -> Any:
+    """A hiera.yaml of version 3 or 4."""
+    tree = grown(_OLD, chance, 0.7)
+    kept = (
+        ("version", "datadir", "hierarchy") if tree.get("version") == 4 else [key for key in tree if key != "datadir"]
+    )
+    if tree.get("version") == 4:
+        tree["hierarchy"] = [{"name": str(at), "backend": "yaml", **grown(_OLD_ENTRY, chance, 0.4)} for at in range(3)]
+    return {key: value for key, value in tree.items() if key in kept}
+
+
 def _site(config: str, data: str) -> Path:
     root = Path("tree").absolute()
     written("tree/hiera.yaml", config)
@@ -207,10 +237,11 @@ def _data(text: str) -> Path:
 
 def _config(text: str) -> Path:
     root = _site(text, "k: 1\nt: \"%{lookup('s')}\"\n")
-    read = read_config(root / "hiera.yaml", "hiera.yaml", "environment", lambda _: None)
-    if isinstance(read, BadData):
-        raise read
-    return root
+    for layer in ("environment", "global"):
+        with suppress(BadData):
+            if read_config(root / "hiera.yaml", "hiera.yaml", layer, lambda _: None) is not None:
+                return root
+    raise Refused("it counts nowhere")
 
 
 _GLOBBED = """\
@@ -392,6 +423,8 @@ TARGETS = (
         _config,
         lambda root: (_looked_up(root), _looked_up(root, strict=True, documented=True)),
     ),
+    Target("hiera-old", partial(_written, _before_version_5, ["version: 3\nhierarchy: common\n", "version: 4\n"]),
+        _config, lambda root: (_looked_up(root), _looked_up(root, global_config=root / "hiera.yaml"))),
     Target("hiera-facts", from_shape(_KNOWN_FACTS), _facts, _for_facts),
     Target("hiera-merge", from_shape(_MERGE, [{"values": one["values"],
                     "merge": one["merge"]} for one in vectors("hiera-merge")]), _strategy, _merged),
