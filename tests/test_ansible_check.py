@@ -261,3 +261,20 @@ def test_a_configuration_that_cannot_be_read_is_a_fault_and_all_else_is_looked_a
 
     assert (["unused-variable"], line) == (names, fault.line)
     assert shown in str(fault)
+
+
+def test_each_file_is_counted_as_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """There may be thousands, and who waits sees how far it is."""
+    found(tmp_path, group_vars__web_yml="http_port: 1\n")
+    counted: list[str] = []
+    Static(tmp_path, counted.append)
+
+    assert sorted([*FILES, "group_vars/web.yml"]) == sorted(counted)
+
+    shown: list[str] = []
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setattr("nodeattrs.cli.terminal._bar", lambda *_: None)
+    monkeypatch.setattr("nodeattrs.cli.terminal.Terminal.progress", lambda _, text: shown.append(text))
+    main(["check", str(tmp_path)])
+
+    assert f"5: {counted[-1]}" == shown[-1]

@@ -90,10 +90,23 @@ class TestCheck:
         for name in ("m/hiera.yaml", "m/metadata.json", "s/all/app/metadata.rb"):
             (tmp_path / name).touch()
 
-        for words, named in (((), "a, b/c, s/all"), (("--repo", "b"), "b/c")):
+        for words, named in (((), "a, b/c, s/all"), (("--repo", "b"), "b/c"), (("b",), "b/c")):
             assert 1 == main(["check", *words])
-            said = f"there was nothing to look at\nrepositories lie in {named}: name one with --repo\n"
+            said = f"there was nothing to look at\nrepositories lie in {named}: name one\n"
             assert said == capsys.readouterr().err
+
+    def test_the_folder_is_named_as_linters_take_it(
+        self, check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        """
+        Or with --repo, as other commands take it; not both.
+        """
+        monkeypatch.chdir(tmp_path.parent)
+
+        assert check(tmp_path.name) == check("--repo", tmp_path.name)
+        code, _, err = check(tmp_path.name, "--repo", tmp_path.name)
+        assert 2 == code
+        assert "argument --repo: not allowed with argument DIR" in err
 
     def test_places_are_told_as_seen_from_here(self, check: Check, monkeypatch: pytest.MonkeyPatch):
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.dialects import others, repositories_below
@@ -26,7 +27,7 @@ A finding is passed over by --ignore, by nodeattrs.toml, by a baseline, or by a 
 the line before: `# nodeattrs: ignore[NA0303]`; for a whole file: `# nodeattrs: ignore-file[NA0303]`."""
 EXAMPLES = """\
 examples:
-  nodeattrs check --repo cookbooks_example
+  nodeattrs check cookbooks_example
   nodeattrs check --ignore NA0305,repeated-key
   nodeattrs check --write-baseline && nodeattrs check --baseline nodeattrs-baseline.json
   nodeattrs check --format sarif > nodeattrs.sarif
@@ -37,7 +38,9 @@ examples:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
-    parser.add_argument("--repo", metavar="DIR", default=".", help="the repository (default: the current directory)")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("folder", metavar="DIR", nargs="?", help="the repository (default: the current directory)")
+    place.add_argument("--repo", metavar="DIR", default=".", help="the same, as other commands take it")
     fixing = parser.add_mutually_exclusive_group()
     fixing.add_argument(
         "--fix",
@@ -53,8 +56,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Look at all of it."""
     from nodeattrs.runs import Repository
 
+    options.repo = options.repo if options.folder is None else options.folder
     repository = Repository(options.repo)
-    came = look(repository, options.run_code)
+    with terminal.counting(what="file") as count:
+        came = look(repository, options.run_code, count)
     judge = repository if came.is_sound else None
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
@@ -78,8 +83,11 @@ class Look(NamedTuple):
     is_sound: bool
 
 
-def look(repository: Repository, run_code: bool) -> Look:
-    """Look at everything in a repository that has a check."""
+def look(repository: Repository, run_code: bool, count: Callable[[str], object] = str) -> Look:
+    """Look at everything in a repository that has a check.
+
+    count: called with the name of each file where there may be thousands
+    """
     from nodeattrs.reports.findings import finding_of
     from nodeattrs.runs.checking import NOTES, checked
 
@@ -87,8 +95,8 @@ def look(repository: Repository, run_code: bool) -> Look:
     found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]
     found += [finding_of(one, "note" if one.kind in NOTES else "error") for one in came.faults]
     looked = dict(came.looked)
-    for what, count, more in others(repository.root, repository.config) if came.settings_are_sound else ():
-        looked |= {what: count} if what else {}
+    for what, number, more in others(repository.root, repository.config, count) if came.settings_are_sound else ():
+        looked |= {what: number} if what else {}
         found += more
     return Look(found, looked, came.warnings, came.settings_are_sound)
 

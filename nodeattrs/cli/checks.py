@@ -108,7 +108,7 @@ def finish(
     if looked and not any(looked.values()):
         from nodeattrs.reports.screen import first_of
 
-        elsewhere = [f"repositories lie in {first_of(below, _NAMED)}: name one with --repo"] if below else []
+        elsewhere = [f"repositories lie in {first_of(below, _NAMED)}: name one"] if below else []
         terminal.remark(["there was nothing to look at", *elsewhere])
         return FAILED
     return DONE if findings.is_clean else FAILED

@@ -1,7 +1,7 @@
 """What else lies in a repository and has a check of its own: cloud-config files, a site of bindings, Ansible.
 
-Each dialect is a function from the root to what it looked at and what it found; whoever adds one adds its line to
-`DIALECTS`. No code runs.
+Each dialect is a function from the root to what it looked at, each file counted, and what it found; whoever adds one
+adds its line to `DIALECTS`. No code runs.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _TEMPLATE = regexp(rb"\$\{|\{\{|\{%|<%")
 _MOST_FILES = 20_000
 
 
-def others(root: pathlib.Path, config: Config) -> Iterator[Looked]:
-    """What each dialect says of a repository; a library that is not there is a note."""
+def others(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
+    """What each dialect says of a repository; a library that is not there is a note. count: called with each file"""
     from nodeattrs.errors import MissingExtra
     from nodeattrs.reports.findings import finding_of
 
     for dialect in DIALECTS:
         try:
-            yield from dialect(root, config)
+            yield from dialect(root, config, count)
         except MissingExtra as error:
             error.kind = "not-run"
             yield "", 0, [finding_of(error, "note")]
@@ -63,7 +63,7 @@ _MARKS = frozenset(("cookbooks", "hiera.yaml", "metadata.rb", "nodeattrs.toml", 
 _DEPTH = 2
 
 
-def _cloud_config(root: pathlib.Path, config: Config) -> Iterator[Looked]:
+def _cloud_config(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
     """Files that begin with `#cloud-config`, each for itself."""
     files = sorted(_begun_so(root))
     if not files:
@@ -75,6 +75,7 @@ def _cloud_config(root: pathlib.Path, config: Config) -> Iterator[Looked]:
     for path in files:
         blob = blob_of(path)
         blob.file = path.relative_to(root).as_posix()
+        count(blob.file)
         found += findings_of(merge([blob]))
     yield "cloud-config file", len(files), found
 
@@ -92,7 +93,7 @@ def _begun_so(root: pathlib.Path) -> Iterator[pathlib.Path]:
                         yield path
 
 
-def _bindings(root: pathlib.Path, config: Config) -> Iterator[Looked]:
+def _bindings(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
     """The site that the settings name, else the repository where it has bindings in their own language."""
     named = config.bindings
     if named is None and not [*(root / "bindings").glob("*.pp"), *(root / "bindings").glob("*.bindings")]:
@@ -106,7 +107,7 @@ def _bindings(root: pathlib.Path, config: Config) -> Iterator[Looked]:
     yield "binding", len(injector.keys()), [_seen_from(root, site, one) for one in findings_of([("", injector)])]
 
 
-def _ansible(root: pathlib.Path, config: Config) -> Iterator[Looked]:
+def _ansible(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
     """Playbooks, roles and variables of Ansible; and the searches that make groups of kept nodes."""
     from nodeattrs.reports.findings import finding_of
 
@@ -118,7 +119,7 @@ def _ansible(root: pathlib.Path, config: Config) -> Iterator[Looked]:
     from nodeattrs.adapters.ansible.static import Static, is_repository
 
     if is_repository(root):
-        look = Static(root)
+        look = Static(root, count)
         warnings = [finding_of(one, "note" if one.kind in look.NOTES else "warning") for one in look.warnings()]
         yield "Ansible file", look.looked, [*(finding_of(one, "error") for one in look.faults), *warnings]
 
@@ -127,4 +128,8 @@ def _seen_from(root: pathlib.Path, site: pathlib.Path, one: Finding) -> Finding:
     return replace(one, file=os.path.relpath(site / one.file, root).replace(os.sep, "/")) if one.file else one
 
 
-DIALECTS: tuple[Callable[[pathlib.Path, Config], Iterator[Looked]], ...] = (_cloud_config, _bindings, _ansible)
+DIALECTS: tuple[Callable[[pathlib.Path, Config, Callable[[str], object]], Iterator[Looked]], ...] = (
+    _cloud_config,
+    _bindings,
+    _ansible,
+)

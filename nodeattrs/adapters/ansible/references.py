@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
@@ -138,12 +138,13 @@ class References:
         suffixes = ["/".join((*above[count:], last)) for count in range(len(above) + 1)]  # the repository may lie there
         return any(fnmatchcase(path, suffix) for path in known for suffix in suffixes)
 
-    def read(self) -> References:
-        """Look at all files. cost: one reading of each"""
+    def read(self, count: Callable[[str], object]) -> References:
+        """Look at all files. count: called with the name of each. cost: one reading of each"""
         kept_back = (line.strip() for line in _readable(self.root / ".gitignore").splitlines() if line[:1] not in "!#")
         self.sought.update(("", line) for line in kept_back if _KEPT_BACK.search(line))
         for path in _paths(self.root):
             relative = path.relative_to(self.root)
+            count(relative.as_posix())
             self.paths.setdefault(path.name, []).append(relative.as_posix())
             below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
             end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)

@@ -8,7 +8,7 @@ from elsewhere, what these might mean is not judged.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from nodeattrs.adapters.ansible.config import config_of
@@ -52,15 +52,19 @@ def _is_played(folder: Path) -> bool:
 
 
 class Static:
-    """A look at a repository. looked: how many files there are where its playbooks and inventories lie"""
+    """A look at a repository.
+
+    looked: how many files there are where its playbooks and inventories lie
+    count:  called with the name of each file that is read
+    """
 
     NOTES = frozenset(("unused-variable",))
     """Kinds that are only worth knowing."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, count: Callable[[str], object] = str) -> None:
         self.root = root
         self._warnings: list[AnsibleError] = []
-        self._references = References(root, Files(root, self._warn)).read()
+        self._references = References(root, Files(root, self._warn)).read(count)
         self._folders = tuple(_folders(root))
         self._config_fault: AnsibleError | None = None
         try:
