@@ -95,6 +95,18 @@ class TestCheck:
             said = f"there was nothing to look at\nrepositories lie in {named}: name one\n"
             assert said == capsys.readouterr().err
 
+    def test_where_there_is_no_hiera_yaml_it_says_how_to_name_one(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ):
+        """
+        Of version 3 it lies on the server, or among the files of a module.
+        """
+        (tmp_path / "hieradata").mkdir()
+        (tmp_path / "environment.conf").touch()
+
+        assert 1 == main(["check", str(tmp_path)])
+        assert "environment.conf is Puppet's, and there is no hiera.yaml that counts" in capsys.readouterr().err
+
     def test_the_folder_is_named_as_linters_take_it(
         self, check: Check, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ):

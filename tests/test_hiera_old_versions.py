@@ -223,6 +223,10 @@ class TestTheWayOut:
                 ":backends: [eyaml]\n:hierarchy: ['node/%{n}']\n:eyaml:\n  :pkcs7_private_key: /k\n",
                 "hieradata/node/web.eyaml",
             ),
+            (
+                "hierarchy: 'node/%{n}'\nyaml: {datadir: '/etc/puppetlabs/code/environments/%{::environment}/h'}\n",
+                "h/node/web.yaml",
+            ),
             ("version: 4\nhierarchy: [{name: b, backend: json, path: 'node/%{n}'}]\n", "data/node/web.json"),
         ],
     )

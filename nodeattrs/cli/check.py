@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable
+import pathlib
+from collections.abc import Callable, Iterator
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.dialects import others, repositories_below
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.findings import Finding
     from nodeattrs.runs import Repository
+
+_NAMED = 4
+_OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
 
 SUMMARY = "find what is wrong, or probably not meant, in a repository"
 DESCRIPTION = """\
@@ -63,9 +67,21 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     judge = repository if came.is_sound else None
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
-    below = [] if any(came.looked.values()) else repositories_below(repository.root)
-    places = [os.path.normpath(os.path.join(options.repo, one)) for one in below]
-    return finish(options, terminal, found, came.looked, judge, options.repo, places)
+    ways_on = [] if any(came.looked.values()) else [*_ways_on(options.repo)]
+    return finish(options, terminal, found, came.looked, judge, options.repo, ways_on)
+
+
+def _ways_on(folder: str) -> Iterator[str]:
+    """What to do where there was nothing to look at."""
+    from nodeattrs.reports.screen import first_of
+
+    below = [os.path.normpath(os.path.join(folder, one)) for one in repositories_below(pathlib.Path(folder))]
+    if below:
+        yield f"repositories lie in {first_of(below, _NAMED)}: name one"
+    marks = [one for one in _OF_PUPPET if os.path.exists(os.path.join(folder, one))]
+    if marks:
+        yield f"{marks[0]} is Puppet's, and there is no hiera.yaml that counts: one that lies elsewhere is named with"
+        yield "`nodeattrs hiera lookup KEY --hiera-config FILE`"
 
 
 class Look(NamedTuple):

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
-_NAMED = 4
 _BASELINE = "nodeattrs-baseline.json"
 
 
@@ -82,14 +81,14 @@ def finish(
     looked: Mapping[str, int],
     repository: Repository | None,
     root: str = "",
-    below: Sequence[str] = (),
+    ways_on: Sequence[str] = (),
 ) -> int:
     """Say what a check found; its exit code.
 
     looked:     what it looked at -> how many
     repository: whose settings count, too
     root:       the folder from which files are named
-    below:      folders in it that are repositories, where it is none
+    ways_on:    what to say where there was nothing to look at
     """
     from nodeattrs.reports.findings import Findings
 
@@ -106,10 +105,7 @@ def finish(
     else:
         terminal.report(findings)
     if looked and not any(looked.values()):
-        from nodeattrs.reports.screen import first_of
-
-        elsewhere = [f"repositories lie in {first_of(below, _NAMED)}: name one"] if below else []
-        terminal.remark(["there was nothing to look at", *elsewhere])
+        terminal.remark(["there was nothing to look at", *ways_on])
         return FAILED
     return DONE if findings.is_clean else FAILED
 

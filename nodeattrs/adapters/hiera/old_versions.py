@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nodeattrs.adapters.hiera.errors import BadData, Checks
 from nodeattrs.core.tree import Path
+from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
 Made = tuple[dict[str, Any], Path]
@@ -20,6 +21,7 @@ _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep
 _BACKENDS_3 = ("yaml",)
 _HIERARCHY_3 = ("nodes/%{::trusted.certname}", "common")
 _DATADIR_3 = "environments/%{::environment}/hieradata"
+_OF_ENVIRONMENT = regexp(r"^.*environments/%\{(?:::)?environment\}/")
 _MERGES_3 = ("native", "deep", "deeper")
 
 _KEYS_4 = ("version", "datadir", "hierarchy")
@@ -58,7 +60,9 @@ def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = 
         settings = dict(tree.get(backend) or {})
         datadir, ending = settings.pop("datadir", None), settings.pop("extension", None)
         if datadir is None:
-            datadir = os.path.basename(_DATADIR_3) if codedir is None else os.path.join(codedir, _DATADIR_3)
+            datadir = os.path.join(codedir or "", _DATADIR_3)
+        if codedir is None and isinstance(datadir, str):
+            datadir = _OF_ENVIRONMENT.sub("", datadir, count=1)
         if names:
             yield (
                 {
