@@ -58,7 +58,10 @@ test: $(STAMP) ## run the tests, on all processors
 	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup
 
 SECONDS = 600
-slow: $(STAMP) ## odd inputs for every reader, for ten minutes; SECONDS=3600 for an hour
+EFFORT = 5
+slow: $(STAMP) ## many more examples of laws, all looks of all pages, odd inputs for ten minutes; EFFORT=20 SECONDS=3600
+	@NODEATTRS_EFFORT=$(EFFORT) $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 -m hypothesis
+	@NODEATTRS_EFFORT=$(EFFORT) $(BIN)/python -m pytest tests/test_web_browser.py
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
 
 lint: $(STAMP) ## ruff: style and format

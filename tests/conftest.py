@@ -1,7 +1,7 @@
 """What all tests share: no property test is failed for being slow, and Ctrl-C works.
 
 On CI Hypothesis starts from its own profile there (the same examples each time);
-this one only takes the clock away.
+this one only takes the clock away, and tries as many as `effort` says.
 
 A shell that starts the tests in the background has them ignore SIGINT, and their
 children with them; the tests of Ctrl-C need the signal as a terminal gives it.
@@ -14,7 +14,9 @@ import sys
 import pytest
 from hypothesis import settings
 
-settings.register_profile("house", deadline=None)
+from tests.effort import examples
+
+settings.register_profile("house", deadline=None, max_examples=examples())
 settings.load_profile("house")
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -32,6 +32,7 @@ from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.stores import pieces, postgresql, sql, talk, turns
 from nodeattrs.keep.stores.files import FileStore
 from nodeattrs.keep.stores.tables import VERSION
+from tests.effort import examples
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -261,7 +262,7 @@ class StoreExam:
         assert place.rpartition("://")[2] in store.describe()
 
     # Every store has a class of its own for this exam, and none of them minds the others.
-    @settings(max_examples=25, suppress_health_check=[HealthCheck.differing_executors])
+    @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.differing_executors])
     @given(data=st.data())
     def test_it_behaves_like_lists_of_revisions(self, tmp_path_factory, data):
         """Random saves, deletes and prunes; plain lists are the judge."""

@@ -21,6 +21,7 @@ from nodeattrs.adapters.bindings import (
 )
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.texts.documents import parse
+from tests.effort import examples
 from tests.test_bindings_bad_input import broken
 from tests.vectors.cases import HERE, cases_of
 
@@ -229,7 +230,7 @@ def test_the_schema_is_valid():
     assert to_data([])["version"] == schema()["anyOf"][0]["properties"]["version"]["const"]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(broken())
 def test_what_fits_the_schema_has_no_fault_of_form(data):
     """

@@ -26,6 +26,7 @@ from nodeattrs.adapters.bindings import (
 from nodeattrs.adapters.bindings.model.items import Item, When
 from nodeattrs.adapters.bindings.resolution import Resolutions
 from nodeattrs.core.claim import Origin
+from tests.effort import examples
 
 STATE = State([("node", "n"), ("rack", "r")])
 NAMES = ("a", "b")
@@ -86,7 +87,7 @@ def test_the_order_of_declaration_never_matters(composed, seed):
     assert outcome(composed) == outcome(shuffled(composed, seed))
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(layers)
 def test_what_layers_come_to_is_the_same_where_other_nodes_have_asked_before(composed):
     """For every combination of categories, values, errors and explanations; twice, so that each is a second one."""
@@ -274,7 +275,7 @@ def by_the_page(composed: list[list[list[dict[str, Any]]]]) -> Any:
     return kinds or values
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(layers)
 def test_the_injector_does_what_the_page_says(composed):
     """Values where there are any, else every kind of fault."""
@@ -356,7 +357,7 @@ def reason(mine: Entry, entries: list[Entry]) -> tuple[str, set[int], set[int]]:
     return why, {entry[1]["line"] for entry in above}, ties
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(layers, names)
 def test_each_loser_is_told_what_the_page_says_of_it(composed, name):
     """
@@ -393,7 +394,7 @@ bare_layers = st.lists(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(bare_layers)
 def test_without_the_winner_the_next_row_speaks(composed):
     """

@@ -22,6 +22,7 @@ from nodeattrs.adapters.bindings import (
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import UnknownLayer
+from tests.effort import examples
 
 WHERE = Origin("provider", "vault", "providers.yaml", 7)
 VAULT = Layer.unknown("vault", WHERE, "needs a server")
@@ -261,7 +262,7 @@ def answer(injector: Injector, key: str) -> Any:
         return error.kind
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.lists(sets, min_size=1, max_size=3), st.integers(0, 3), sets, hashes, lists)
 def test_what_is_not_told_to_be_unknown_is_not_changed_by_it(layers, index, hidden, of_hash, of_list):
     """

@@ -19,6 +19,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import CannotDecrypt, MissingExtra
 from nodeattrs.runs.checking import faults_of
 from nodeattrs.runs.policies import Asked
+from tests.effort import examples
 from tests.on_disk import repository
 
 SECRET = "open sesame"
@@ -131,7 +132,7 @@ class TestFormats:
             decrypted(item, SECRET.encode(), "db")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(ENCRYPTED), st.data())
 def test_a_bit_that_flipped_is_noticed_in_the_formats_with_a_check(item, data):
     """Format 1 has none: there another value may come out, and never an error of another sort."""

@@ -16,6 +16,7 @@ from nodeattrs.adapters.cloudinit import Merged, merge, merge_layers
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import Path, dig
+from tests.effort import examples
 
 # Each value says its own part; few keys, so that they meet.
 KEYS = st.sampled_from("abc")
@@ -107,7 +108,7 @@ class TestOrigins:
                 lines = texts[int(str(origin.file)[-1]) - 1].splitlines()[origin.line - 1 :]
                 assert f"<{str(origin.file)[-1]}." in lines[0]
 
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     @given(bodies())
     def test_a_change_of_the_named_part_changes_the_result(self, texts: list[str]):
         """And the leaf is what changes."""
@@ -120,7 +121,7 @@ class TestOrigins:
             again = merge([*texts[:at], texts[at].replace(piece[0], "<0.0>"), *texts[at + 1 :]])
             assert dig(again.config, path) != text
 
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     @given(bodies(), bodies())
     def test_layers_keep_them(self, user: list[str], vendor: list[str]):
         """A leaf that comes out of one side is set by that side's parts."""

@@ -19,6 +19,7 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, DROP, KEEP, LIST, MAP, MEET,
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, spell
 from nodeattrs.errors import BadArgument, BadKey, MergeConflict, TooDeep
 from nodeattrs.testing import trees
+from tests.effort import examples
 from tests.laws import exact, layers, numbers
 
 
@@ -545,7 +546,7 @@ class TestHiera:
         assert (1,) == numbers(folded, ("own", 0)) == numbers(folded, ("own",))
         assert (1, 2) == tuple(sorted(numbers(hiera({"l": ["--x"]}, {"l": ["x"]}), ("l",))))
 
-    @settings(max_examples=100)
+    @settings(max_examples=examples(100))
     @given(st.lists(trees(keys=("a", "b"), scalars=("x", "--x", "y", "--")), min_size=2, max_size=3))
     def test_whoever_is_named_said_it(self, sources):
         """

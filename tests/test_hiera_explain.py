@@ -16,6 +16,7 @@ from nodeattrs.reports import Screen
 from nodeattrs.reports.lookup import Explained
 from nodeattrs.texts.places import Text
 from tests import hiera_trees
+from tests.effort import examples
 from tests.hiera_trees import Site, written
 from tests.vectors.values import spelled
 
@@ -405,7 +406,7 @@ trees = st.recursive(
 merges = st.sampled_from(["first", "unique", "hash", "deep", {"strategy": "deep", "knockout_prefix": "--"}])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(trees, min_size=1, max_size=3), merges)
 def test_every_leaf_stands_where_its_origin_says(tmp_path_factory, values, merge):
     """The file that is named has that value in that line; and the explanation has the lookup's answer."""

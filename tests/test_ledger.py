@@ -20,6 +20,7 @@ from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
+from tests.effort import examples
 from tests.vectors.chef_program import Program
 
 
@@ -328,7 +329,7 @@ class TestHistory:
         assert [event.value for event in chronicle.events()] == [0, *range(101 - HISTORY_BOUND, 100)]
         assert chronicle.dropped == 100 - HISTORY_BOUND
 
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(st.integers(0, 30))
     def test_none_is_lost_from_the_count(self, times):
         """Kept and dropped together are all."""
@@ -407,7 +408,7 @@ class TestCheck:
 
         assert full._check() != []
 
-    @settings(max_examples=100)
+    @settings(max_examples=examples(100))
     @given(programs(interleaved=True), st.lists(paths(), max_size=4))
     def test_no_program_makes_it_speak(self, program, asked):
         """Whatever is read in between, and whatever raises."""
@@ -500,7 +501,7 @@ def told(deeds: list[tuple[Any, ...]], forgetful: bool, secret: bool) -> list[An
     return [*map(repr, seen), node._check(), snapshot]
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(st.lists(DEEDS, max_size=14), st.booleans())
 def test_the_way_of_the_last_write_makes_no_difference(deeds, secret):
     """Not to what is read, held, kept or refused, nor to who set it."""

@@ -25,6 +25,7 @@ from nodeattrs.runs.run import run_node
 from nodeattrs.runs.session import made_of, perform
 from nodeattrs.texts import fast_json
 from tests.causality.systems.node import NodeRuns
+from tests.effort import examples
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "os": {"a": 1, "b": [1, 2]}, "cpu": {"total": 2}}
@@ -153,7 +154,7 @@ def kept(writes, text, allowed, blocked):
 
 
 class TestTheLaw:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=examples(40), deadline=None)
     @given(st.lists(st.tuples(writes, texts_of_facts, lists, lists), min_size=2, max_size=6))
     def test_what_has_one_hash_has_one_text(self, runs):
         """

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.testing import COMPONENTS, paths, programs, values
 from tests import model
+from tests.effort import examples
 from tests.model import DEFAULTS, OVERRIDES, Fifteen, Model, ModelError, Said, found, in_vectors
 from tests.vectors.cases import HERE, cases_of
 from tests.vectors.chef_program import Program, plain
@@ -123,7 +124,7 @@ looks = st.none() | st.tuples(st.integers(0, 9), st.booleans())
 
 
 class TestPrograms:
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(programs(min_size=4), st.lists(looks, max_size=12), st.booleans())
     def test_a_node_does_what_the_model_does(self, program, keep, whole):
         """
@@ -132,7 +133,7 @@ class TestPrograms:
         """
         run(program, keep, whole)
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(
         programs(min_size=10, max_size=20, keys=("a", "b"), scalars=(1, None)),
         st.lists(looks, max_size=20),
@@ -142,7 +143,7 @@ class TestPrograms:
         """The same, with two keys and longer programs: nearly every step meets what another one left."""
         run(program, keep, whole)
 
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(
         programs(
             min_size=6,
@@ -175,7 +176,7 @@ some_steps = programs(max_size=1, keys=("a", "b"), scalars=(1, None), verbs=("se
 
 
 class TestWriters:
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(
         st.lists(held_steps | some_steps.map(lambda program: program[0]), min_size=5, max_size=15),
         st.sampled_from(["attribute file", "recipe"]),
@@ -264,7 +265,7 @@ stores = st.lists(
 
 
 class TestAttributeFileAndRecipe:
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=examples(200), deadline=None)
     @given(stores)
     def test_the_order_of_writing_makes_no_difference_between_them(self, said):
         """
@@ -286,7 +287,7 @@ class TestAttributeFileAndRecipe:
         assert difference(in_vectors(alone.tree()), in_vectors(through(node))) is None
         assert node._check() == []
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(programs(min_size=4, interleaved=True))
     def test_fifteen_trees_and_their_marks_are_the_node(self, program):
         """Law 2c: whatever was done, in whatever order, folding `node.slots` gives what is read."""

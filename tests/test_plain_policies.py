@@ -20,6 +20,7 @@ from nodeattrs.core.rules import read_rules
 from nodeattrs.errors import MergeConflict
 from nodeattrs.runs.folds import NAMES, folded, policy_named
 from nodeattrs.texts.layers import LayerReader
+from tests.effort import examples
 
 
 def of(policy: str, *texts: str) -> Folded:
@@ -207,12 +208,12 @@ TREES = st.dictionaries(KEYS, VALUES, max_size=3)
 
 
 class TestLaws:
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(st.sampled_from([name for name in NAMES if name not in ("compose", "hiera-deep")]), TREES)
     def test_one_file_is_itself(self, name: str, tree: dict[str, Any]):
         assert tree == folded([Layer(tree)], policy_named(name)).value
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(TREES, TREES)
     def test_a_patch_leads_from_any_document_to_any_other_without_null(self, one: dict[str, Any], two: dict[str, Any]):
         """
@@ -221,7 +222,7 @@ class TestLaws:
         wanted = _without_null(two)
         assert wanted == folded([Layer(one), Layer(_difference(one, wanted))], policy_named("json-merge-patch")).value
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(st.sampled_from(NAMES), st.lists(TREES, min_size=2, max_size=4))
     def test_every_leaf_has_an_origin_and_no_input_changes(self, name: str, trees: list[dict[str, Any]]):
         before = json.dumps(trees)

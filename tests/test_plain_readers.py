@@ -17,6 +17,7 @@ from nodeattrs.errors import DocumentError, UnknownLayer
 from nodeattrs.reports.fold_text import text_of
 from nodeattrs.texts.layers import LayerReader
 from nodeattrs.texts.tags import Tagged
+from tests.effort import examples
 
 Written = Callable[[str, str], Path]
 
@@ -285,7 +286,7 @@ def trees(leaves: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 class TestLaws:
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(trees(SCALARS | TAGS))
     def test_what_is_written_as_yaml_reads_back(self, tree: dict[str, Any]):
         """
@@ -293,17 +294,17 @@ class TestLaws:
         """
         assert tree == read_all(text_of(tree, "yaml"))[0].value
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(trees(SCALARS))
     def test_what_is_written_as_toml_reads_back(self, tree: dict[str, Any]):
         assert tree == read_all(text_of(tree, "toml"), "a.toml")[0].value
 
-    @settings(deadline=None, max_examples=60)
+    @settings(deadline=None, max_examples=examples(60))
     @given(st.dictionaries(st.from_regex("[A-Z][A-Z_]{0,3}", fullmatch=True), TEXTS, max_size=4))
     def test_what_is_written_as_env_reads_back(self, tree: dict[str, str]):
         assert tree == read_all(text_of(tree, "env"), ".env")[0].value
 
-    @settings(deadline=None, max_examples=40)
+    @settings(deadline=None, max_examples=examples(40))
     @given(st.lists(trees(SCALARS | TAGS), min_size=1, max_size=4))
     def test_each_leaf_names_who_a_trace_names(self, layers: list[dict[str, Any]]):
         """

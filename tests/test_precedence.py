@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.testing import layers, trees, values
 from tests import model
+from tests.effort import examples
 from tests.model import COMPONENTS, SLOTS, in_vectors
 from tests.vectors.chef_program import plain
 from tests.vectors.values import difference
@@ -74,7 +75,7 @@ def fold(said: dict[int, Any]) -> Any:
     return model.merged([components[name] for name in COMPONENTS])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.dictionaries(st.integers(1, 15), values(), min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_maps_and_lists_of_any_slots_merge_as_the_model_says(said, shuffled):
     """Whole values, assigned in any order: attribute files first where a recipe speaks in the same component."""
@@ -87,7 +88,7 @@ def test_maps_and_lists_of_any_slots_merge_as_the_model_says(said, shuffled):
     assert difference(in_vectors({"k": fold(said)}), in_vectors(plain(node))) is None
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(layers())
 def test_layers_of_whole_trees_merge_as_the_model_says(said):
     """Every top-level key of every layer, written by the locator of its slot."""
@@ -102,7 +103,7 @@ def test_layers_of_whole_trees_merge_as_the_model_says(said):
     assert difference(in_vectors(alone.tree()), in_vectors(plain(node))) is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(trees(), trees())
 def test_a_stronger_layer_is_always_read_back(weaker, stronger):
     """Whatever stands below, a list or scalar of the strongest slot is read as it was said."""

@@ -31,6 +31,7 @@ from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
 from nodeattrs.texts.documents import parse
 from tests.edits import leaves
+from tests.effort import examples
 
 NAMES = {"Sensitive": Sensitive, "Symbol": Symbol, "lazy": lazy}
 
@@ -1588,7 +1589,7 @@ PROGRAMS = programs(max_size=10, keys=("a", "b", 0), scalars=(1, "x"), verbs=STO
 
 
 class TestOriginsAreTrue:
-    @settings(max_examples=150)
+    @settings(max_examples=examples(150))
     @given(program=PROGRAMS)
     def test_the_line_that_is_named_is_the_line_that_says_the_value(self, desk, program):
         """
@@ -1608,7 +1609,7 @@ class TestOriginsAreTrue:
                     said_on = lines[claim.origin.line - 1]
                     assert claim.value in said_on.replace("'", " ").split(), (path, claim.value, said_on)
 
-    @settings(max_examples=100)
+    @settings(max_examples=examples(100))
     @given(program=PROGRAMS)
     def test_on_one_line_the_column_is_that_of_the_value(self, desk, program):
         """
@@ -1628,7 +1629,7 @@ class TestOriginsAreTrue:
                     after = line[claim.origin.column - 1 :]
                     assert re.match(rf"(['\w]+: )?'{claim.value}'|node\.[^:]*'{claim.value}'", after), (claim, after)
 
-    @settings(max_examples=80)
+    @settings(max_examples=examples(80))
     @given(program=PROGRAMS)
     def test_everything_that_is_read_has_an_origin(self, desk, program):
         """No leaf, no map and no element without somebody who said it, in the file that ran."""

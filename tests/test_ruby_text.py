@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from nodeattrs.adapters.chef import ruby_document
 from nodeattrs.errors import DocumentError, MissingExtra, TooMuch
 from nodeattrs.texts.documents import Document
+from tests.effort import examples
 
 
 def role(tmp_path: pathlib.Path, text: str, kind: str = "role") -> Document:
@@ -270,7 +271,7 @@ def printed(value: object) -> str:
     return {None: "nil", True: "true", False: "false"}.get(value, str(value)) if type(value) is not int else str(value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.dictionaries(words, trees, max_size=3))
 def test_what_is_printed_as_ruby_is_read_back(tmp_path_factory, tree):
     """The round trip, whatever the texts hold."""

@@ -31,6 +31,7 @@ from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Branch, Entry, index
 from nodeattrs.keep.search.terms import All
 from nodeattrs.texts.fast_json import encoded
 from tests import postgresql_server
+from tests.effort import examples
 from tests.oracles import search_language
 
 NODES = [
@@ -241,7 +242,7 @@ class TestTheLanguage:
 
         assert ("a", "", "a") == (found("k:x\u3000y", nodes), found("k:y\u3000x", nodes), found('k:"x\u3000y"', nodes))
 
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(st.text(alphabet='ab:*?"()[]{} ANDORT^~+-!\\=<>|&.0', max_size=14))
     def test_any_text_is_a_query_or_a_clear_error(self, text):
         """
@@ -351,7 +352,7 @@ class TestWhatCanBeFound:
         Numbers that are equal are not one text, nor are lists of them.
         """
 
-        @settings(max_examples=150, deadline=None)
+        @settings(max_examples=examples(150), deadline=None)
         @given(st.lists(st.dictionaries(st.sampled_from("ab"), alike, max_size=2), max_size=4))
         def judge(values):
             root = Branch((), Entry)
@@ -589,7 +590,7 @@ def stores():
 
 
 @pytest.mark.xdist_group("postgresql")
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.too_slow])
 @given(nodes=st.lists(documents, min_size=1, max_size=3), asked=st.lists(queries, min_size=1, max_size=4))
 def test_every_engine_gives_one_answer(stores, nodes, asked):
     """

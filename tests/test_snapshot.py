@@ -23,6 +23,7 @@ from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import KEYS, paths, programs, values
 from nodeattrs.texts.documents import parse
 from tests.edits import changed, leaves
+from tests.effort import examples
 from tests.vectors.chef_program import Program
 from tests.vectors.values import spelled
 
@@ -46,7 +47,7 @@ def told(node: Node, path: tuple[Any, ...]) -> list[Any]:
 
 
 class TestRoundTrip:
-    @settings(max_examples=120)
+    @settings(max_examples=examples(120))
     @given(programs(interleaved=True), st.lists(paths(), max_size=3))
     def test_everything_comes_back(self, program, more):
         """
@@ -68,7 +69,7 @@ class TestRoundTrip:
         assert json.dumps(again.snapshot()) == json.dumps(node.snapshot())
         assert again._check() == []
 
-    @settings(max_examples=80)
+    @settings(max_examples=examples(80))
     @given(programs(max_size=6), programs(max_size=6), st.sampled_from(KEYS))
     def test_a_restored_node_goes_on_as_the_node_would_have(self, first, second, key):
         """The second half of a program does the same to both, later answers included."""
@@ -331,7 +332,7 @@ class TestChefsDocument:
             assert "saved origin unknown" in again.explain(path)
         assert again._check() == []
 
-    @settings(max_examples=80)
+    @settings(max_examples=examples(80))
     @given(programs())
     def test_what_is_read_comes_back(self, program):
         """After any program, with the types of JSON."""
@@ -394,7 +395,7 @@ class TestWhatANodeTakesOver:
         assert node.slots[8].to_dict() == {}
         assert saved.slots[8].to_dict() == {"b": 3, "c": [4]}
 
-    @settings(max_examples=40)
+    @settings(max_examples=examples(40))
     @given(st.data())
     def test_the_node_reads_as_before(self, data):
         """

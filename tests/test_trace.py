@@ -20,6 +20,7 @@ from nodeattrs.core.trace import Earlier, Outcome, Trace, TraceClaim, shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.testing import trees
 from tests.edits import leaves
+from tests.effort import examples
 from tests.laws import FOLDS, JOINING, NOTHING, layers, numbers, some_layers
 from tests.laws.test_read_back import at
 from tests.test_fold import DROPPING, HIERA, dispatching
@@ -309,7 +310,7 @@ POLICIES = {**FOLDS, "null removes": lambda *said: fold(layers(*said), DROPPING)
 
 class TestLaws:
     @pytest.mark.parametrize("name", POLICIES)
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     @given(st.lists(trees(keys=("a", "b"), scalars=(None, True, "x", "--x")), min_size=2, max_size=4))
     def test_those_who_stand_are_those_the_origins_name(self, name, said):
         """
@@ -325,7 +326,7 @@ class TestLaws:
                 assert sorted(numbers(folded, path)) == sorted(standing), path
 
     @pytest.mark.parametrize("name", FOLDS)
-    @settings(max_examples=60)
+    @settings(max_examples=examples(60))
     @given(some_layers)
     def test_nobody_who_spoke_is_left_out(self, name, said):
         """

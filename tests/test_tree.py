@@ -17,6 +17,7 @@ from nodeattrs.core.tree import ABSENT, MAX_DEPTH, copied, dig, is_json, near, p
 from nodeattrs.errors import BadArgument, BadKey, BadValue, NodeattrsError, TooDeep
 from nodeattrs.testing import trees, values
 from tests.edits import changed
+from tests.effort import examples
 from tests.laws import exact, places, same
 
 # Digits and dots make numbers, quotes and blanks make trouble: few characters, short texts.
@@ -65,7 +66,7 @@ class TestPaths:
         assert text == spell(path)
         assert path == parse(text)
 
-    @settings(max_examples=300)
+    @settings(max_examples=examples(300))
     @given(steps)
     def test_every_spelling_is_read_back(self, path):
         """

@@ -28,6 +28,7 @@ from nodeattrs.core.policy import (
     Policy,
 )
 from nodeattrs.errors import MergeConflict
+from tests.effort import examples
 
 
 def _refuse(lower: Part, upper: Part) -> Part:
@@ -83,7 +84,7 @@ def _came(policy: Policy, parts: list[Any]) -> list[object]:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(parts=_PARTS)
 def test_parts_laid_under_a_result_come_to_what_they_come_to_one_by_one(name: str, parts: list[Any]):
     """

@@ -25,6 +25,7 @@ from nodeattrs.cli import main
 from nodeattrs.keep import Noted, Saved, open_store
 from tests import test_web_site as example
 from tests.benchmarks import fleet
+from tests.effort import EFFORT
 
 PROGRAMS = ("chromium", "chromedriver")
 MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -217,11 +218,17 @@ PAGES = {
     for path in example.PAGES
     if "part=1" not in path
 }
+SHOWN = [
+    (path, look)
+    for at, path in enumerate(PAGES)
+    for turn, look in enumerate(LOOKS)
+    if EFFORT >= 1 or at % len(LOOKS) == turn
+]
+"""Each page in one of the looks, unless there is time for all."""
 
 
 class TestPages:
-    @pytest.mark.parametrize("look", LOOKS)
-    @pytest.mark.parametrize("path", PAGES)
+    @pytest.mark.parametrize(("path", "look"), SHOWN)
     def test_each_is_shown_and_asks_nobody_else(self, browser, site, path, look):
         """No complaint of the browser, no request to another machine, nothing wider than the screen."""
         browser.asked(), browser.complaints()

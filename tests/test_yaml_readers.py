@@ -18,6 +18,7 @@ from nodeattrs.texts import yaml_text
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import tag_of
 from nodeattrs.texts.yaml_writing import written
+from tests.effort import examples
 
 pytestmark = pytest.mark.skipif(not hasattr(yaml, "CSafeLoader"), reason="PyYAML is built without libyaml here")
 
@@ -144,7 +145,7 @@ texts = st.builds(
 
 
 @readers
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(text=texts)
 @example(text="k: !\n")
 @example(text='k: "\\ud83d"\n')
@@ -171,7 +172,7 @@ scraps = st.sampled_from(
 
 
 @readers
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(text=st.lists(scraps, max_size=10).map("".join))
 def test_no_text_says_one_thing_to_one_and_another_to_the_other(read, text):
     """

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 
 from nodeattrs.testing import trees
 from tests.edits import changed, leaves
+from tests.effort import examples
 from tests.laws import FOLDS, exact, numbers, places, same
 
 EACH_FOLD = pytest.mark.parametrize("name", FOLDS)
@@ -62,7 +63,7 @@ def says(tree: Any, path: tuple[Any, ...], value: Any, pieces: bool) -> bool:
 
 
 @EACH_FOLD
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(with_null)
 def test_origins_are_sound(name: str, said: list[Any]):
     """Whoever is named said it, there."""
@@ -168,7 +169,7 @@ def setters(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[tuple[Any, ...]
 
 
 @EACH_FOLD
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(with_null)
 def test_origins_are_complete(name: str, said: list[Any]):
     """Everyone who said an equal element, everyone who said a piece of a text, and nobody else."""
@@ -206,7 +207,7 @@ def scalars_of(tree: Any) -> list[tuple[tuple[Any, ...], Any]]:
 
 
 @EACH_FOLD
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(several, st.data())
 def test_origins_are_causal(name: str, said: list[Any], data: st.DataObject):
     """Whoever is named decides: if all of them say something else, the old value is gone."""
@@ -241,7 +242,7 @@ def until_list(path: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @EACH_FOLD
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(several, st.data())
 def test_each_of_them_alone_changes_the_result(name: str, said: list[Any], data: st.DataObject):
     """Nobody is named for nothing; an equal element said twice stays, and the new one joins it."""
@@ -260,7 +261,7 @@ def test_each_of_them_alone_changes_the_result(name: str, said: list[Any], data:
 
 
 @EACH_FOLD
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(several, st.data())
 def test_a_loser_changes_nothing(name: str, said: list[Any], data: st.DataObject):
     """A layer that is not named may say what it likes of the same kind: here, everywhere it speaks."""
