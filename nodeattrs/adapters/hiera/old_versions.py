@@ -63,16 +63,10 @@ def of_version_3(tree: Mapping[Any, Any], checks: Checks, codedir: str | None = 
             datadir = os.path.join(codedir or "", _DATADIR_3)
         if codedir is None and isinstance(datadir, str):
             datadir = _OF_ENVIRONMENT.sub("", datadir, count=1)
+        ending = _ending(backend) if ending is None else str(ending)
+        entry = {"name": backend, "datadir": datadir, **_function(backend, settings), "paths": _ended(names, ending)}
         if names:
-            yield (
-                {
-                    "name": backend,
-                    "datadir": datadir,
-                    **_function(backend, settings),
-                    "paths": _ended(names, _ending(backend) if ending is None else str(ending)),
-                },
-                (backend,),
-            )
+            yield entry, (backend,) if backend in tree else ("backends", at)
 
 
 def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
