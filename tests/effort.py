@@ -9,6 +9,6 @@ EFFORT = float(os.environ.get("NODEATTRS_EFFORT", "0.5"))
 _FEWEST = 20
 
 
-def examples(count: int = 100) -> int:
-    """How many examples of Hypothesis a test is given whose own number is *count*."""
-    return max(min(count, _FEWEST), round(count * EFFORT))
+def examples(count: int = 100, fewest: int = _FEWEST) -> int:
+    """How often something is tried whose own number is *count*, such as the examples of Hypothesis."""
+    return max(min(count, fewest), round(count * EFFORT))

@@ -944,10 +944,11 @@ class TwoAtOnceExam:
         assert 19 == mark_of(store.load("web1"))[1]
 
     def test_a_kill_leaves_the_last_pair_or_the_next_one(self, place):
-        """40 times, at random moments; see `victim`, which judges after each. More: `python -m tests.strain kill`."""
-        process = other_process("victim", place, 40)
+        """At random moments; see `victim`, which judges after each. More: `python -m tests.strain kill`."""
+        times = examples(40)
+        process = other_process("victim", place, times)
         told, complaint = process.communicate()
-        assert (0, "40 killed, none lost") == (process.returncode, told.strip()), complaint
+        assert (0, f"{times} killed, none lost") == (process.returncode, told.strip()), complaint
 
 
 def deep(levels):

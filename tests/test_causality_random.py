@@ -10,6 +10,7 @@ import shutil
 import pytest
 
 from tests.causality.runner import MOST_ASIDE, SYSTEMS, run
+from tests.effort import examples
 
 LONG = ("node",)
 """Systems whose examples take their time; tests/test_causality.py asks much of the same."""
@@ -62,7 +63,7 @@ def test_what_explain_says_is_true(name):
     """
     if name == "ruby" and shutil.which("ruby") is None:
         pytest.skip("there is no ruby")
-    report = run(SYSTEMS[name](), range(1, COUNTS[name] + 1), examples=name not in LONG)
+    report = run(SYSTEMS[name](), range(1, examples(COUNTS[name], fewest=3) + 1), examples=name not in LONG)
 
     assert not report.lines, f"python -m tests.causality {name}\n" + "\n".join(report.lines)
     assert report.passed.keys() >= {"a", "b", "c", "d"}

@@ -23,6 +23,7 @@ from nodeattrs.reports.lines import hover
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.run import run_node
+from tests.effort import examples
 
 types = pytest.importorskip("lsprotocol.types")
 client_module = pytest.importorskip("pygls.lsp.client")
@@ -182,8 +183,8 @@ class TestALineBesideExplain:
     """Of any line that `explain` names, the server says the same."""
 
     def agrees(self, folder: Path, seed: int) -> None:
-        drawn = questions(folder, 50, seed)
-        assert len(drawn) == 50
+        drawn = questions(folder, examples(50), seed)
+        assert len(drawn) == examples(50)
 
         async def talk(editor: Editor) -> None:
             first = drawn[0][2]
@@ -211,10 +212,10 @@ class TestALineBesideExplain:
 
         asked(folder, talk, "--run-code")
 
-    def test_on_fifty_lines_of_the_example(self, example: Path) -> None:
+    def test_on_lines_of_the_example(self, example: Path) -> None:
         self.agrees(example, 1)
 
-    def test_on_fifty_lines_of_a_made_up_fleet(self, tmp_path: Path) -> None:
+    def test_on_lines_of_a_made_up_fleet(self, tmp_path: Path) -> None:
         self.agrees(fleet(tmp_path / "fleet", 7), 2)
 
 

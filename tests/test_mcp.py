@@ -17,6 +17,7 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.core.tree import spell
 from nodeattrs.keep import open_store
+from tests.effort import examples
 from tests.test_lsp import EXAMPLE, fleet, leaves
 
 mcp = pytest.importorskip("mcp")
@@ -68,7 +69,7 @@ class TestTheTools:
 
         asked(shop, talk)
 
-    def test_explain_gives_what_the_command_gives_for_fifty_paths(self, shop: Path) -> None:
+    def test_explain_gives_what_the_command_gives(self, shop: Path) -> None:
         store = open_store(str(shop / "s.db"))
         every = [
             (name, spell(path).removesuffix(".$sensitive"))
@@ -76,7 +77,7 @@ class TestTheTools:
             for level in ("default", "normal", "override", "automatic")
             for path in leaves(store.load(name).document[level])
         ]
-        drawn = random.Random(3).sample(every, 50)
+        drawn = random.Random(3).sample(every, examples(50))
 
         async def talk(ask: Ask) -> None:
             answers = await asyncio.gather(*(ask("explain", node=name, path=path) for name, path in drawn))

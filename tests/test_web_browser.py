@@ -25,7 +25,7 @@ from nodeattrs.cli import main
 from nodeattrs.keep import Noted, Saved, open_store
 from tests import test_web_site as example
 from tests.benchmarks import fleet
-from tests.effort import EFFORT
+from tests.effort import EFFORT, examples
 
 PROGRAMS = ("chromium", "chromedriver")
 MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
@@ -48,7 +48,7 @@ CLOUD += ["--vendor", f"{EXAMPLE}/cloud-init/vendor.yaml"]
 SCREENS = ROOT / ".run" / "screens"
 LOOKS = {"light": (1280, 900), "dark": (1280, 900), "small": (390, 844)}
 KEYS = {"down": "\ue015", "up": "\ue013", "left": "\ue012", "right": "\ue014", "enter": "\ue007", "escape": "\ue00c"}
-PATHS, NODES = 50, 12
+PATHS, NODES = examples(50), 12
 _SEEN = "[...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility())"
 _WINNER = """
     const row = arguments[0], layer = row.querySelector('.layer.wins, .layer.joins') || row;
@@ -326,7 +326,7 @@ class TestTheTree:
 
     @pytest.mark.parametrize("which", ["example", "fleet"])
     def test_the_winner_and_its_line_are_those_of_explain(self, request, browser, which):
-        """Fifty random paths, read from the page."""
+        """Random paths, read from the page."""
         browser.look("light")
         place = request.getfixturevalue("place" if which == "example" else "many")
         with served(place) as address:
