@@ -43,7 +43,13 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("folder", metavar="DIR", nargs="?", help="the repository (default: the current directory)")
+    place.add_argument(
+        "repo",
+        metavar="DIR",
+        nargs="?",
+        default=argparse.SUPPRESS,  # else it would take the place of what --repo says
+        help="the repository (default: the current directory)",
+    )
     place.add_argument("--repo", metavar="DIR", default=".", help="the same, as other commands take it")
     fixing = parser.add_mutually_exclusive_group()
     fixing.add_argument(
@@ -60,7 +66,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Look at all of it."""
     from nodeattrs.runs import Repository
 
-    options.repo = options.repo if options.folder is None else options.folder
     repository = Repository(options.repo)
     with terminal.counting(what="file") as count:
         came = look(repository, options.run_code, count)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Looked = tuple[str, int, list["Finding"]]
 """What was looked at, how many there are, and what was found."""
 
+Count = Callable[[str], object]
+"""Called with the name of each file that is looked at."""
+
 _HEAD = b"#cloud-config"
 _PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
 _SUFFIXES = ("", ".yaml", ".yml", ".cfg", ".txt")
@@ -29,8 +32,8 @@ _TEMPLATE = regexp(rb"\$\{|\{\{|\{%|<%")
 _MOST_FILES = 20_000
 
 
-def others(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
-    """What each dialect says of a repository; a library that is not there is a note. count: called with each file"""
+def others(root: pathlib.Path, config: Config, count: Count) -> Iterator[Looked]:
+    """What each dialect says of a repository; a library that is not there is a note."""
     from nodeattrs.errors import MissingExtra
     from nodeattrs.reports.findings import finding_of
 
@@ -63,7 +66,7 @@ _MARKS = frozenset(("cookbooks", "hiera.yaml", "metadata.rb", "nodeattrs.toml", 
 _DEPTH = 2
 
 
-def _cloud_config(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
+def _cloud_config(root: pathlib.Path, config: Config, count: Count) -> Iterator[Looked]:
     """Files that begin with `#cloud-config`, each for itself."""
     files = sorted(_begun_so(root))
     if not files:
@@ -93,7 +96,7 @@ def _begun_so(root: pathlib.Path) -> Iterator[pathlib.Path]:
                         yield path
 
 
-def _bindings(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
+def _bindings(root: pathlib.Path, config: Config, count: Count) -> Iterator[Looked]:
     """The site that the settings name, else the repository where it has bindings in their own language."""
     named = config.bindings
     if named is None and not [*(root / "bindings").glob("*.pp"), *(root / "bindings").glob("*.bindings")]:
@@ -107,7 +110,7 @@ def _bindings(root: pathlib.Path, config: Config, count: Callable[[str], object]
     yield "binding", len(injector.keys()), [_seen_from(root, site, one) for one in findings_of([("", injector)])]
 
 
-def _ansible(root: pathlib.Path, config: Config, count: Callable[[str], object]) -> Iterator[Looked]:
+def _ansible(root: pathlib.Path, config: Config, count: Count) -> Iterator[Looked]:
     """Playbooks, roles and variables of Ansible; and the searches that make groups of kept nodes."""
     from nodeattrs.reports.findings import finding_of
 
@@ -128,7 +131,7 @@ def _seen_from(root: pathlib.Path, site: pathlib.Path, one: Finding) -> Finding:
     return replace(one, file=os.path.relpath(site / one.file, root).replace(os.sep, "/")) if one.file else one
 
 
-DIALECTS: tuple[Callable[[pathlib.Path, Config, Callable[[str], object]], Iterator[Looked]], ...] = (
+DIALECTS: tuple[Callable[[pathlib.Path, Config, Count], Iterator[Looked]], ...] = (
     _cloud_config,
     _bindings,
     _ansible,

@@ -97,17 +97,14 @@ class _Reader(Checks):
     def config(self) -> Config | None:
         tree = self.document.tree
         if not isinstance(tree, dict):
-            message = f"hiera.yaml {'is empty' if tree is None else 'is no map'}: the {self.layer} layer has "
-            message += "the hierarchy of version 3" if self.layer == "global" else "no hierarchy of its own"
-            self.warn(self.invalid(message, hint="write `version: 5` and a hierarchy"))
-            return self._version_3({}) if self.layer == "global" else None
+            return self._no_map()
         version = tree.get("version")
         if version is None or (version == 3 and type(version) is int):
             return self._version_3(tree)
         if type(version) is not int or version != 5:
-            if version == 4 and self.layer != "global":
+            if type(version) is int and version == 4:
                 return self._version_4(tree)
-            message = f"version {version!r} is not read {'in the global layer' if version == 4 else 'here'}"
+            message = f"version {version!r} is not read here"
             raise self.fault("unsupported_version", message, ("version",), "write the number 5")
         self.known(tree, _TOP_KEYS, ())
         defaults = self._defaults(tree)
@@ -128,27 +125,44 @@ class _Reader(Checks):
             entries = (self._entry({"name": "Common", "path": "common.yaml"}, (), defaults),)
         return Config(self.document.file, self.folder, entries, default_entries)
 
-    def _version_3(self, tree: Mapping[Any, Any]) -> Config | None:
+    def _no_map(self) -> Config | None:
+        found = f"hiera.yaml {'is empty' if self.document.tree is None else 'is no map'}"
+        if self.layer == "global":
+            return self._version_3({}, "config_invalid", f"{found}: it counts as version 3")
+        message = f"{found}: the {self.layer} layer has no hierarchy of its own"
+        self.warn(self.invalid(message, hint="write `version: 5` and a hierarchy"))
+        return None
+
+    def _version_3(
+        self, tree: Mapping[Any, Any], kind: str = "old_version", message: str = "version 3 is deprecated"
+    ) -> Config | None:
         from nodeattrs.adapters.hiera.old_versions import as_version_5, check_version_3, of_version_3
 
         check_version_3(tree, self)
         if self.layer == "global":
-            return self._old("version 3", [*of_version_3(tree, self, self.codedir)], pathlib.Path())
+            return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
         message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
         self.warn(self.fault("unsupported_version", message, ("version",), as_version_5(of_version_3(tree, self))))
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> Config:
-        from nodeattrs.adapters.hiera.old_versions import of_version_4
+        from nodeattrs.adapters.hiera.old_versions import as_version_5, of_version_4
 
-        return self._old("version 4", [*of_version_4(tree, self)], self.folder)
+        made = of_version_4(tree, self)
+        if self.layer == "global":
+            message = "version 4 is not read in the global layer"
+            raise self.fault("unsupported_version", message, ("version",), as_version_5(made))
+        return self._old(made, self.folder, "old_version", "version 4 is deprecated")
 
-    def _old(self, version: str, made: list[tuple[dict[str, Any], Path]], folder: pathlib.Path) -> Config:
+    def _old(
+        self, made: Iterable[tuple[dict[str, Any], Path]], folder: pathlib.Path, kind: str, message: str
+    ) -> Config:
+        """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
         from nodeattrs.adapters.hiera.old_versions import as_version_5
 
-        if isinstance(self.document.tree, dict):
-            self.warn(self.fault("old_version", f"{version} is deprecated", ("version",), as_version_5(made)))
-        return Config(self.document.file, folder, self._entries(made, self._defaults({})))
+        entries = [*made]
+        self.warn(self.fault(kind, message, ("version",), as_version_5(entries)))
+        return Config(self.document.file, folder, self._entries(entries, self._defaults({})))
 
     def _options(self, tree: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
         options = self.map(tree.get("options", {}), (*path, "options"))
