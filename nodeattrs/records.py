@@ -58,6 +58,19 @@ def _code(text: str) -> CodeType:
     return codes[text]
 
 
+def _called(code: CodeType, whose: str, called: Mapping[str, str]) -> CodeType:
+    """The code of a shape as that of one class. called: its fields, by the names that stand for them"""
+    names, variables = ([called.get(one, one) for one in some] for some in (code.co_names, code.co_varnames))
+    texts = (called.get(one, one) if isinstance(one, str) else one for one in code.co_consts)
+    return code.replace(
+        co_names=tuple(names),
+        co_varnames=tuple(variables),
+        co_consts=tuple(texts),
+        co_filename="<nodeattrs.records>",
+        co_qualname=whose,
+    )
+
+
 def _method(
     kind: type, name: str, parameters: str, body: str, fields: Iterable[str], known: Mapping[str, Any]
 ) -> FunctionType:
@@ -66,17 +79,10 @@ def _method(
     parameters, body: its text, in which f0, f1, ... stand for the fields
     known:            what else stands in it
     """
-    code = _code(f"def made({', '.join(known)}):\n def {name}({parameters}):\n  {body}")
-    called = {f"f{number}": field for number, field in enumerate(fields)}
-    names, variables = ([called.get(one, one) for one in some] for some in (code.co_names, code.co_varnames))
-    texts = (called.get(one, one) if isinstance(one, str) else one for one in code.co_consts)
-    code = code.replace(
-        co_names=tuple(names),
-        co_varnames=tuple(variables),
-        co_consts=tuple(texts),
-        co_filename="<nodeattrs.records>",
-        co_qualname=f"{kind.__qualname__}.{name}",
-    )
+    text, whose = f"def made({', '.join(known)}):\n def {name}({parameters}):\n  {body}", f"{kind.__qualname__}.{name}"
+    code = codes.get(key := f"{whose} {' '.join(fields)}\n{text}")
+    if code is None:
+        code = codes[key] = _called(_code(text), whose, {f"f{number}": field for number, field in enumerate(fields)})
     cells = tuple(CellType(known[one]) for one in code.co_freevars)
     return FunctionType(code, vars(sys.modules[kind.__module__]), name, None, cells)
 
@@ -93,10 +99,13 @@ def _defaults(parameters: Iterable[tuple[bool, Any]]) -> tuple[Any, ...]:
 
 
 class _Field:
-    """A field; its name and type are known when its class is."""
+    """A field; its name and type are known when its class is. What nobody has said of one stands in this class."""
 
     name: str
     type: Any
+    default = default_factory = made_of = _ABSENT
+    init = repr = compare = True
+    kw_only = has_default = False
 
     def __init__(
         self,
@@ -117,13 +126,17 @@ def _dataclass(kind: Any = None, **ways: bool) -> Any:
     """As `dataclasses.dataclass`. cost: some 20 microseconds, and 100 more when the first one is made"""
     if kind is None:
         return lambda kind: _dataclass(kind, **ways)
-    above = {name: one for base in kind.__mro__[:0:-1] for name, one in vars(base).get("__noted__", {}).items()}
+    above: dict[str, _Field] = {}
+    for base in kind.__mro__[-2:0:-1]:
+        above |= vars(base).get("__noted__", ())
+    given = dict(vars(kind))
     own = {
-        name: _own_field(kind, name, written, ways.get("kw_only", False))
-        for name, written in vars(kind).get("__annotations__", {}).items()
+        name: _own_field(kind, name, written, given.get(name, _ABSENT), ways.get("kw_only", False))
+        for name, written in given.get("__annotations__", {}).items()
         if not str(written).startswith("ClassVar")
     }
-    given = {name: one for name, one in vars(kind).items() if name != "__hash__" or one is not None}
+    if given.get("__hash__", _ABSENT) is None:
+        del given["__hash__"]
     methods = {name: one for name, one in _methods(above | own, **ways).items() if name not in given}
     if ways.get("slots"):
         kind = _with_slots(kind, {name: one for name, one in given.items() if name not in own} | methods, own, above)
@@ -133,15 +146,25 @@ def _dataclass(kind: Any = None, **ways: bool) -> Any:
     return kind
 
 
-def _own_field(kind: type, name: str, written: Any, kw_only: bool) -> _Field:
-    """A field that the body of a class declares; in a class without slots its default can be read there."""
-    given = vars(kind).get(name, _ABSENT)
-    one = given if isinstance(given, _Field) else _Field(given)
-    one.name, one.type, one.kw_only = name, written, one.kw_only or kw_only
-    if one is given and one.default is _ABSENT:
-        delattr(kind, name)
-    elif one is given:
-        setattr(kind, name, one.default)
+def _own_field(kind: type, name: str, written: Any, given: Any, kw_only: bool) -> _Field:
+    """A field that the body of a class declares; in a class without slots its default can be read there.
+
+    given: its default, or what the body says of it; _ABSENT for nothing
+    """
+    if not isinstance(given, _Field):
+        one: _Field = object.__new__(_Field)
+        if given is not _ABSENT:
+            one.default = one.made_of = given
+            one.has_default = True
+    else:
+        one = given
+        if one.default is _ABSENT:
+            delattr(kind, name)
+        else:
+            setattr(kind, name, one.default)
+    one.name, one.type = name, written
+    if kw_only:
+        one.kw_only = True
     return one
 
 
@@ -155,25 +178,32 @@ def _methods(
     **_: bool,
 ) -> dict[str, Any]:
     """What needs no compiler: it goes by what is noted of the fields of this class, in classes below it as well."""
-    values = _values_of([name for name, one in fields.items() if one.compare])
-    return {
-        **_LATER,
+    made = _LATER | {
         "__noted__": fields,
         "__frozen__": frozen,
-        "__match_args__": tuple(name for name, one in fields.items() if one.init and not one.kw_only),
+        "__match_args__": tuple([name for name, one in fields.items() if one.init and not one.kw_only]),
         "__replace__": _replace,
-        **({"__repr__": _showing([name for name, one in fields.items() if one.repr])} if repr else {}),
-        **({"__eq__": _comparing("eq", values), "__hash__": _hashing(values) if frozen else None} if eq else {}),
-        **({f"__{sign}__": _comparing(sign, values) for sign in ("lt", "le", "gt", "ge")} if order else {}),
-        **({"__setattr__": _refused, "__delattr__": _refused} if frozen else {}),
-        **({"__getstate__": _state, "__setstate__": _restored} if frozen and slots else {}),
     }
+    if repr:
+        made["__shown__"] = [name for name, one in fields.items() if one.repr]
+        made["__repr__"] = _shown
+    if eq:
+        made["__compared__"] = _values_of([name for name, one in fields.items() if one.compare])
+        made["__eq__"], made["__hash__"] = _compare["eq"], _hashed if frozen else None
+    if order:
+        made |= {f"__{sign}__": _compare[sign] for sign in ("lt", "le", "gt", "ge")}
+    if frozen:
+        made["__setattr__"] = made["__delattr__"] = _refused
+        if slots:
+            made["__getstate__"], made["__setstate__"] = _state, _restored
+    return made
 
 
-def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
+def _values_of(names: list[str]) -> Any:
+    """What reads fields, as a class has it."""
     if len(names) > 1:
         return operator.attrgetter(*names)
-    return lambda one: tuple(getattr(one, name) for name in names)
+    return staticmethod(lambda one: tuple([getattr(one, name) for name in names]))
 
 
 def _with_slots(kind: type, space: dict[str, Any], own: Iterable[str], above: Mapping[str, Any]) -> Any:
@@ -185,25 +215,27 @@ def _with_slots(kind: type, space: dict[str, Any], own: Iterable[str], above: Ma
     return made
 
 
-def _showing(names: list[str]) -> Callable[[Any], str]:
-    @recursive_repr()
-    def shown(self: Any) -> str:
-        return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
-
-    return shown
+@recursive_repr()
+def _shown(self: Any) -> str:
+    return f"{self.__class__.__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.__shown__)})"
 
 
-def _comparing(sign: str, values: Callable[[Any], Any]) -> Any:
+def _comparing(sign: str) -> Any:
     compared = getattr(operator, sign)
 
     def compare(self: Any, other: Any) -> Any:
-        return compared(values(self), values(other)) if other.__class__ is self.__class__ else NotImplemented
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return compared(self.__compared__(self), self.__compared__(other))
 
     return compare
 
 
-def _hashing(values: Callable[[Any], Any]) -> Callable[[Any], int]:
-    return lambda self: hash(values(self))
+_compare = {sign: _comparing(sign) for sign in ("eq", "lt", "le", "gt", "ge")}
+
+
+def _hashed(self: Any) -> int:
+    return hash(self.__compared__(self))
 
 
 def _refused(self: Any, name: str, *value: Any) -> None:
@@ -266,7 +298,7 @@ def _standard(kind: Any) -> Any:
 
     taken = ("default", "default_factory", "init", "repr", "compare", "kw_only")
     fields = [
-        (name, one.type, field(**{way: vars(one)[way] for way in taken if vars(one)[way] is not _ABSENT}))
+        (name, one.type, field(**{way: getattr(one, way) for way in taken if getattr(one, way) is not _ABSENT}))
         for name, one in kind.__noted__.items()
     ]
     return make_dataclass(kind.__name__, fields, frozen=kind.__frozen__)

@@ -5,7 +5,8 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
@@ -14,6 +15,7 @@ import pytest
 from nodeattrs.adapters.bindings import (
     BindingError,
     Bindings,
+    Classes,
     Injector,
     LookupLoop,
     NotBound,
@@ -21,6 +23,7 @@ from nodeattrs.adapters.bindings import (
     kinds_of,
     named,
 )
+from nodeattrs.adapters.bindings.production import filling
 
 
 class Repo(Protocol):
@@ -560,3 +563,68 @@ def test_type_checkers_know_what_is_injected(tmp_path: Path):
     out, err, code = api.run([str(tmp_path / "typed.py"), "--strict", f"--cache-dir={tmp_path / 'cache'}"])
 
     assert (code, err) == (0, ""), out
+
+
+class _Positional:
+    def __init__(self, a: int, /, b: "str", *rest: int, c: int = 1, d, **more: int) -> None: ...
+
+
+class _Calls(type):
+    def __call__(cls, way: int) -> Any:
+        return super().__call__()
+
+
+class _Called(metaclass=_Calls):
+    def __init__(self) -> None: ...
+
+
+class _New:
+    def __new__(cls, made: str = "x") -> Any:
+        return super().__new__(cls)
+
+
+class _Told:
+    __signature__ = signature(lambda told: None)
+
+    def __init__(self, other: int) -> None: ...
+
+
+class _Rest:
+    def __init__(*everything: Any) -> None: ...
+
+
+def _plain(a, b: "int" = 2, /, c=None, *, d: str, e=3) -> None: ...
+
+
+@wraps(_plain)
+def _wrapping(*given: Any) -> None: ...
+
+
+class _Answers:
+    def __call__(self, asked: int, again: int = 0) -> None: ...
+
+    def method(self, one: int) -> None: ...
+
+
+@pytest.mark.parametrize(
+    "call",
+    [_plain, _wrapping, _Positional, _Called, _New, _Told, _Rest, Web, Xml, Json, Repo, SqlRepo, _Answers(),
+     _Answers().method, partial(_plain, 1), lambda: None, dict.get, int, len, object],
+    ids=lambda call: type(call).__name__,
+)  # fmt: skip
+def test_a_signature_that_is_read_from_the_code_is_that_of_inspect(call: Any):
+    """
+    Most callables are plain functions or classes with a plain constructor; the rest is left to the library.
+    """
+    ways = {"by position": 0, "either way": 1, "by name": 3}
+    try:
+        expected = [one for one in signature(call).parameters.values() if one.kind in ways.values()]
+    except ValueError:
+        assert () == filling.slots_of(call, Classes())
+        return
+    found = [*filling._parameters(call)]
+
+    assert [(one.name, int(one.kind)) for one in expected] == [(name, ways[given]) for name, given, *_ in found]
+    for one, (*_, default, written) in zip(expected, found, strict=True):
+        assert (filling.EMPTY if one.default is one.empty else one.default) is default
+        assert (filling.EMPTY if one.annotation is one.empty else one.annotation) == written

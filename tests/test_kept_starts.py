@@ -198,6 +198,34 @@ def test_a_module_of_a_repository_is_nobody_elses(installed: Installed, tmp_path
         assert name == came.stdout.splitlines()[0]
 
 
+_LEAVES_OPEN = """
+import atexit
+from pathlib import Path
+left = open(Path(__file__).with_name("left"), "w")
+left.write("written")
+atexit.register(lambda: Path(__file__).with_name("late").write_text("late"))
+"""
+
+
+def test_what_a_repository_leaves_open_is_written_at_the_end(installed: Installed, tmp_path: Path):
+    """
+    Of what a start has loaded nothing is taken down; what a repository has loaded is, and what it asked for is done.
+    """
+    recipe = tmp_path / "cookbooks" / "c" / "recipes" / "default.py"
+    recipe.parent.mkdir(parents=True)
+    recipe.write_text(_LEAVES_OPEN, "utf-8")
+    (tmp_path / "facts.json").write_text('{"platform": "debian"}', "utf-8")
+    (tmp_path / "nodeattrs.toml").write_text("", "utf-8")
+    words = f"run --new --repo {tmp_path} --node n --run-list c --facts {tmp_path}/facts.json --store n.db".split()
+    for _ in range(3):
+        came = installed.run(line=words)
+        assert 0 == came.returncode, came.stderr
+        for name, content in (("left", "written"), ("late", "late")):
+            file = recipe.with_name(name)
+            assert content == file.read_text("utf-8")
+            file.unlink()
+
+
 def test_a_module_that_is_edited_meanwhile_is_no_error(installed: Installed):
     """
     It was loaded before; what stands there now is not Python.

@@ -55,6 +55,10 @@ print("urllib.parse" in sys.modules, pathlib.PurePosixPath("/a b").as_uri(), "ur
 import tomllib
 read = tomllib.loads("a = [0x10, 1.5, 07:32:00]\\n[d]\\ne.f = 'x'")
 print("typing" in sys.modules, type(tomllib._re.RE_NUMBER).__name__, read)
+import linecache
+was = [name in sys.modules for name in ("base64", "string", "tokenize")]
+binary, line = yaml.safe_load("!!binary aGk="), linecache.getline(argparse.__file__, 1)
+print(was, binary, len(line) > 0, [name in sys.modules for name in ("base64", "string", "tokenize")])
 parser = argparse.ArgumentParser("x", exit_on_error=False)
 for count in (None, 2):
     action = parser.add_argument(f"--of{count}", nargs=count)
@@ -72,11 +76,12 @@ def test_a_library_that_a_command_loads_makes_nothing_before_it_is_used():
     done = subprocess.run([sys.executable, "-S", "-c", _SPARED], capture_output=True, text=True, check=True,
                           env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))})  # fmt: skip
 
-    first, second, after, toml, *errors = done.stdout.splitlines()
+    first, second, after, toml, asked, *errors = done.stdout.splitlines()
     assert first == second
     assert first.startswith("_Regexp {'a': [1, datetime.date(2001, 1, 1), True, 16, None, 1.5], 'b': 'x'}")
     assert "True True True False file:///a%20b True" == after
     assert "False _Regexp {'a': [16, 1.5, datetime.time(7, 32)], 'd': {'e': {'f': 'x'}}}" == toml
+    assert "[False, False, False] b'hi' True [True, False, True]" == asked
     assert ["expected one argument", "expected 2 arguments"] == errors
 
 

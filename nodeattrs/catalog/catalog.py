@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from nodeattrs.catalog.errors import DuplicateResource
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.errors import BadArgument, wrong_argument
+from nodeattrs.errors import BadArgument, NodeattrsError, wrong_argument
 from nodeattrs.puppet.chains import parsed_chain
 from nodeattrs.puppet.references import Chain, Link, Ref, link_text
 from nodeattrs.typed import TYPE_CHECKING
@@ -44,20 +43,13 @@ class Catalog(Declarations):
         if earlier is not None and ref in (MAIN_STAGE, MAIN_CLASS) and earlier.origin is None:
             resource.within = earlier.within
         elif earlier is not None:
-            raise DuplicateResource(
-                f"{ref} is declared twice",
-                origins=[one.origin for one in (earlier, resource) if one.origin],
-                details=_sides(("first", earlier), ("again", resource)),
-                hint="declare it once, and name it elsewhere",
-            )
+            hint = "declare it once, and name it elsewhere"
+            raise _twice(f"{ref} is declared twice", ("first", earlier), ("again", resource), hint=hint)
         if resource.manages is not None:
             other = self._places.setdefault(resource.manages, resource)
             if other is not resource:
-                raise DuplicateResource(
-                    f"{ref} and {other.ref} both manage {resource.manages.partition(':')[2]}",
-                    origins=[one.origin for one in (other, resource) if one.origin],
-                    details=_sides((str(other.ref), other), (str(ref), resource)),
-                )
+                both = f"{ref} and {other.ref} both manage {resource.manages.partition(':')[2]}"
+                raise _twice(both, (str(other.ref), other), (str(ref), resource))
         self._resources[ref] = resource
         return ref
 
@@ -97,5 +89,9 @@ class Catalog(Declarations):
         return Plan(self, documented=documented)
 
 
-def _sides(*sides: tuple[str, Resource]) -> list[str]:
-    return [f"{name}: {resource.origin}" for name, resource in sides if resource.origin]
+def _twice(message: str, *sides: tuple[str, Resource], hint: str | None = None) -> NodeattrsError:
+    from nodeattrs.catalog.errors import DuplicateResource  # most catalogs have nothing wrong
+
+    known = [(name, resource.origin) for name, resource in sides if resource.origin]
+    details = [f"{name}: {origin}" for name, origin in known]
+    return DuplicateResource(message, origins=[origin for _, origin in known], details=details, hint=hint)

@@ -25,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from nodeattrs.cli.interrupts import at_once
 
         at_once()
+        import atexit
         import gc
 
         # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
@@ -32,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from nodeattrs.cli.starts import Start
 
         start = Start(sys.argv[1:])
+        atexit.register(start.end)
         from nodeattrs.cli.exits import INTERRUPTED, NOT_UNDERSTOOD
         from nodeattrs.cli.sparing import Sparing
 
@@ -41,7 +43,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(argv)
         if code not in (NOT_UNDERSTOOD, INTERRUPTED):
             start.keep()
-        gc.freeze()
         return code
     except KeyboardInterrupt:
         return 130

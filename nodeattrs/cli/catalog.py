@@ -7,7 +7,7 @@ from functools import partial
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import INTERRUPTED
-from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_run_options, settings_of
+from nodeattrs.cli.options import actions_of, add_applying, add_output, add_run_code, add_run_options, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -105,21 +105,6 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--repo", metavar="DIR", help="run a node of this repository")
     group.add_argument("--node", metavar="NAME", help="which node")
     add_run_options(parser)
-
-
-def add_applying(parser: argparse.ArgumentParser) -> None:
-    """How a catalog is applied."""
-    group = parser.add_argument_group("applying")
-    group.add_argument("--noop", action="store_true", help="change nothing, say what would be changed")
-    group.add_argument("--root", metavar="DIR", default="/", help="the folder that stands for / (default: /)")
-    group.add_argument("--backups", metavar="DIR", help="keep what files held before they were replaced")
-    group.add_argument("--report", metavar="FILE", help="the report (default: .nodeattrs/reports/NODE.jsonl)")
-    group.add_argument("--no-diff", action="store_true", help="do not show how files differ")
-    group.add_argument(
-        "--documented",
-        action="store_true",
-        help="by the letter of the language page, where Puppet differs from it",
-    )
 
 
 def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: Terminal) -> AppliedCatalog:

@@ -298,6 +298,21 @@ _RUNNING: dict[str, Callable[[argparse.Namespace], bool]] = {
 """Command -> whether code runs as it was called; SECURITY.md has the table. All others hold it back."""
 
 
+def add_applying(parser: argparse.ArgumentParser) -> None:
+    """How a catalog is applied."""
+    group = parser.add_argument_group("applying")
+    group.add_argument("--noop", action="store_true", help="change nothing, say what would be changed")
+    group.add_argument("--root", metavar="DIR", default="/", help="the folder that stands for / (default: /)")
+    group.add_argument("--backups", metavar="DIR", help="keep what files held before they were replaced")
+    group.add_argument("--report", metavar="FILE", help="the report (default: .nodeattrs/reports/NODE.jsonl)")
+    group.add_argument("--no-diff", action="store_true", help="do not show how files differ")
+    group.add_argument(
+        "--documented",
+        action="store_true",
+        help="by the letter of the language page, where Puppet differs from it",
+    )
+
+
 def add_run_code(parser: argparse.ArgumentParser) -> None:
     """Whether a command that only looks may run what documents name."""
     parser.add_argument(

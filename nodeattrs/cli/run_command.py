@@ -6,7 +6,6 @@ import argparse
 import contextlib
 from collections.abc import Sequence
 
-from nodeattrs.cli.catalog import add_applying, applied, exit_code
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import (
     add_going_on,
@@ -19,6 +18,7 @@ from nodeattrs.cli.many import (
 )
 from nodeattrs.cli.options import (
     REPO_HELP,
+    add_applying,
     add_output,
     add_run_options,
     add_store,
@@ -129,6 +129,7 @@ class _Runs:
         self._failed: dict[str, tuple[str, str]] = {}
         self._reports: list[RunReport] = []
         self._catalogs: dict[str, AppliedCatalog] = {}
+        self._applied: list[int] = []
 
     def perform(self, repository: Repository, shared: Facts | None) -> int:
         """Run them; the exit code."""
@@ -170,7 +171,7 @@ class _Runs:
             interrupts,
         )
         self._end()
-        code = max([int(bool(self._failed)), *map(exit_code, self._catalogs.values())])
+        code = max([int(bool(self._failed)), *self._applied])
         code = INTERRUPTED if taken < len(names) else code
         if code and options.all:
             hint_to_resume(options, terminal, began, interrupted=code == INTERRUPTED)
@@ -200,8 +201,10 @@ class _Runs:
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:
-        one = applied(catalog, name, self._options, self._terminal)
-        self._catalogs[name] = one
+        from nodeattrs.cli.catalog import applied, exit_code
+
+        one = self._catalogs[name] = applied(catalog, name, self._options, self._terminal)
+        self._applied.append(exit_code(one))
         return one.report
 
     def _was_interrupted(self) -> bool:

@@ -114,6 +114,11 @@ def _addresses() -> ModuleType:
     return _module("urllib.parse", quote_from_bytes=quote_from_bytes)
 
 
+def _encodings() -> ModuleType:
+    """What a line is read with where nobody has its text yet."""
+    return _late("tokenize")
+
+
 def _words() -> ModuleType:
     """What the reader of TOML says of its types nobody asks."""
     from nodeattrs.records import NamedTuple
@@ -124,14 +129,26 @@ def _words() -> ModuleType:
     return _module("typing", NamedTuple=NamedTuple, __getattr__=lambda name: Kind)
 
 
+def _binary() -> ModuleType:
+    """What is written in base64, under a tag that few files have."""
+    return _late("base64")
+
+
+def _letters() -> ModuleType:
+    """Letters and digits; templates of `string`, for which it compiles something, nobody writes here."""
+    lower, digits = "abcdefghijklmnopqrstuvwxyz", "0123456789"
+    return _late("string", ascii_letters=lower + lower.upper(), digits=digits, hexdigits=f"{digits}abcdefABCDEF")
+
+
 _SPARED = {
-    "yaml": [_expressions],
+    "yaml": [_expressions, _binary],
     "tomllib": [_expressions],
-    "tomllib._parser": [_words],
+    "tomllib._parser": [_words, _letters],
     "json.scanner": [_expressions],
     "json.decoder": [_expressions],
     "json.encoder": [_expressions],
     "argparse": [_options, _translations],
+    "linecache": [_encodings],
     "pathlib": [_expressions, _windows, _addresses],
 }
 

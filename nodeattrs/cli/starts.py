@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Stamp = tuple[int, int] | None
 
-    Module = tuple[str, Stamp, str | None, bool, CodeType | None]
-    """Its file and the stamp of that, the file of its bytecode, whether it is a package, and its code; a library in
-    machine code has none."""
+    Module = tuple[str, Stamp, str | None, str | None, str, CodeType | None]
+    """Its file and the stamp of that, the file of its bytecode, the folder it is, where it is a package, and the one
+    where it was looked for; and its code: a library in machine code has none."""
 
     Items = tuple[dict[str, Module], dict[str, CodeType], dict[tuple[Any, int], Any]]
     """Modules by name, code by the text that `records` compiled, parts of regular expressions as `lazily` asks."""
@@ -40,7 +40,7 @@ _LIBRARIES = frozenset({"nodeattrs", "yaml", "sortedcontainers", "orjson", "zsta
 _HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """The folder that holds the package."""
 
-_SIGN = b"start 1\n"
+_SIGN = b"start 2\n"
 """What the file begins with; then come the length of its table, the table, and the chunks."""
 
 
@@ -76,18 +76,16 @@ class Start:
         module = self._modules.get(name)
         if module is None or name in self._found:
             return None
-        file, stamp, cached, is_package, code = module
-        is_there = _above(file, 1 + is_package) in path if path is not None else self._path == sys.path
+        file, stamp, cached, folder, place, code = module
+        is_there = self._path == sys.path if path is None else place in path
         if not is_there or _stamp(file) != stamp:  # it may be another one that is meant now
             return None
         self._found.add(name)
-        loader: Any = (ExtensionFileLoader if code is None else SourceFileLoader)(name, file)
-        if code is not None:
-            loader.get_code = lambda _: code
-        spec: Any = type(__spec__)(name, loader, origin=file, is_package=is_package)
+        loader = ExtensionFileLoader(name, file) if code is None else _Loader(name, file, code)
+        spec: Any = _SPEC(name, loader, origin=file, is_package=folder is not None)
         spec.has_location, spec.cached = True, cached
-        if is_package:
-            spec.submodule_search_locations.append(os.path.dirname(file))
+        if folder is not None:
+            spec.submodule_search_locations.append(folder)
         return spec
 
     def keep(self) -> None:
@@ -105,6 +103,17 @@ class Start:
         if any(new):
             self._write([*(_read(self._file, self._around) or ()), ([self._key], new)])
 
+    def end(self) -> None:
+        """Of what it has loaded nothing need be taken down: the memory goes with the process.
+
+        What a repository has loaded is, or its files would lose what was not written yet.
+        """
+        import gc
+
+        left: list[Any] = [sys.modules.pop(name) for name in self._found if name in sys.modules]
+        left.append(left)  # nobody sees that it is gone
+        gc.freeze()
+
     def _write(self, chunks: Iterable[Chunk]) -> None:
         from nodeattrs.disk import write_whole
 
@@ -121,20 +130,51 @@ class Start:
             known = name in self._there or name in self._found or name.partition(".")[0] not in _LIBRARIES
             if known or spec is None or spec.name != name or kind not in (SourceFileLoader, ExtensionFileLoader):
                 continue
-            file, stamp, is_package = spec.origin, _stamp(spec.origin), spec.submodule_search_locations is not None
-            if _above(file, 1 + name.count(".") + is_package) not in self._places:
+            file, stamp, folder = spec.origin, _stamp(spec.origin), None
+            place = os.path.dirname(file)
+            if spec.submodule_search_locations is not None:
+                folder, place = place, os.path.dirname(place)
+            if _above(place, name.count(".")) not in self._places:
                 continue
             try:
                 code = None if kind is ExtensionFileLoader else SourceFileLoader(name, file).get_code(name)
             except (OSError, SyntaxError, ValueError):  # somebody edits it
                 continue
-            yield name, (file, stamp, spec.cached, is_package, code)
+            yield name, (file, stamp, spec.cached, folder, place, code)
 
 
-def _above(file: str, steps: int) -> str:
+class _Loader(SourceFileLoader):
+    """The standard library's, of a module whose code is there: it need not be read."""
+
+    def __init__(self, name: str, file: str, code: CodeType) -> None:
+        super().__init__(name, file)
+        self._code = code
+
+    def create_module(self, spec: Any) -> ModuleType:
+        """With what every module says of itself: the machinery looks for each, and is slow where it finds none."""
+        made = _MODULE(spec.name)
+        has = made.__dict__
+        has["__loader__"], has["__package__"], has["__spec__"] = self, spec.parent, spec
+        has["__file__"], has["__cached__"] = self.path, spec.cached
+        if spec.submodule_search_locations is not None:
+            has["__path__"] = spec.submodule_search_locations
+        return made
+
+    def exec_module(self, module: ModuleType) -> None:
+        exec(self._code, module.__dict__)
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self._code
+
+
+_SPEC: Any = type(__spec__)
+_MODULE = type(sys)
+
+
+def _above(folder: str, steps: int) -> str:
     for _ in range(steps):
-        file = os.path.dirname(file)
-    return file
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _key(words: Sequence[str]) -> str:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.records import dataclass, field
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import data_of, on_one_line
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nodeattrs.core.changed import Change
     from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.findings import Finding
 
@@ -53,7 +52,7 @@ class RunReport:
     def of(cls, session: Session) -> RunReport:
         """What is shown of a session. cost: a walk through all slots, and through what was kept before and is now"""
         run, before = session.run, None if session.is_as_before else session.before
-        changed = None if before is None else changes(data_of(before), data_of(session.after))
+        changed = [] if session.is_as_before else None if before is None else _changes(before, session.after)
         return cls(
             run.node.name,
             run.node.environment,
@@ -65,7 +64,7 @@ class RunReport:
             run.log,
             _found(run.warnings) if run.warnings else [],
             {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
-            [] if session.is_as_before else changed,
+            changed,
             session.note,
             session.saved,
         )
@@ -162,7 +161,16 @@ def _found(warnings: Sequence[NodeattrsError]) -> list[Finding]:
     return list(dict.fromkeys(finding_of(one, "warning") for one in warnings))
 
 
+def _changes(before: Any, after: Any) -> list[Change]:
+    from nodeattrs.core.changed import changes
+    from nodeattrs.reports.values import data_of
+
+    return changes(data_of(before), data_of(after))
+
+
 def _described(change: Change) -> str:
+    from nodeattrs.reports.values import on_one_line
+
     path = printable(spell(change.path))
     if change.kind == "changed":
         return f"{path}: {on_one_line(change.before)} -> {on_one_line(change.after)}"

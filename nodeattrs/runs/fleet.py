@@ -19,7 +19,6 @@ from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
-from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
@@ -205,7 +204,7 @@ def resolve(
             repository=repository,
         ):
             yield outcome
-            refused = refused + 1 if outcome.code and outcome.code == code_of(StoreError) else 0
+            refused = refused + 1 if outcome.code and outcome.code == _code_of_stores() else 0
             if refused >= GIVEN_UP:
                 raise FleetError(
                     f"{refused} nodes in a row could not be loaded or saved: {outcome.error.partition(chr(10))[0]}",
@@ -242,6 +241,12 @@ class _Sent(NamedTuple):
 
 
 _Item = str | _Sent
+
+
+def _code_of_stores() -> str:
+    from nodeattrs.codes import code_of
+
+    return code_of(StoreError)
 
 
 def _name(item: _Item) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import update_wrapper
 
-from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, RefreshComesLater, Refs, Resource, refs
+from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, Refs, Resource, refs
 from nodeattrs.catalog.types import OURS, subject_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, RecipeFailed
@@ -267,6 +267,8 @@ class Resources:
         if timing:
             if timing not in ("delayed", "immediately", "immediate", "before"):
                 raise BadArgument(f"{word}: {timing!r} is no timing", hint="leave it out, or use `before=`")
+            from nodeattrs.catalog import RefreshComesLater
+
             self.catalog.warnings.append(
                 RefreshComesLater(
                     f"{word} with {timing!r}: a refresh happens once, when the turn of "

@@ -1,5 +1,6 @@
 """Bindings and injection: values that are declared, layered, demanded and explained.
 
+    >>> from nodeattrs.adapters.bindings import Bindings, Injector, Layer, State
     >>> ssh = Bindings("ssh::default")
     >>> _ = ssh.bind("ssh::port", int).to(22)
     >>> site = Bindings("default")
@@ -12,57 +13,57 @@ Sets are written as Python, as JSON or YAML, or in a text language; docs/binding
 specifies all three, who wins, and what is refused.
 """
 
-from nodeattrs.adapters.bindings.composition import Composition, Provider, Request, read_sets
-from nodeattrs.adapters.bindings.forms.builder import Bindings, Block
-from nodeattrs.adapters.bindings.forms.data import (
-    VERSION,
-    schema,
-    sets_from_data,
-    sets_from_document,
-    site_from_document,
-    to_data,
-)
-from nodeattrs.adapters.bindings.forms.language import (
-    parse_expression,
-    parse_inject_call,
-    parse_items,
-    parse_sets,
-    parse_site,
-)
-from nodeattrs.adapters.bindings.graph import Edge, Graph, graph
-from nodeattrs.adapters.bindings.injector import Handle, Injector
-from nodeattrs.adapters.bindings.model.faults import (
-    BindingError,
-    BindingErrors,
-    LookupLoop,
-    NotBound,
-    TypeMismatch,
-    kinds_of,
-)
-from nodeattrs.adapters.bindings.model.items import BindingSet
-from nodeattrs.adapters.bindings.model.producers import Producer
-from nodeattrs.adapters.bindings.model.sites import Environment, Site, environment_of
-from nodeattrs.adapters.bindings.model.state import Objects, State, effective_categories
-from nodeattrs.adapters.bindings.model.types import (
-    Asked,
-    Classes,
-    Type,
-    map_key,
-    parameter_key,
-    parse_type,
-    variable_key,
-)
-from nodeattrs.adapters.bindings.parameters import Filled, extended_run_list, fill_parameters
-from nodeattrs.adapters.bindings.production.filling import named
-from nodeattrs.adapters.bindings.references import Inventory, layer_references
-from nodeattrs.adapters.bindings.resolution.declarations import Layer
-from nodeattrs.adapters.bindings.site_files import PROVIDERS
 from nodeattrs.lazily import imported
 from nodeattrs.puppet.references import Reference
 from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings.composition import Composition, Provider, Request, read_sets
+    from nodeattrs.adapters.bindings.edges import Edge, Graph, graph
     from nodeattrs.adapters.bindings.explain import Explanation
+    from nodeattrs.adapters.bindings.forms.builder import Bindings, Block
+    from nodeattrs.adapters.bindings.forms.data import (
+        VERSION,
+        schema,
+        sets_from_data,
+        sets_from_document,
+        site_from_document,
+        to_data,
+    )
+    from nodeattrs.adapters.bindings.forms.language import (
+        parse_expression,
+        parse_inject_call,
+        parse_items,
+        parse_sets,
+        parse_site,
+    )
+    from nodeattrs.adapters.bindings.injector import Handle, Injector
+    from nodeattrs.adapters.bindings.model.faults import (
+        BindingError,
+        BindingErrors,
+        LookupLoop,
+        NotBound,
+        TypeMismatch,
+        kinds_of,
+    )
+    from nodeattrs.adapters.bindings.model.items import BindingSet
+    from nodeattrs.adapters.bindings.model.producers import Producer
+    from nodeattrs.adapters.bindings.model.sites import Environment, Site, environment_of
+    from nodeattrs.adapters.bindings.model.state import Objects, State, effective_categories
+    from nodeattrs.adapters.bindings.model.types import (
+        Asked,
+        Classes,
+        Type,
+        map_key,
+        parameter_key,
+        parse_type,
+        variable_key,
+    )
+    from nodeattrs.adapters.bindings.parameters import Filled, extended_run_list, fill_parameters
+    from nodeattrs.adapters.bindings.production.filling import named
+    from nodeattrs.adapters.bindings.references import Inventory, layer_references
+    from nodeattrs.adapters.bindings.resolution.declarations import Layer
+    from nodeattrs.adapters.bindings.site_files import PROVIDERS
 
 __all__ = [
     "PROVIDERS",
@@ -120,4 +121,25 @@ __all__ = [
     "variable_key",
 ]
 
-__getattr__ = imported(__name__, {"Explanation": "explain"})
+_HOMES = {
+    "composition": "Composition Provider Request read_sets",
+    "edges": "Edge Graph graph",
+    "explain": "Explanation",
+    "forms.builder": "Bindings Block",
+    "forms.data": "VERSION schema sets_from_data sets_from_document site_from_document to_data",
+    "forms.language": "parse_expression parse_inject_call parse_items parse_sets parse_site",
+    "injector": "Handle Injector",
+    "model.faults": "BindingError BindingErrors LookupLoop NotBound TypeMismatch kinds_of",
+    "model.items": "BindingSet",
+    "model.producers": "Producer",
+    "model.sites": "Environment Site environment_of",
+    "model.state": "Objects State effective_categories",
+    "model.types": "Asked Classes Type map_key parameter_key parse_type variable_key",
+    "parameters": "Filled extended_run_list fill_parameters",
+    "production.filling": "named",
+    "references": "Inventory layer_references",
+    "resolution.declarations": "Layer",
+    "site_files": "PROVIDERS",
+}
+
+__getattr__ = imported(__name__, {name: home for home, names in _HOMES.items() for name in names.split()})

@@ -16,7 +16,6 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
@@ -36,7 +35,10 @@ from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.records import NamedTuple, dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
-from nodeattrs.typed import Any
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings.forms.builder import Bindings
 
 _CLASSIFIER_SECONDS = 60
 
@@ -289,7 +291,7 @@ class Composition:
             message = f"the provider of {scheme}: has failed: {type(error).__name__}: {error}"
             self._note(BindingError("provider-failed", message))
             return []
-        return [one.to_set() if isinstance(one, Bindings) else one for one in given]
+        return [one.to_set() if hasattr(one, "to_set") else one for one in given]
 
     def _site(self, directory: pathlib.Path, stem: str) -> Site:
         for ending in ENDINGS:

@@ -7,13 +7,10 @@ a value comes about only the maker below it knows.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 
-from nodeattrs.adapters.bindings.forms.builder import Bindings, asked
-from nodeattrs.adapters.bindings.graph import Graph, graph
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
-from nodeattrs.adapters.bindings.model.items import BindingSet
+from nodeattrs.adapters.bindings.model.items import BindingSet, asked
 from nodeattrs.adapters.bindings.model.producers import ConstantProducer, Custom, Producer
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
@@ -39,7 +36,9 @@ from nodeattrs.errors import wrong_argument
 from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings.edges import Graph
     from nodeattrs.adapters.bindings.explain import Explanation
+    from nodeattrs.adapters.bindings.forms.builder import Bindings
     from nodeattrs.core.trace import TraceClaim
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
@@ -314,6 +313,8 @@ class Injector(ValueMaker):
 
         values: a name, a type, or (name, type) -> the value itself
         """
+        from nodeattrs.adapters.bindings.forms.builder import Bindings
+
         top = Bindings("override")
         for key, value in values.items():
             top.bind(*_key_of(key)).to(value)
@@ -325,6 +326,8 @@ class Injector(ValueMaker):
 
         One that has a default keeps it where nothing is bound. raises: when it is called, as `inject`
         """
+        from inspect import iscoroutinefunction
+
         self.slots(call)
 
         @functools.wraps(call)
@@ -335,7 +338,7 @@ class Injector(ValueMaker):
         async def afilled(*args: Any, **given: Any) -> Any:
             return await (await awaited(self._making, functools.partial(self.call, call, args, given)))
 
-        return cast(_Call, afilled if inspect.iscoroutinefunction(call) else filled)
+        return cast(_Call, afilled if iscoroutinefunction(call) else filled)
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
         """Why a key has its value: an answer as the core has it. The key is injected for that."""
@@ -345,6 +348,8 @@ class Injector(ValueMaker):
 
     def graph(self) -> Graph:
         """Who looks up whom, and what queries have read so far."""
+        from nodeattrs.adapters.bindings.edges import graph
+
         return graph(self)
 
     def check(self) -> list[BindingError]:
@@ -390,7 +395,7 @@ def _taken_in(
         name, sets = (layer.name, layer.sets) if isinstance(layer, Layer) else (f"layer {number}", tuple(layer))
         plain = []
         for one in sets:
-            if isinstance(one, Bindings):
+            if not isinstance(one, BindingSet) and hasattr(one, "to_set"):  # written in Python
                 register = register.merged(one.classes)
                 one = one.to_set()
             plain.append(one)

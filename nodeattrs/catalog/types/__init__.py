@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
-from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, NodeattrsError
-from nodeattrs.typed import Any
+from nodeattrs.lazily import imported
+from nodeattrs.typed import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed
 
 __all__ = [
     "OURS",
@@ -31,6 +34,10 @@ __all__ = [
 ]
 
 _GROUP = "nodeattrs.resource_types"
+
+__getattr__ = imported(
+    __name__, dict.fromkeys(("Acting", "ResourceType", "Site", "is_secret", "revealed"), "acting")
+)  # what acts, which a run that only declares does not
 
 
 OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "commands"}

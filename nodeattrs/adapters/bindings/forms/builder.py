@@ -24,6 +24,7 @@ from nodeattrs.adapters.bindings.model.items import (
     Rebinding,
     Variables,
     When,
+    asked,
 )
 from nodeattrs.adapters.bindings.model.producers import (
     Constant,
@@ -40,25 +41,11 @@ from nodeattrs.adapters.bindings.model.producers import (
     Series,
 )
 from nodeattrs.adapters.bindings.model.queries import Condition, Query
-from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, parse_type, target_of, type_of_hint
+from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, target_of, type_of_hint
 from nodeattrs.adapters.bindings.model.values import shown_file, taken_in
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.typed import Any
-
-
-def asked(key: Any, type: Any, classes: Classes) -> Asked:
-    """The key that somebody asks for: a name and perhaps a type, or a type alone.
-
-    raises: BindingError
-    """
-    if isinstance(key, Asked):
-        return key
-    if isinstance(key, str):
-        return Asked(None if type is None else type_of_hint(type, classes), key)
-    if type is not None:
-        raise BindingError("no-key", f"{key!r} is no name", hint="write (name, type), or a type alone")
-    return Asked(type_of_hint(key, classes), None)
 
 
 def _here(name: str) -> Origin:

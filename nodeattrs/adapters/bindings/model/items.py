@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing
-from nodeattrs.adapters.bindings.model.types import Asked, Type
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_of_hint
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.records import dataclass, field
@@ -25,6 +25,20 @@ Category = tuple[str, str]
 BIND_OPTIONS = frozenset({"transformer", "producer_args", "singleton", "scope", "closing"})
 MULTIBIND_OPTIONS = frozenset({"combinator", "conflict_resolution", "flatten", "uniq", "transformer"})
 PARAMETER_OPTIONS = frozenset({"map", "select_result", "producer_args"})
+
+
+def asked(key: Any, type: Any, classes: Classes) -> Asked:
+    """The key that somebody asks for: a name and perhaps a type, or a type alone.
+
+    raises: BindingError
+    """
+    if isinstance(key, Asked):
+        return key
+    if isinstance(key, str):
+        return Asked(None if type is None else type_of_hint(type, classes), key)
+    if type is not None:
+        raise BindingError("no-key", f"{key!r} is no name", hint="write (name, type), or a type alone")
+    return Asked(type_of_hint(key, classes), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

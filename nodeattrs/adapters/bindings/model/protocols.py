@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -14,7 +13,7 @@ def is_protocol(of: Any) -> bool:
 
 def is_abstract(of: type) -> bool:
     """Whether nothing can be made of a class by itself."""
-    return inspect.isabstract(of) or is_protocol(of)
+    return bool(getattr(of, "__abstractmethods__", ())) or is_protocol(of)
 
 
 def follows(kind: type, protocol: type) -> bool:

@@ -6,7 +6,6 @@ A class, a `list` or `dict` of a class, or `Annotated[str, named("db_url")]` say
 
 from __future__ import annotations
 
-import inspect
 import types
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
 from functools import partial
@@ -18,10 +17,15 @@ from nodeattrs.adapters.bindings.model.values import shown_file
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.records import dataclass
+from nodeattrs.typed import TYPE_CHECKING, Literal
 from nodeattrs.typed import Any as OurAny
 
-EMPTY: Any = inspect.Parameter.empty
-_VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+if TYPE_CHECKING:
+    Parameter = tuple[str, "Given", Any, Any]
+    """Its name, how it is given, its default and its annotation; EMPTY for each of the last two that it has not."""
+
+EMPTY: Any = object()
+Given = Literal["by position", "either way", "by name"]
 
 
 @taking(name=str)
@@ -37,7 +41,7 @@ class Slot:
     wanted:   the key that its annotation says; None where it says none
     default:  what it has by itself; EMPTY for nothing
     optional: whether it may be None
-    kind:     how it is given
+    given:    how it is given
     words:    its annotation, for messages
     """
 
@@ -45,7 +49,7 @@ class Slot:
     wanted: Asked | None
     default: Any
     optional: bool
-    kind: Any
+    given: Given
     words: str = ""
 
     @property
@@ -68,21 +72,50 @@ def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
     raises: BindingError ("bad-type", "ambiguous-class")
     """
     try:
-        parameters = inspect.signature(call).parameters.values()
+        parameters = [*_parameters(call)]
     except (TypeError, ValueError):
         return ()
     hints, given = _hints(call), call.keywords if isinstance(call, partial) else {}
-    return tuple(
-        _slot(one, hints.get(one.name, EMPTY), register)
-        for one in parameters
-        if one.kind not in _VARIADIC and one.name not in given
-    )
+    return tuple(_slot(one, hints.get(one[0], EMPTY), register) for one in parameters if one[0] not in given)
+
+
+def _parameters(call: Any) -> Iterator[Parameter]:
+    """All but `*args` and `**named`. raises: TypeError, ValueError, for what has no signature"""
+    function = _plain(call)
+    if function is None:
+        from inspect import signature  # which loads much, and compiles more
+
+        words: dict[Any, Given] = {0: "by position", 1: "either way", 3: "by name"}
+        for one in signature(call).parameters.values():
+            if one.kind in words:
+                default, hint = (EMPTY if value is one.empty else value for value in (one.default, one.annotation))
+                yield one.name, words[one.kind], default, hint
+        return
+    code, hints = function.__code__, function.__annotations__
+    count, defaults = code.co_argcount, function.__defaults__ or ()
+    named = code.co_varnames[count : count + code.co_kwonlyargcount]
+    for index in range(type(call) is not types.FunctionType, count):  # that of a class begins with the object
+        name, at = code.co_varnames[index], index - count + len(defaults)
+        given: Given = "by position" if index < code.co_posonlyargcount else "either way"
+        yield name, given, EMPTY if at < 0 else defaults[at], hints.get(name, EMPTY)
+    for name in named:
+        yield name, "by name", (function.__kwdefaults__ or {}).get(name, EMPTY), hints.get(name, EMPTY)
+
+
+def _plain(call: Any) -> types.FunctionType | None:
+    """The function that says what a call takes, where nothing else has a say in it."""
+    made = call
+    if isinstance(call, type):
+        own = type(call).__call__ is type.__call__ and call.__new__ is object.__new__  # type: ignore[comparison-overlap]
+        made = call.__init__ if own and not hasattr(call, "__signature__") else None  # type: ignore[misc]
+    takes_itself = type(made) is types.FunctionType and (made is call or made.__code__.co_argcount > 0)
+    return made if takes_itself and not vars(made) else None
 
 
 def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
     """Those that an argument list leaves open."""
     for index, slot in enumerate(slots):
-        by_position = index < len(args) and slot.kind is not inspect.Parameter.KEYWORD_ONLY
+        by_position = index < len(args) and slot.given != "by name"
         if not by_position and slot.name not in named:
             yield slot
 
@@ -100,7 +133,7 @@ def returned(call: Callable[..., Any], register: Classes) -> Type | None:
 
 def place_of(call: Callable[..., Any]) -> Origin:
     """Where a class or a function is written, as far as it says so."""
-    code = getattr(inspect.unwrap(call.__init__ if isinstance(call, type) else call), "__code__", None)  # type: ignore[misc]
+    code = getattr(_unwrapped(call.__init__ if isinstance(call, type) else call), "__code__", None)  # type: ignore[misc]
     kind, name = "class" if isinstance(call, type) else "function", name_of(call)
     if code is None or code.co_filename.startswith("<"):
         return Origin(kind, f"{getattr(call, '__module__', '')}.{name}")
@@ -118,18 +151,29 @@ def _hints(call: Any) -> dict[str, Any]:
     target = call
     if isinstance(call, type):
         target = call.__init__ if call.__init__ is not object.__init__ else call.__new__  # type: ignore[misc]
-    elif not inspect.isroutine(call):
-        target = type(call).__call__
+    elif type(call) is not types.FunctionType:
+        from inspect import isroutine
+
+        target = call if isroutine(call) else type(call).__call__
     try:
         return get_type_hints(target, include_extras=True)
     except (NameError, TypeError, AttributeError):  # a name that is not there when it runs: nobody can look it up
-        found = getattr(inspect.unwrap(target), "__annotations__", {})
+        found = getattr(_unwrapped(target), "__annotations__", {})
         return {name: hint for name, hint in found.items() if not isinstance(hint, str)}
 
 
-def _slot(one: inspect.Parameter, hint: Any, register: Classes) -> Slot:
+def _unwrapped(call: Any) -> Any:
+    if not hasattr(call, "__wrapped__"):
+        return call
+    from inspect import unwrap
+
+    return unwrap(call)
+
+
+def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
+    name, given, default, written = one
     if hint is EMPTY:
-        return Slot(one.name, None, one.default, False, one.kind, one.annotation if type(one.annotation) is str else "")
+        return Slot(name, None, default, False, given, written if type(written) is str else "")
     of, optional = _without_none(hint)
     key = None
     if get_origin(of) is Annotated:
@@ -137,7 +181,7 @@ def _slot(one: inspect.Parameter, hint: Any, register: Classes) -> Slot:
         of, inside = _without_none(of)
         optional = optional or inside
         key = next((note for note in notes if isinstance(note, (str, Asked))), None)
-    return Slot(one.name, _wanted(of, key, register), one.default, optional, one.kind, _words(of))
+    return Slot(name, _wanted(of, key, register), default, optional, given, _words(of))
 
 
 def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None:

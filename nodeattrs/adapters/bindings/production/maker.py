@@ -8,7 +8,6 @@ question is spelled, is the injector's.
 from __future__ import annotations
 
 import copy
-import inspect
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -144,7 +143,7 @@ class ValueMaker(Bound):
             value = self._filled(call, slot)
             if value is EMPTY:
                 continue
-            if slot.kind is inspect.Parameter.POSITIONAL_ONLY:
+            if slot.given == "by position":
                 ready.append(value)
             else:
                 given[slot.name] = value
@@ -454,8 +453,10 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str,
 
 
 def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
+    from inspect import signature
+
     try:
-        inspect.signature(call).bind(*args, **named)
+        signature(call).bind(*args, **named)
     except TypeError:
         return True
     except ValueError:

@@ -6,10 +6,10 @@ A scope is a maker that keeps some products for itself (`maker`). What is here k
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from types import FunctionType
 
 from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
@@ -21,12 +21,20 @@ Steps = tuple[int, ...]
 """For whom a product is made: the declarations on the way to it."""
 
 
+_YIELDS = 0x20 | 0x80 | 0x200
+"""Flags of code: of a generator, of a coroutine, of an asynchronous generator."""
+
+
 @lru_cache(maxsize=4096)
 def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool]:
     """A factory, whether what it gives is entered and left, and whether it is awaited.
 
     A generator function is a context manager: what follows its `yield` runs when the scope is closed.
     """
+    if type(call) is type or (type(call) is FunctionType and not vars(call) and not call.__code__.co_flags & _YIELDS):
+        return call, False, False
+    import inspect  # which most have no need of
+
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
         return (contextlib.contextmanager(call) if inner is call else call), True, False
