@@ -138,6 +138,9 @@ SILENT = {
         "roles__web__tasks__main_yml": "- set_fact: {'{{ item.into }}': 1}\n- debug: {var: other}\n",
         "site_yml": PLAY + "- {hosts: all, vars: {x: [{into: other}]}}\n",
     },
+    "a task makes its name": {
+        "roles__web__tasks__main_yml": "- set_fact: {'{{ item }}_its_other': 1}\n- debug: {msg: '{{ a_its_other }}'}\n",
+    },
     "an import gives it": {
         "roles__web__tasks__main_yml": "- debug: {var: other}\n",
         "x_yml": "- import_playbook: site.yml other=1\n",

@@ -94,6 +94,7 @@ class References:
     roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts somebody gives
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
+    made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
     encrypted:   whether some file is encrypted, which may set and mention any variable
     """
 
@@ -111,6 +112,7 @@ class References:
     sought: set[tuple[str, str]] = field(default_factory=set)
     naming: set[str] = field(default_factory=set)
     texts: dict[str, set[str]] = field(default_factory=dict)
+    made: set[tuple[str, str]] = field(default_factory=set)
     paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
     encrypted: bool = False
@@ -239,6 +241,12 @@ class References:
             self.guarded.add(name)
         self.mentions.setdefault(name, origin)
 
+    def is_made(self, name: str) -> bool:
+        """Whether a name may be one that is put together."""
+        if any(part and part in name for part in self.parts):
+            return True
+        return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self.made)
+
     def expression(self, text: str) -> None:
         """Note names that a text makes of other texts."""
         for found in _INDIRECT.finditer(text):
@@ -267,7 +275,9 @@ class _Walk:
             self.found.settable.add(name)
             if "{{" in name:
                 self._text(name, at, "")
-                self.found.naming.update(_WORD.findall(name) if at and str(at[-1]).endswith("set_fact") else ())
+                if at and str(at[-1]).endswith("set_fact"):
+                    self.found.naming.update(_WORD.findall(name))
+                    self.found.made.add((name.partition("{{")[0], name.rpartition("}}")[2]))
             if isinstance(entry, str) and entry.isidentifier():
                 self.found.texts.setdefault(name, set()).add(entry)
             if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):

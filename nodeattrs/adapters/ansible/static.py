@@ -122,8 +122,7 @@ class Static:
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = found.role_of(Path(origin.file))
-            is_made = any(part and part in name for part in found.parts)
-            if role in asked and not self._is_of_missing(name) and not is_made:
+            if role in asked and not self._is_of_missing(name) and not found.is_made(name):
                 yield name, origin
 
     def _is_of_missing(self, name: str) -> bool:
