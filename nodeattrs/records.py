@@ -99,7 +99,7 @@ def _defaults(parameters: Iterable[tuple[bool, Any]]) -> tuple[Any, ...]:
 
 
 class _Field:
-    """A field; its name and type are known when its class is. What nobody has said of one stands in this class."""
+    """A field; its name and type are known when its class is. What a body leaves open stands in this class."""
 
     name: str
     type: Any

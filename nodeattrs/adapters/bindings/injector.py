@@ -70,6 +70,7 @@ class Injector(ValueMaker):
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
                type mismatch of a constant and malformed item, in one report
 
+    >>> from nodeattrs.adapters.bindings import Bindings
     >>> ssh = Bindings("ssh::default")
     >>> _ = ssh.bind("ssh::port", int).to(22)
     >>> site = Bindings("default")
@@ -252,6 +253,7 @@ class Injector(ValueMaker):
         values: further values that are known inside: a name, a type, or (name, type) -> the value
         cost:   that of an object; nothing is resolved again
 
+        >>> from nodeattrs.adapters.bindings import Bindings
         >>> app = Bindings("app")
         >>> _ = app.bind("ticket").to_factory(list).scope("request")
         >>> with Injector([[app]]).scope("request") as request:
