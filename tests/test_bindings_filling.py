@@ -24,6 +24,7 @@ from nodeattrs.adapters.bindings import (
     named,
 )
 from nodeattrs.adapters.bindings.production import filling
+from nodeattrs.core.tree import ABSENT
 
 
 class Repo(Protocol):
@@ -626,5 +627,5 @@ def test_a_signature_that_is_read_from_the_code_is_that_of_inspect(call: Any):
 
     assert [(one.name, int(one.kind)) for one in expected] == [(name, ways[given]) for name, given, *_ in found]
     for one, (*_, default, written) in zip(expected, found, strict=True):
-        assert (filling.EMPTY if one.default is one.empty else one.default) is default
-        assert (filling.EMPTY if one.annotation is one.empty else one.annotation) == written
+        assert (ABSENT if one.default is one.empty else one.default) is default
+        assert (ABSENT if one.annotation is one.empty else one.annotation) == written

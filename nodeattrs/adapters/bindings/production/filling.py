@@ -16,15 +16,15 @@ from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_o
 from nodeattrs.adapters.bindings.model.values import shown_file
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.records import dataclass
 from nodeattrs.typed import TYPE_CHECKING, Literal
 from nodeattrs.typed import Any as OurAny
 
 if TYPE_CHECKING:
     Parameter = tuple[str, "Given", Any, Any]
-    """Its name, how it is given, its default and its annotation; EMPTY for each of the last two that it has not."""
+    """Its name, how it is given, its default and its annotation; ABSENT for each of the last two that it has not."""
 
-EMPTY: Any = object()
 Given = Literal["by position", "either way", "by name"]
 
 
@@ -39,7 +39,7 @@ class Slot:
     """A parameter that may be filled.
 
     wanted:   the key that its annotation says; None where it says none
-    default:  what it has by itself; EMPTY for nothing
+    default:  what it has by itself; ABSENT for nothing
     optional: whether it may be None
     given:    how it is given
     words:    its annotation, for messages
@@ -62,7 +62,7 @@ class Slot:
     @property
     def is_required(self) -> bool:
         """Whether nothing can be done without a value."""
-        return self.default is EMPTY and not self.optional
+        return self.default is ABSENT and not self.optional
 
 
 def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
@@ -76,7 +76,7 @@ def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
     except (TypeError, ValueError):
         return ()
     hints, given = _hints(call), call.keywords if isinstance(call, partial) else {}
-    return tuple(_slot(one, hints.get(one[0], EMPTY), register) for one in parameters if one[0] not in given)
+    return tuple(_slot(one, hints.get(one[0], ABSENT), register) for one in parameters if one[0] not in given)
 
 
 def _parameters(call: Any) -> Iterator[Parameter]:
@@ -88,7 +88,7 @@ def _parameters(call: Any) -> Iterator[Parameter]:
         words: dict[Any, Given] = {0: "by position", 1: "either way", 3: "by name"}
         for one in signature(call).parameters.values():
             if one.kind in words:
-                default, hint = (EMPTY if value is one.empty else value for value in (one.default, one.annotation))
+                default, hint = (ABSENT if value is one.empty else value for value in (one.default, one.annotation))
                 yield one.name, words[one.kind], default, hint
         return
     code, hints = function.__code__, function.__annotations__
@@ -97,9 +97,9 @@ def _parameters(call: Any) -> Iterator[Parameter]:
     for index in range(type(call) is not types.FunctionType, count):  # that of a class begins with the object
         name, at = code.co_varnames[index], index - count + len(defaults)
         given: Given = "by position" if index < code.co_posonlyargcount else "either way"
-        yield name, given, EMPTY if at < 0 else defaults[at], hints.get(name, EMPTY)
+        yield name, given, ABSENT if at < 0 else defaults[at], hints.get(name, ABSENT)
     for name in named:
-        yield name, "by name", (function.__kwdefaults__ or {}).get(name, EMPTY), hints.get(name, EMPTY)
+        yield name, "by name", (function.__kwdefaults__ or {}).get(name, ABSENT), hints.get(name, ABSENT)
 
 
 def _plain(call: Any) -> types.FunctionType | None:
@@ -172,7 +172,7 @@ def _unwrapped(call: Any) -> Any:
 
 def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
     name, given, default, written = one
-    if hint is EMPTY:
+    if hint is ABSENT:
         return Slot(name, None, default, False, given, written if type(written) is str else "")
     of, optional = _without_none(hint)
     key = None

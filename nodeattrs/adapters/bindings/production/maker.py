@@ -25,7 +25,7 @@ from nodeattrs.adapters.bindings.model.types import (
 )
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
-from nodeattrs.adapters.bindings.production.filling import EMPTY, Slot, name_of, not_given
+from nodeattrs.adapters.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
 from nodeattrs.adapters.bindings.production.plans import Make, planned
 from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
@@ -39,7 +39,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     standing,
 )
 from nodeattrs.core.borders import taking
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import ABSENT, meant
 from nodeattrs.puppet.references import Reference
 from nodeattrs.typed import TYPE_CHECKING, Any, Self
 
@@ -141,7 +141,7 @@ class ValueMaker(Bound):
         ready, given = list(args), dict(named)
         for slot in not_given(self.slots(call), args, named):
             value = self._filled(call, slot)
-            if value is EMPTY:
+            if value is ABSENT:
                 continue
             if slot.given == "by position":
                 ready.append(value)
@@ -150,14 +150,14 @@ class ValueMaker(Bound):
         return _called(call, tuple(ready), given)
 
     def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
-        """The value of a parameter; EMPTY where its own default is taken."""
+        """The value of a parameter; ABSENT where its own default is taken."""
         if slot.wanted is not None and self.is_asked(slot):
             value = self._injected(slot.wanted, _NOTHING)
             if value is not None:
                 return value
         if slot.is_required:
             raise self.unfilled([*map(link, self._chain())] or [name_of(call)], slot)
-        return None if slot.default is EMPTY else EMPTY
+        return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
         """A new object of a class: through its hook `__inject__(injector, ...)` where it has one."""
