@@ -138,6 +138,11 @@ SILENT = {
         "roles__web__tasks__main_yml": "- set_fact: {'{{ item.into }}': 1}\n- debug: {var: other}\n",
         "site_yml": PLAY + "- {hosts: all, vars: {x: [{into: other}]}}\n",
     },
+    "its role reads a file that a variable names, and something fetches": {
+        "roles__web__tasks__main_yml": "- include_vars: {file: '../../vars/{{ it }}'}\n- debug: {msg: '{{ other }}'}\n",
+        "roles__vars__main_yml": "it: urls.yaml\n",
+        "roles__web__vars__main_yml": "",
+    },
     "a task makes its name": {
         "roles__web__tasks__main_yml": "- set_fact: {'{{ item }}_its_other': 1}\n- debug: {msg: '{{ a_its_other }}'}\n",
     },

@@ -95,6 +95,7 @@ class References:
     sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
+    named_files: by key names of files of YAML or JSON
     encrypted:   whether some file is encrypted, which may set and mention any variable
     """
 
@@ -113,6 +114,7 @@ class References:
     naming: set[str] = field(default_factory=set)
     texts: dict[str, set[str]] = field(default_factory=dict)
     made: set[tuple[str, str]] = field(default_factory=set)
+    named_files: dict[str, set[str]] = field(default_factory=dict)
     paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
     encrypted: bool = False
@@ -130,7 +132,16 @@ class References:
 
         It may set any variable.
         """
-        return {role for role, name in self.sought if not self._is_there(re.sub(r"\{\{.*?\}\}", "*", name))}
+        return {role for role, name in self.sought for one in self._spelled(name) if not self._is_there(one)}
+
+    def _spelled(self, name: str) -> Iterator[str]:
+        """A file's name with what its variables are, where those are names of files; any other is a `*`."""
+        for found in _ALONE.finditer(name):
+            if found[1] in self.named_files:
+                for value in self.named_files[found[1]]:
+                    yield from self._spelled(name.replace(found[0], value))
+                return
+        yield re.sub(r"\{\{.*?\}\}", "*", name)
 
     def _is_there(self, pattern: str) -> bool:
         *above, last = [step for step in pattern.split("/") if step not in ("", ".", "..")] or ["*"]
@@ -280,6 +291,8 @@ class _Walk:
                     self.found.made.add((name.partition("{{")[0], name.rpartition("}}")[2]))
             if isinstance(entry, str) and entry.isidentifier():
                 self.found.texts.setdefault(name, set()).add(entry)
+            elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
+                self.found.named_files.setdefault(name, set()).add(entry)
             if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
                 self.found.asked.add(entry)
             plain = name.rpartition(".")[2]
