@@ -253,7 +253,7 @@ def describe(repository: Path, count: int) -> None:
 def _rates(title: str, place: str, facts: Path, workers: int, pool: Executor | None = None) -> Iterator[Figure]:
     """Both in turns; each the best of some rounds."""
     best = {resolve_one: float("inf"), plain_one: float("inf")}
-    for _ in range(5):  # the first round reads the repository
+    for _ in range(15):  # the first round reads the repository; many, since a processor may be shared
         for way in best:
             best[way] = min(best[way], _round(way, place, facts, workers, pool))
     told = f"{SAMPLE / best[plain_one]:,.0f} by a runner on plain dicts"
