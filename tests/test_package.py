@@ -109,6 +109,15 @@ def empty(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return programs
 
 
+def test_one_worker_has_the_group(request: pytest.FixtureRequest):
+    """
+    Where pytest and xdist do not fit each other, a group is a word, and each worker builds what one was to build.
+    """
+    is_grouped = bool(request.config.getoption("loadgroup", default=False))
+
+    assert is_grouped is request.node.nodeid.endswith("@package")
+
+
 class TestWheel:
     def test_it_holds_every_module_and_nothing_else_of_ours(self, built: Built):
         """
