@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,15 +80,19 @@ def imports_of(module: str, modules: Modules) -> Iterator[Import]:
     """What a module imports of our own, in the order of its lines."""
     face = module.partition(".")[0]
     file = modules[module]
-    tree = ast.parse(file.read_text(encoding="utf-8"), str(file))
-    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
-    for statement in sorted(found, key=lambda node: node.lineno):
+    for statement in _statements(file.read_text(encoding="utf-8")):
         for target, name in _named(statement, module, file.name == "__init__.py"):
             if target.partition(".")[0] != face:
                 continue
             if f"{target}.{name}" in modules:
                 target, name = f"{target}.{name}", ""
             yield Import(module, target, name, statement.lineno)
+
+
+@cache
+def _statements(text: str) -> list[ast.Import | ast.ImportFrom]:
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    return sorted(found, key=lambda node: node.lineno)
 
 
 def _named(statement: ast.Import | ast.ImportFrom, module: str, is_package: bool) -> list[tuple[str, str]]:
@@ -174,6 +179,7 @@ ROOT = Path(__file__).parents[1] / "nodeattrs"
 HOUSE = modules_of(ROOT)
 
 
+@pytest.mark.xdist_group("house")  # one worker, so that each module is parsed once
 class TestHouse:
     def test_every_room_has_a_rank(self):
         """
