@@ -46,7 +46,8 @@ class _AtFirstUse:
 
 
 codes: dict[str, CodeType] = {}
-"""What was compiled, by its text; a process may begin with what another one has made."""
+"""What was compiled, by its text; of a class, with its name and fields ahead. A process may begin with what another one
+has made."""
 
 
 def _code(text: str) -> CodeType:
@@ -58,7 +59,7 @@ def _code(text: str) -> CodeType:
     return codes[text]
 
 
-def _called(code: CodeType, whose: str, called: Mapping[str, str]) -> CodeType:
+def _of_class(code: CodeType, whose: str, called: Mapping[str, str]) -> CodeType:
     """The code of a shape as that of one class. called: its fields, by the names that stand for them"""
     names, variables = ([called.get(one, one) for one in some] for some in (code.co_names, code.co_varnames))
     texts = (called.get(one, one) if isinstance(one, str) else one for one in code.co_consts)
@@ -82,7 +83,7 @@ def _method(
     text, whose = f"def made({', '.join(known)}):\n def {name}({parameters}):\n  {body}", f"{kind.__qualname__}.{name}"
     code = codes.get(key := f"{whose} {' '.join(fields)}\n{text}")
     if code is None:
-        code = codes[key] = _called(_code(text), whose, {f"f{number}": field for number, field in enumerate(fields)})
+        code = codes[key] = _of_class(_code(text), whose, {f"f{number}": field for number, field in enumerate(fields)})
     cells = tuple(CellType(known[one]) for one in code.co_freevars)
     return FunctionType(code, vars(sys.modules[kind.__module__]), name, None, cells)
 
@@ -189,9 +190,9 @@ def _methods(
         made["__repr__"] = _shown
     if eq:
         made["__compared__"] = _values_of([name for name, one in fields.items() if one.compare])
-        made["__eq__"], made["__hash__"] = _compare["eq"], _hashed if frozen else None
+        made["__eq__"], made["__hash__"] = _COMPARE["eq"], _hashed if frozen else None
     if order:
-        made |= {f"__{sign}__": _compare[sign] for sign in ("lt", "le", "gt", "ge")}
+        made |= {f"__{sign}__": _COMPARE[sign] for sign in ("lt", "le", "gt", "ge")}
     if frozen:
         made["__setattr__"] = made["__delattr__"] = _refused
         if slots:
@@ -231,7 +232,7 @@ def _comparing(sign: str) -> Any:
     return compare
 
 
-_compare = {sign: _comparing(sign) for sign in ("eq", "lt", "le", "gt", "ge")}
+_COMPARE = {sign: _comparing(sign) for sign in ("eq", "lt", "le", "gt", "ge")}
 
 
 def _hashed(self: Any) -> int:

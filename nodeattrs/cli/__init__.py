@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         import atexit
         import gc
 
-        # What a command loads stays: to look through it again and again takes a tenth, and at the end another one.
+        # What a command loads stays: to look through it again and again takes a tenth.
         gc.set_threshold(100_000)
         from nodeattrs.cli.starts import Start
 

@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 
 from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.exits import exit_code
 from nodeattrs.cli.options import actions_of, add_applying, add_output, add_run_code, add_run_options, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING, Any
@@ -135,11 +135,6 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
     )
     shown = name or str(options.source)
     return AppliedCatalog(plan, report, shown, str(kept) if kept else None, not options.no_diff)
-
-
-def exit_code(one: AppliedCatalog) -> int:
-    """130 for a run that somebody stopped, 1 where something failed or was skipped."""
-    return INTERRUPTED if one.report.interrupted else 0 if one.report.ok else 1
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from nodeattrs.reports.catalog import AppliedCatalog
+
 EXITS = {
     0: ("done", "what was asked for is done; a check found nothing"),
     1: ("failed", "it could not be done, and stderr says why; or a check found something, or a resource failed"),
@@ -18,6 +22,11 @@ EXITS = {
 """Exit code -> its name, and what it means; docs/cli.md has the same."""
 
 DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER, INTERRUPTED, READER_GONE = EXITS
+
+
+def exit_code(one: AppliedCatalog) -> int:
+    """Of a catalog that was applied: of a run that somebody stopped, or where something failed or was skipped."""
+    return INTERRUPTED if one.report.interrupted else DONE if one.report.ok else FAILED
 
 
 def described(*codes: int) -> str:

@@ -6,7 +6,7 @@ import argparse
 import contextlib
 from collections.abc import Sequence
 
-from nodeattrs.cli.exits import INTERRUPTED
+from nodeattrs.cli.exits import INTERRUPTED, exit_code
 from nodeattrs.cli.many import (
     add_going_on,
     add_new,
@@ -129,7 +129,6 @@ class _Runs:
         self._failed: dict[str, tuple[str, str]] = {}
         self._reports: list[RunReport] = []
         self._catalogs: dict[str, AppliedCatalog] = {}
-        self._applied: list[int] = []
 
     def perform(self, repository: Repository, shared: Facts | None) -> int:
         """Run them; the exit code."""
@@ -171,7 +170,7 @@ class _Runs:
             interrupts,
         )
         self._end()
-        code = max([int(bool(self._failed)), *self._applied])
+        code = max([int(bool(self._failed)), *map(exit_code, self._catalogs.values())])
         code = INTERRUPTED if taken < len(names) else code
         if code and options.all:
             hint_to_resume(options, terminal, began, interrupted=code == INTERRUPTED)
@@ -201,10 +200,9 @@ class _Runs:
         )
 
     def _apply(self, name: str, catalog: Catalog) -> Report:
-        from nodeattrs.cli.catalog import applied, exit_code
+        from nodeattrs.cli.catalog import applied
 
         one = self._catalogs[name] = applied(catalog, name, self._options, self._terminal)
-        self._applied.append(exit_code(one))
         return one.report
 
     def _was_interrupted(self) -> bool:

@@ -6,6 +6,7 @@ For a process that is a command alone (`nodeattrs.cli.main`): who uses nodeattrs
 from __future__ import annotations
 
 import sys
+from _frozen_importlib_external import SourceFileLoader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +26,8 @@ class Sparing:
             return None
         found = (one.find_spec(name, path, target) for one in sys.meta_path if one is not self)
         spec = next((spec for spec in found if spec is not None), None)
-        ours: Any = __spec__.loader
-        loader: Any = spec and spec.loader
-        if type(loader) is type(ours):  # which is the module's alone
+        loader: Any = spec and spec.loader  # which is the module's alone
+        if issubclass(type(loader), SourceFileLoader):
             for made in _SPARED[name]:
                 if made not in _STAND_INS:
                     _STAND_INS[made] = made()

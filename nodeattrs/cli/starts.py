@@ -6,6 +6,7 @@ One file has it for all commands: beside the bytecode, trusted as that is, and w
 
 from __future__ import annotations
 
+import gc
 import marshal
 import os
 import sys
@@ -108,8 +109,6 @@ class Start:
 
         What a repository has loaded is, or its files would lose what was not written yet.
         """
-        import gc
-
         left: list[Any] = [sys.modules.pop(name) for name in self._found if name in sys.modules]
         left.append(left)  # nobody sees that it is gone
         gc.freeze()

@@ -51,8 +51,7 @@ class RunReport:
     @classmethod
     def of(cls, session: Session) -> RunReport:
         """What is shown of a session. cost: a walk through all slots, and through what was kept before and is now"""
-        run, before = session.run, None if session.is_as_before else session.before
-        changed = [] if session.is_as_before else None if before is None else _changes(before, session.after)
+        run = session.run
         return cls(
             run.node.name,
             run.node.environment,
@@ -64,7 +63,7 @@ class RunReport:
             run.log,
             _found(run.warnings) if run.warnings else [],
             {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
-            changed,
+            _changes(session),
             session.note,
             session.saved,
         )
@@ -161,11 +160,15 @@ def _found(warnings: Sequence[NodeattrsError]) -> list[Finding]:
     return list(dict.fromkeys(finding_of(one, "warning") for one in warnings))
 
 
-def _changes(before: Any, after: Any) -> list[Change]:
+def _changes(session: Session) -> list[Change] | None:
+    if session.is_as_before:
+        return []
+    if (before := session.before) is None:
+        return None
     from nodeattrs.core.changed import changes
     from nodeattrs.reports.values import data_of
 
-    return changes(data_of(before), data_of(after))
+    return changes(data_of(before), data_of(session.after))
 
 
 def _described(change: Change) -> str:

@@ -135,13 +135,11 @@ class References:
         return {role for role, name in self.sought for one in self._spelled(name) if not self._is_there(one)}
 
     def _spelled(self, name: str) -> Iterator[str]:
-        """A file's name with what its variables are, where those are names of files; any other is a `*`."""
-        for found in _ALONE.finditer(name):
-            if found[1] in self.named_files:
-                for value in self.named_files[found[1]]:
-                    yield from self._spelled(name.replace(found[0], value))
-                return
-        yield re.sub(r"\{\{.*?\}\}", "*", name)
+        """A file's name with what one of its variables is, where that is the name of a file; any other is a `*`."""
+        known = next((found for found in _ALONE.finditer(name) if found[1] in self.named_files), None)
+        values = ["*"] if known is None else self.named_files[known[1]]
+        for value in values:
+            yield re.sub(r"\{\{.*?\}\}", "*", name if known is None else name.replace(known[0], value))
 
     def _is_there(self, pattern: str) -> bool:
         *above, last = [step for step in pattern.split("/") if step not in ("", ".", "..")] or ["*"]
@@ -252,10 +250,12 @@ class References:
             self.guarded.add(name)
         self.mentions.setdefault(name, origin)
 
+    def is_composed(self, name: str) -> bool:
+        """Whether a name may be one that an expression puts together to read it."""
+        return any(part and part in name for part in self.parts)
+
     def is_made(self, name: str) -> bool:
-        """Whether a name may be one that is put together."""
-        if any(part and part in name for part in self.parts):
-            return True
+        """Whether a name may be one that a task puts together to set it."""
         return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self.made)
 
     def expression(self, text: str) -> None:

@@ -105,7 +105,7 @@ class Static:
             is_foreign = (bool(found.missing) and not one.role) or self._is_of_missing(one.name)
             if one.name in found.used or one.name in WORDS | RESERVED or one.name.startswith("ansible_") or is_foreign:
                 continue
-            if not any(part in one.name for part in found.parts if part):
+            if not found.is_composed(one.name):
                 yield one
 
     def _undefined(self) -> Iterator[tuple[str, Origin]]:
@@ -122,7 +122,8 @@ class Static:
             if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
                 continue
             role = found.role_of(Path(origin.file))
-            if role in asked and not self._is_of_missing(name) and not found.is_made(name):
+            is_put_together = found.is_composed(name) or found.is_made(name)
+            if role in asked and not self._is_of_missing(name) and not is_put_together:
                 yield name, origin
 
     def _is_of_missing(self, name: str) -> bool:

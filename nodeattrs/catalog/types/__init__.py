@@ -35,10 +35,8 @@ __all__ = [
 
 _GROUP = "nodeattrs.resource_types"
 
-__getattr__ = imported(
-    __name__, dict.fromkeys(("Acting", "ResourceType", "Site", "is_secret", "revealed"), "acting")
-)  # what acts, which a run that only declares does not
-
+# A run that only declares acts on nothing.
+__getattr__ = imported(__name__, dict.fromkeys(["Acting", "ResourceType", "Site", "is_secret", "revealed"], "acting"))
 
 OURS = {"File": "files", "Directory": "files", "Link": "files", "Execute": "commands", "Log": "commands"}
 """Our types, and the module of each: loaded when one is declared."""

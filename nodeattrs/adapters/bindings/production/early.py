@@ -54,7 +54,7 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
     call, args, named = calling
     if not isinstance(call, type):
         for slot in not_given(bound.slots(call), args, named):
-            if slot.is_required and slot.wanted is None and slot.given != "by name":
+            if slot.is_required and slot.wanted is None and slot.way != "by name":
                 lacks = bound.unfilled([link(one), name_of(call)], slot)
                 yield bound.about(one, "unfilled", lacks.message, lacks.hint)
     elif is_abstract(call) and not hasattr(call, "__inject__"):

@@ -22,10 +22,10 @@ from nodeattrs.typed import TYPE_CHECKING, Literal
 from nodeattrs.typed import Any as OurAny
 
 if TYPE_CHECKING:
-    Parameter = tuple[str, "Given", Any, Any]
+    Parameter = tuple[str, "Way", Any, Any]
     """Its name, how it is given, its default and its annotation; ABSENT for each of the last two that it has not."""
 
-Given = Literal["by position", "either way", "by name"]
+Way = Literal["by position", "either way", "by name"]
 
 
 @taking(name=str)
@@ -41,7 +41,7 @@ class Slot:
     wanted:   the key that its annotation says; None where it says none
     default:  what it has by itself; ABSENT for nothing
     optional: whether it may be None
-    given:    how it is given
+    way:      how it is given
     words:    its annotation, for messages
     """
 
@@ -49,7 +49,7 @@ class Slot:
     wanted: Asked | None
     default: Any
     optional: bool
-    given: Given
+    way: Way
     words: str = ""
 
     @property
@@ -85,7 +85,7 @@ def _parameters(call: Any) -> Iterator[Parameter]:
     if function is None:
         from inspect import signature  # which loads much, and compiles more
 
-        words: dict[Any, Given] = {0: "by position", 1: "either way", 3: "by name"}
+        words: dict[Any, Way] = {0: "by position", 1: "either way", 3: "by name"}
         for one in signature(call).parameters.values():
             if one.kind in words:
                 default, hint = (ABSENT if value is one.empty else value for value in (one.default, one.annotation))
@@ -96,8 +96,8 @@ def _parameters(call: Any) -> Iterator[Parameter]:
     named = code.co_varnames[count : count + code.co_kwonlyargcount]
     for index in range(type(call) is not types.FunctionType, count):  # that of a class begins with the object
         name, at = code.co_varnames[index], index - count + len(defaults)
-        given: Given = "by position" if index < code.co_posonlyargcount else "either way"
-        yield name, given, ABSENT if at < 0 else defaults[at], hints.get(name, ABSENT)
+        way: Way = "by position" if index < code.co_posonlyargcount else "either way"
+        yield name, way, ABSENT if at < 0 else defaults[at], hints.get(name, ABSENT)
     for name in named:
         yield name, "by name", (function.__kwdefaults__ or {}).get(name, ABSENT), hints.get(name, ABSENT)
 
@@ -115,7 +115,7 @@ def _plain(call: Any) -> types.FunctionType | None:
 def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
     """Those that an argument list leaves open."""
     for index, slot in enumerate(slots):
-        by_position = index < len(args) and slot.given != "by name"
+        by_position = index < len(args) and slot.way != "by name"
         if not by_position and slot.name not in named:
             yield slot
 
@@ -171,9 +171,9 @@ def _unwrapped(call: Any) -> Any:
 
 
 def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
-    name, given, default, written = one
+    name, way, default, written = one
     if hint is ABSENT:
-        return Slot(name, None, default, False, given, written if type(written) is str else "")
+        return Slot(name, None, default, False, way, written if type(written) is str else "")
     of, optional = _without_none(hint)
     key = None
     if get_origin(of) is Annotated:
@@ -181,7 +181,7 @@ def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
         of, inside = _without_none(of)
         optional = optional or inside
         key = next((note for note in notes if isinstance(note, (str, Asked))), None)
-    return Slot(name, _wanted(of, key, register), default, optional, given, _words(of))
+    return Slot(name, _wanted(of, key, register), default, optional, way, _words(of))
 
 
 def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None:

@@ -143,7 +143,7 @@ class ValueMaker(Bound):
             value = self._filled(call, slot)
             if value is ABSENT:
                 continue
-            if slot.given == "by position":
+            if slot.way == "by position":
                 ready.append(value)
             else:
                 given[slot.name] = value

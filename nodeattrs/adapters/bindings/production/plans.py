@@ -56,7 +56,7 @@ class _Planner:
             return None
         every = self._maker.slots(known)
         slots = [slot for slot in every if self._maker.is_asked(slot)]
-        if list(every[: len(slots)]) == slots and all(slot.given != "by name" for slot in slots):
+        if list(every[: len(slots)]) == slots and all(slot.way != "by name" for slot in slots):
             return _calling(known, [self._getting(slot) for slot in slots])
         names = [(slot.name, self._getting(slot)) for slot in slots]
         return lambda scope: known(**{name: get(scope) for name, get in names})
