@@ -14,7 +14,7 @@ from nodeattrs import Node, NodeattrsError, Sensitive, lazy
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At
 from nodeattrs.keep import filtered_snapshot
-from nodeattrs.node import causes, documents
+from nodeattrs.node import causes, packing
 from nodeattrs.node.alike import Alike, texts_in
 from nodeattrs.node.kept_causes import Kept
 from nodeattrs.node.maps import AssignedMap, OwnedMap
@@ -370,11 +370,11 @@ OTHERS: dict[str, tuple[Any, Any]] = {
 def test_maps_are_alike_where_other_scalars_are_all_that_differs(which):
     other, expected = OTHERS[which]
     first, found = owned({"a": 1, "b": owned({"c": 2})}), []
-    packed = documents._packed_map(first)
-    before, pack = json.dumps(packed), (documents._packed, documents._packed_whose)
+    packed = packing.packed_map(first)
+    before, pack = json.dumps(packed), (packing.packed, packing.packed_whose)
     came = Maps([OwnedMap(), first], {1: packed}).again([OwnedMap(), other], found, pack)
     assert (came is None) == (expected is None)
     if expected is not None:
         assert sorted((path, is_deferred) for _, path, is_deferred in found) == [*expected]
-        assert came == ({1: documents._packed_map(other)} if expected else {})
+        assert came == ({1: packing.packed_map(other)} if expected else {})
     assert json.dumps(packed) == before

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.errors import BadArgument, DocumentError, RunListError
-from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.intake import Intake
+from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import KEYS, paths, programs, values
 from nodeattrs.texts.documents import parse

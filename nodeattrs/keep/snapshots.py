@@ -4,7 +4,7 @@ A snapshot has fifteen slots where Chef's document has four levels. Each slot is
 down by the lists of its level, and the history with it, so that the slots still fold
 to what `saved_document` gives, and nothing that is blocked is left anywhere.
 
-How a snapshot is packed is the affair of `nodeattrs.node.documents`; this is the only
+How a snapshot is packed is the affair of `nodeattrs.node.packing`; this is the only
 other module that looks inside.
 """
 
@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
-from nodeattrs.node.documents import pack
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.typed import Any
 
@@ -44,16 +43,21 @@ def filtered_snapshot(
     allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
     if not allow and not block:
         return dict(snapshot)
-    allowed = {level: _names(entries, f"allow list of the {level} attributes") for level, entries in allow.items()}
-    blocked = {level: _names(entries, f"block list of the {level} attributes") for level, entries in block.items()}
-    lists = {}
-    for slot in SLOTS:
-        level = slot.level.removeprefix("force_")
-        lists[slot.number] = allowed.get(level, True), blocked.get(level, {})
-
+    lists = _by_slot(allow, block)
     slots = {number: _cut(tree, *lists[int(number)]) for number, tree in snapshot["slots"].items()}
     history = [cut for chronicle in snapshot["history"] for cut in _cut_chronicle(chronicle, *lists[chronicle[1]])]
     return snapshot | {"slots": slots, "marks": _used(snapshot["marks"], slots, history), "history": history}
+
+
+def keeps_all(outline: dict[str, Any], allow: Lists, block: Lists) -> bool:
+    """Whether the lists let all be kept of an outline, but for facts that stand in it by their numbers alone."""
+    if not allow and not block:
+        return True
+    lists = _by_slot(lists_by_level(allow, "allow"), lists_by_level(block, "block"))
+    facts = outline["slots"][_FACTS]
+    slots = {**outline["slots"], _FACTS: {**facts, "m": [pair for pair in facts["m"] if type(pair) is not int]}}
+    is_uncut = all(_cut(tree, *lists[int(number)]) == tree for number, tree in slots.items())
+    return is_uncut and all([one] == [*_cut_chronicle(one, *lists[one[1]])] for one in outline["history"])
 
 
 def normal_alone(snapshot: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +72,16 @@ def normal_alone(snapshot: dict[str, Any]) -> dict[str, Any]:
 
 _EMPTY: Packed = {"m": [], "o": _UNKNOWN}
 _BLANK = {"kind": "unknown"}
+_FACTS = next(str(slot.number) for slot in SLOTS if slot.source == "facts")
 _NORMAL = frozenset(str(slot.number) for slot in SLOTS if slot.level == "normal")
+
+
+def _by_slot(allow: dict[str, Iterable[Entry]], block: dict[str, Iterable[Entry]]) -> dict[int, tuple[Names, Names]]:
+    """What the lists of its level allow and block in each slot."""
+    allowed = {level: _names(entries, f"allow list of the {level} attributes") for level, entries in allow.items()}
+    blocked = {level: _names(entries, f"block list of the {level} attributes") for level, entries in block.items()}
+    levels = {slot.number: slot.level.removeprefix("force_") for slot in SLOTS}
+    return {number: (allowed.get(level, True), blocked.get(level, {})) for number, level in levels.items()}
 
 
 def _names(entries: Iterable[Entry], where: str) -> Names:
@@ -111,6 +124,8 @@ def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
 def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
     if allow is True and not block:
         return {"j": tree}
+    from nodeattrs.node.packing import packed  # only lists of settings ask for it
+
     pairs = []
     for key, value in tree.items():
         inner_allow, inner_block = _below(allow, key), _below(block, key)
@@ -118,7 +133,7 @@ def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
             if isinstance(value, dict):
                 pairs.append([key, _cut_plain(value, inner_allow, inner_block)])
             else:
-                pairs.append([key, pack(value) if inner_allow is True else _WITHHELD])
+                pairs.append([key, packed(value) if inner_allow is True else _WITHHELD])
     return {"m": pairs}
 
 

@@ -17,7 +17,7 @@ from nodeattrs.node.kept_causes import Kept
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.packed_maps import Differs, Maps, Pack, Place, exactly, is_alike
-from nodeattrs.node.setters import packed_origin
+from nodeattrs.node.packing import packed_origin
 from nodeattrs.node.slot_names import FACTS, SLOTS
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import encoded

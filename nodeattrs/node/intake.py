@@ -19,7 +19,6 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes, set_by
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
-from nodeattrs.node.documents import snapshot_ledger
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
@@ -351,6 +350,8 @@ def _as_saved(ledger: Ledger) -> Ledger:
     other, secrets, table = Ledger(provenance=True, root=str), ledger.secrets, ledger.marks.table
     is_kept = all(isinstance(one, Mark) and type(one.locator) is SavedLocator for one in table if one != _NOBODY)
     if not is_kept or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
+        from nodeattrs.node.snapshots import snapshot_ledger
+
         restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other)
         return other
     other.marks.table[:] = table
@@ -382,10 +383,11 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
 class _Saved:
     """A locator of what an earlier run set. causes_then: what was found then, where it was kept"""
 
-    __slots__ = ("_locator", "causes_then")
+    __slots__ = ("_locator", "causes_then", "known_as")
 
     def __init__(self, locator: Locator) -> None:
         self._locator, self.causes_then = locator, getattr(locator, "causes_then", None)
+        self.known_as = getattr(locator, "known_as", None)
 
     def at(self, path: Path) -> Origin:
         origin = self._locator.at(path)

@@ -13,7 +13,8 @@ from nodeattrs.core.tree import SCALARS, Path, dig
 from nodeattrs.node.causes import Noted, known_for_all
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters
-from nodeattrs.node.setters import CodeLocator, Looked, packed_origin
+from nodeattrs.node.packing import packed_origin
+from nodeattrs.node.setters import CodeLocator, Looked
 from nodeattrs.node.values import Sensitive, Withheld
 from nodeattrs.node.why import causes_of
 from nodeattrs.typed import TYPE_CHECKING, Any

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
-from nodeattrs.node.documents import chef_document, snapshot_document
+from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.levels import Level
 from nodeattrs.node.run_list import normalised
@@ -145,6 +145,8 @@ class Node(Attributes):
         Deferred values are computed, secrets replaced by a marker.
         shared: settled facts in it are the node's own: to be written out, and never changed
         """
+        from nodeattrs.node.snapshots import snapshot_document  # whose lines most programs have no use for
+
         return snapshot_document(self._ledger, self.name, self.environment, self._run_list, shared)
 
     @classmethod

@@ -267,6 +267,11 @@ class SavedLocator:
         self.causes_then = found
         self.lines = lines
 
+    @property
+    def known_as(self) -> tuple[Any, ...]:
+        """What it is known by while what was restored is as it was; it has no file."""
+        return None, *self.origin
+
     def causes(self, _: Path, __: Any, asked: Asked) -> tuple[Cause, ...]:
         """What was found then."""
         return self.causes_then.get(asked.path, ())
