@@ -9,11 +9,12 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
+    import re as re
     from collections.abc import Callable, Mapping
     from re import compile as regexp
     from typing import Any
 
-__all__ = ["imported", "regexp"]
+__all__ = ["imported", "re", "regexp"]
 
 
 def imported(
@@ -66,5 +67,22 @@ class _Regexp:
         return getattr(compiled, name)
 
 
+class _Expressions:
+    """`re`, which is loaded for what its types and flags do not do: it takes a millisecond, and so does `enum`."""
+
+    ASCII, DOTALL, IGNORECASE, MULTILINE, VERBOSE = 256, 16, 2, 8, 64
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("Match", "Pattern"):
+            import _sre
+
+            nothing = _sre.compile("", 0, [1], 0, {}, ())  # 1 is the end of all expressions
+            self.Pattern, self.Match = type(nothing), type(nothing.match(""))
+            return vars(self)[name]
+        import re
+
+        return getattr(re, name)
+
+
 if not TYPE_CHECKING:
-    regexp = _Regexp
+    re, regexp = _Expressions(), _Regexp

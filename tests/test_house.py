@@ -22,6 +22,7 @@ FACE = ""
 RANKS = {
     "records": -2,
     "typed": -2,
+    "locks": -2,
     "codes": -1,
     "hashes": -1,
     "lazily": -1,

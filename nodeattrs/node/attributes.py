@@ -25,15 +25,7 @@ from nodeattrs.node.levels import LevelView, level_view, merged_at, removed, uns
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import SlotTree, fold_of
-from nodeattrs.node.slots import (
-    COMPONENTS,
-    DEFAULT_ENVIRONMENT,
-    DEFAULT_GROUP,
-    OVERRIDE_GROUP,
-    PLAN,
-    SLOTS,
-    component,
-)
+from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, component
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView, no_step
 from nodeattrs.node.writers import ListWriter, Writer, writer_at
@@ -419,8 +411,14 @@ class Attributes(Mapping[Any, Any]):
         """
         return set_by(self, Setter(source, name, locator))
 
-    def origin_here(self) -> Origin:
-        """The setter of now, and the line outside of this library that calls."""
+    def origin_here(self, column: bool = True) -> Origin:
+        """The setter of now, and the line outside of this library that calls.
+
+        column: False leaves it out; so of most lines no source is looked at
+        """
+        if not column:
+            marks = self._ledger.marks
+            return marks[marks.here(0)].line
         return noted_here(self)()
 
     def note_read(self, document: Any, locator: Locator) -> None:

@@ -77,6 +77,15 @@ class Mark(NamedTuple):
         return hasattr(locator, "causes") and getattr(locator, "causes_then", None) != {}
 
     @property
+    def line(self) -> Origin:
+        """Who set it on which line."""
+        locator = self.locator
+        lines = locator.lines if type(locator) is CodeLocator else None
+        if type(locator) is CodeLocator and lines is not None and lines.first == lines.last:
+            return locator.placed(locator.spot.code.co_filename, lines.first)
+        return locator.at(())._replace(column=None)
+
+    @property
     def unplaced(self) -> Origin:
         """Who set it in which file, and on no line."""
         known: Origin | None = getattr(self.locator, "unplaced", None)
@@ -194,23 +203,7 @@ class CodeLocator:
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
         """A place in a source as an origin of the same setter; the file is named as in all origins."""
-        return Origin(self.setter.kind, self.setter.name, _relative(filename, self.root()), line, column)
-
-
-def packed_origin(origin: Origin) -> dict[str, Any]:
-    """An origin as a snapshot has it."""
-    # Written out, since it is done for each mark and each cause of each node.
-    kind, name, file, line, column = origin
-    place: dict[str, Any] = {"kind": kind} if kind else {}
-    if name:
-        place["name"] = name
-    if file:
-        place["file"] = file
-    if line is not None:
-        place["line"] = line
-    if column is not None:
-        place["column"] = column
-    return place
+        return Origin(self.setter.kind, self.setter.name, relative(filename, self.root()), line, column)
 
 
 _MOST_SPOTS, _MOST_PLACES = 20_000, 1_000
@@ -268,11 +261,10 @@ _texts: dict[str, tuple[list[str], PythonText]] = {}
 
 
 @lru_cache(maxsize=4096)
-def _relative(filename: str, root: str) -> str:
-    if filename.startswith("<"):
-        return filename
+def relative(filename: str, root: str) -> str:
+    """A file as origins name it: seen from the root where it lies below."""
     try:
-        inside = os.path.relpath(filename, root)
+        inside = filename if filename.startswith("<") else os.path.relpath(filename, root)
     except ValueError:  # another drive
         inside = filename
     return (filename if inside.startswith("..") else inside).replace(os.sep, "/")

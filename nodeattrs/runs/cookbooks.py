@@ -26,7 +26,7 @@ from nodeattrs.records import dataclass, field
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import AttributeData, read_data
 from nodeattrs.runs.fields import Fields, known_or_near
-from nodeattrs.runs.role_scripts import Program
+from nodeattrs.runs.programs import Program
 from nodeattrs.runs.versions import Constraint, Version
 
 RUBY = ".rb"

@@ -39,7 +39,7 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
 
         raises: BadName, where it leads out of the repository; BadArgument; DocumentError
         """
-        cookbook = repository.cookbook(cookbook_of(node.origin_here().name))
+        cookbook = repository.cookbook(cookbook_of(node.origin_here(column=False).name))
         path = _inside(repository.root, pathlib.Path(cookbook.root or repository.root), os.fspath(file))
         if path.suffix.lower() not in READERS[word]:
             other = next((one for one, ends in READERS.items() if path.suffix.lower() in ends), None)

@@ -51,7 +51,7 @@ words_now = _words.get
 `platform_words`; None outside of a run."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogLine:
     """What a cookbook file wrote with `log`: the message, a level, and where it stands."""
 
@@ -331,7 +331,7 @@ class RecipeRunner:
         return include_recipe
 
     def _log(self, message: object, level: str = "info") -> None:
-        self._note(str(message), level, self._caller())
+        self._note(str(message), level, self.node.origin_here(column=False))
 
     def _note(self, message: str, level: str, origin: Origin) -> None:
         line = LogLine(message, level, origin)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import time
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 
@@ -43,7 +44,6 @@ from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
-from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
 from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
@@ -51,6 +51,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera
+    from nodeattrs.runs.role_scripts import Script
 
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
@@ -69,6 +70,7 @@ class Repository:
     root:     the directory
     warnings: what was read so far and is probably not meant
     asked:    what a call asks besides
+    opened:   when that was, in seconds; nothing of it had been read
     search:   the word `search` of the last run, which queries of bindings ask, too; None without a store
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
@@ -80,6 +82,7 @@ class Repository:
         self.root = pathlib.Path(root).absolute()
         self._place = str(self.root)
         self.asked = asked
+        self.opened = time.time()
         self.search: Callable[..., Any] | None = None
         self.warnings: list[DocumentError] = []
         self.plans: dict[tuple[str, ...], object] = {}
@@ -398,6 +401,8 @@ class Repository:
         """
         file, what = self.shown(path), f"{kind} {name}"
         if path.suffix == ".py":
+            from nodeattrs.runs.role_scripts import Script  # with syntax trees, which take longer than most roles
+
             script = Script(path, file, kind, name)
             return self._understood(script, script, what, read)
         if path.suffix != RUBY:

@@ -126,6 +126,11 @@ class _DocumentLocator(NamedTuple):
         return Origin(self.kind, self.name, self.document.file, line, column)
 
     @property
+    def known_as(self) -> tuple[str, str, str, Path]:
+        """What it is known by while its file, which comes first, is as it was."""
+        return self.document.file, self.kind, self.name, self.under
+
+    @property
     def unplaced(self) -> Origin:
         """The document, without a line: its text is not looked at for that."""
         return Origin(self.kind, self.name, self.document.file)
@@ -194,11 +199,12 @@ def content_of(path: pathlib.Path, file: str, budget: Budget | None = None) -> b
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise DocumentError("is not a regular file", file=file)
-        with path.open("rb") as stream:
+        with open(path, "rb", buffering=0) as stream:  # unbuffered it is asked less about itself
             size = min(os.fstat(stream.fileno()).st_size, most)  # asked for more, Python makes room for all of it first
             content = stream.read(size + 1)
-            if len(content) > size:
-                content += stream.read(most - size)
+            if len(content) != size:
+                while more := stream.read(most + 1 - len(content)):
+                    content += more
     except DocumentError:
         raise
     except (OSError, ValueError) as error:

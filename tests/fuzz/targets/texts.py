@@ -13,7 +13,7 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import parse as parse_path
 from nodeattrs.core.tree import spell
-from nodeattrs.runs.role_scripts import compiled
+from nodeattrs.runs.programs import compiled
 from nodeattrs.texts.documents import Document, Syntax, parse
 from nodeattrs.texts.python import PythonText
 from tests.fuzz.grammar import Grammar
