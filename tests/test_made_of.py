@@ -20,9 +20,10 @@ from nodeattrs.node.intake import Intake
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import load_facts, parse_facts
 from nodeattrs.runs.fleet import Fleet, resolve
+from nodeattrs.runs.made_of import made_of
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
-from nodeattrs.runs.session import made_of, perform
+from nodeattrs.runs.session import perform
 from nodeattrs.texts import fast_json
 from tests.causality.systems.node import NodeRuns
 from tests.effort import examples

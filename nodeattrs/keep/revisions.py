@@ -113,6 +113,7 @@ class Saved(NamedTuple):
     settled:  facts that came out of JSON as they are: which of them are in the document, as the same objects, need not
               be looked through to be saved
     made_of:  a hash of what both were made of, for `Unchanged`; empty where it is not known
+    outlined: a hash of what that hangs on: where it is the same, so is `made_of`; empty where it is not known
     plain:    the snapshot is known to come back from JSON as it is, and need not be looked through to be saved
     written:  by the identity of parts of the snapshot each of these, its text, and whether that is known to come back
     """
@@ -127,6 +128,7 @@ class Saved(NamedTuple):
     made_of: bytes = b""
     plain: bool = False
     written: Mapping[int, tuple[Any, bytes, bool]] = MappingProxyType({})
+    outlined: bytes = b""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Saved) and self[:4] == other[:4]
@@ -138,14 +140,16 @@ class Saved(NamedTuple):
 class Unchanged(NamedTuple):
     """A node that came out as its latest revision has it, in place of what is saved of it.
 
-    made_of: what the store gave with that revision, and what this one would be made of
-    make:    makes what is to be saved, where somebody has saved another one since
+    made_of:  what the store gave with that revision, and what this one would be made of
+    make:     makes what is to be saved, where somebody has saved another one since
+    outlined: as `Saved` has it
     """
 
     name: str
     noted: Noted
     made_of: bytes
     make: Callable[[], Saved]
+    outlined: bytes = b""
 
 
 class Store(Protocol):

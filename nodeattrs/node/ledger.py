@@ -12,7 +12,6 @@ a view of it, its maps are marked shared and the next write copies them, one lev
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
@@ -20,6 +19,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
+from nodeattrs.locks import RLock
 from nodeattrs.node.history import Chronicle, Past
 from nodeattrs.node.joined import READY, empty_of, entry, evaluated, own, rooted, share
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed
@@ -143,7 +143,7 @@ class Ledger(dict[Any, Any]):
         self._view: MapView | None = None
         self._unseen: set[int] = set()
         self.way: Way | None = None
-        self.lock = threading.RLock()
+        self.lock = RLock()
 
     # Reading
 

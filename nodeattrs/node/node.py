@@ -8,7 +8,7 @@ data and who set it. What a run does to it is no member of it: `node.intake`, an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
@@ -148,6 +148,20 @@ class Node(Attributes):
         from nodeattrs.node.snapshots import snapshot_document  # whose lines most programs have no use for
 
         return snapshot_document(self._ledger, self.name, self.environment, self._run_list, shared)
+
+    def outline(self, files: Container[str], settled: Mapping[Any, Any]) -> dict[str, Any] | None:
+        """What the snapshot hangs on, found without a look at sources; None where these files are not all of that.
+
+        files:   those that are known to be as they were, named as in origins
+        settled: facts that are known to be so
+        raises:  DeferredCycle
+        """
+        from nodeattrs.node.outlines import outline_document
+
+        outline = outline_document(self._ledger, files, settled)
+        named = {"name": self.name, "environment": self.environment, "run_list": self.run_list}
+        rules = [rule.to_dict() for rule in self._ledger.rules]
+        return None if outline is None else {**named, "rules": rules, **outline}
 
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any], **options: Any) -> Self:

@@ -33,9 +33,11 @@ class Secrets:
         first = {path[0] if path else "*" for path in self.paths}
         self.first = None if "*" in first else first
 
-    def concern(self, keys: Iterable[Any]) -> bool:
-        """Whether a tree with these keys may hold one."""
-        return self.first is None or not self.first.isdisjoint(keys)
+    def concern(self, tree: Any) -> bool:
+        """Whether something stands in a tree at one of the paths."""
+        if self.first is not None and self.first.isdisjoint(tree):
+            return False
+        return not isinstance(tree, dict) or any(_leads(path, tree) for path in self.paths)
 
     def guarded(self, path: Path, value: Any) -> Any:
         """*value*, which enters at *path*, with its secrets wrapped. It is ours: maps are changed in place."""
@@ -55,6 +57,13 @@ def _fits(pattern: Path, path: Path) -> bool:
     return pattern == path or (
         "*" in pattern and all(wanted in ("*", step) for wanted, step in zip(pattern, path, strict=True))
     )
+
+
+def _leads(path: Path, tree: Any) -> bool:
+    if not path or not isinstance(tree, (dict, list)):
+        return not path
+    inside = tree if isinstance(tree, dict) else range(len(tree))
+    return any(_leads(path[1:], tree[step]) for step in (inside if path[0] == "*" else path[:1]) if step in inside)
 
 
 def _wrapped(value: Any, rest: Path) -> Any:

@@ -6,13 +6,13 @@ files; a value that cannot be held is refused with the path from its own root.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, parse, spell
 from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, NodeattrsError, ValueWithheld
+from nodeattrs.locks import local
 from nodeattrs.typed import Any, NoReturn
 
 __all__ = [
@@ -51,7 +51,7 @@ class Symbol(str):
         return f"Symbol({str(self)!r})"
 
 
-_running = threading.local()
+_running = local()
 _SIMPLE = frozenset({str, int, bool, type(None)})
 
 

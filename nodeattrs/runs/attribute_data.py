@@ -47,7 +47,7 @@ class Level(NamedTuple):
     under: Path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """A part of a file: what it says, and when. at: where in the document it stands"""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import math
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -19,9 +18,10 @@ from types import FrameType
 
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
+from nodeattrs.locks import Lock
 from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
-from nodeattrs.runs.session import version
+from nodeattrs.runs.made_of import version
 from nodeattrs.texts.fast_json import expect
 from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
@@ -245,7 +245,7 @@ def _not_interrupted() -> Iterator[None]:
 # --- in a worker --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Task:
     """What is done with nodes, wherever that is, and under which limits."""
 
@@ -278,6 +278,7 @@ class _Stop:
 
 def _begin(stop: Any) -> None:
     import signal
+    import threading
 
     threading.Thread(target=_end_with_the_fleet, daemon=True).start()
     _Stop.by_the_fleet = stop
@@ -314,7 +315,7 @@ class _Quiet:
     It looks at what the batch has left: at all, which takes as long as some nodes, once in a while.
     """
 
-    _lock, _inside, _was, _batches = threading.Lock(), 0, False, 0
+    _lock, _inside, _was, _batches = Lock(), 0, False, 0
 
     @classmethod
     @contextmanager

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.util
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -207,6 +206,7 @@ _SHARED = {"role": "roles", "recipe": "recipes", "tag": "tags", "environment": "
 _OF_NODE = ("name", "chef_environment", "roles", "recipes", "tags", "fqdn", "hostname", "ipaddress", "platform")
 _INDEXED = {"role": "roles", "roles": "roles", "recipe": "recipes", "recipes": "recipes", "name": "name"}
 _PLAIN = regexp(r"[A-Za-z0-9_]+")
+_HUMP = regexp(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class KeptNodes(Objects):
@@ -256,4 +256,4 @@ class KeptNodes(Objects):
 
 
 def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    return str(_HUMP.sub("_", name)).lower()

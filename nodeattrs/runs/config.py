@@ -119,7 +119,7 @@ class ChefConfig:
     ruby_seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PlainFold:
     """A fold of files as it is written down: the table [fold.NAME].
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.runs.fields import known_or_near
 from nodeattrs.runs.versions import Version

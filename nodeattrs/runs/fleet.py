@@ -10,7 +10,6 @@ hands in who makes it. Who the workers are is known to `executors`, how a reposi
 from __future__ import annotations
 
 import os
-import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
+from nodeattrs.locks import Lock
 from nodeattrs.records import NamedTuple, dataclass, field, replace
 from nodeattrs.runs.batches import BATCH, TOGETHER, through
 from nodeattrs.runs.executors import Workers
@@ -56,7 +56,7 @@ Apply = Callable[[str, "Catalog"], "Report"]
 """Brings the resources of a node into their state; see `perform`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fleet:
     """What each worker has to know; made of texts, it can be sent to another process, or another machine.
 
@@ -93,7 +93,7 @@ class Fleet:
     shipped: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """What came of one node.
 
@@ -219,7 +219,7 @@ def resolve(
 # --- in a worker --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Work:
     """What a worker is sent with each batch. Two are equal where they belong to one call of `resolve`."""
 
@@ -422,7 +422,7 @@ def _worker(work: _Work) -> _Worker:
         return _opened(work)
 
 
-_OPENING = threading.Lock()
+_OPENING = Lock()
 
 
 def _close(work: _Work) -> None:

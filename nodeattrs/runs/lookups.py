@@ -48,7 +48,7 @@ def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:
     return lookup
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """Something that a line of a recipe read.
 

@@ -6,7 +6,6 @@ one node and no file. A question may be put without parentheses: `if debian:` an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import repeat
@@ -92,7 +91,7 @@ def _system(system: str, role: str, read: Callable[[str], Any]) -> bool:
 
 
 def _release(major: str, read: Callable[[str], Any]) -> bool:
-    found = re.match(r"\d+", str(read("platform_version")))
+    found = _LEADING.match(str(read("platform_version")))
     return read("platform_family") == "rhel" and found is not None and found.group() == major
 
 
@@ -199,6 +198,7 @@ def _by_version(values: Mapping[Any, Any], platform: str, version: Any) -> Any:
     return own["default"] if "default" in own else values.get("default")
 
 
+_LEADING = regexp(r"\d+")
 _BEGINS = regexp(r"[<>=~]*\s*\d")
 _NUMBERS = regexp(r"(?P<operator>[<>=~]*\s*)(?P<numbers>\d{1,9}(?:\.\d{1,9}){0,2})")
 

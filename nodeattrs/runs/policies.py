@@ -116,7 +116,7 @@ class Policy:
         return {**named, "recipes": recipes}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Hoisted:
     """Knows the places of attributes, of those that were hoisted, too."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from weakref import WeakKeyDictionary
@@ -15,6 +14,7 @@ from weakref import WeakKeyDictionary
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import may_run
 from nodeattrs.errors import DocumentError
+from nodeattrs.locks import local
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.repository import Repository
@@ -95,7 +95,7 @@ class RubyFiles:
         self.warnings.append(DocumentError(message, file=origin.file, line=origin.line, kind="ruby-helper"))
 
 
-class _Kept(threading.local):
+class _Kept(local):
     """What runs Ruby for a repository, one for each thread that runs nodes; it ends with the repository."""
 
     def __init__(self) -> None:

@@ -160,7 +160,7 @@ def run_node(
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Plan:
     """What is worked out once for all nodes with one run-list in one environment; not to be changed.
 

@@ -135,7 +135,7 @@ class Expansion:
 _NODE = Origin("run list", "of the node")
 
 
-@dataclass(slots=True)
+@dataclass
 class _Includer:
     """Someone whose items are being met: the node's own run list, or a role."""
 

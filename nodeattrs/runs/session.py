@@ -9,29 +9,25 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
-from itertools import groupby
-from types import MappingProxyType
+from functools import cache, cached_property, partial
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
-from nodeattrs.hashes import sha256
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.stores.pieces import is_same_form
 from nodeattrs.node.node import Node
-from nodeattrs.records import NamedTuple, dataclass
+from nodeattrs.records import dataclass
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, version
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
-from nodeattrs.texts.fast_json import encoded
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -44,7 +40,7 @@ class Session:
 
     run:      what the run did
     last:     the node as the last run had left it, or None where there was none
-    snapshot: of the run, as far as it is kept; it shares settled facts with the node
+    taking:   takes the snapshot of the run, as far as it is kept; it shares settled facts with the node
     note:     what is odd about where the node began; empty where all is well
     saved:    where the node is kept now, or None where nothing was saved
     revision: what it is there, or None
@@ -53,11 +49,16 @@ class Session:
 
     run: Run
     last: Remembered | None
-    snapshot: dict[str, Any]
+    taking: Callable[[], dict[str, Any]]
     note: str = ""
     saved: str | None = None
     revision: Revision | None = None
     is_same: bool = False
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """What *taking* takes."""
+        return self.taking()
 
     @cached_property
     def before(self) -> dict[Any, Any] | None:
@@ -189,7 +190,7 @@ def perform(
                     failed = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
                     store.save(was._replace(noted=failed), after_revision)
         raise
-    snapshot = filtered_snapshot(run.node.snapshot(shared=True), config.allowed, config.blocked)
+    taking = cache(partial(_snapshot, run.node, config))
     revision, is_same = None, False
     if save:
         noop = run.catalog.noop
@@ -198,116 +199,44 @@ def perform(
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        looked = _looked_over(snapshot, facts, config) if brief or late else _NOT_LOOKED
-        hashed = looked.hashed
-        whole = partial(_whole, run.node, snapshot, noted, facts, config, looked)
-        is_same = last is not None and hashed == last.saved.made_of != b""
+        outline, looked = b"", NOT_LOOKED
+        if late and json_attributes is None:
+            outline = outlined(
+                run.node, last.saved if last else None, facts, repository, os.path.abspath(store.describe())
+            )
+        if last is not None and outline == last.saved.outlined != b"":
+            looked, is_same = Looked(last.saved.made_of), True
+        elif brief or late:
+            looked = looked_over(taking(), facts, config)
+            is_same = last is not None and looked.hashed == last.saved.made_of != b""
+        whole = partial(_whole, run.node, taking, noted, facts, config, looked, outline)
         if late and last is not None and not is_same:
             last.all  # noqa: B018  whoever looks at what cannot be read saves nothing over it
-        saved = Unchanged(name, noted, hashed, whole) if is_same else whole()
+        saved = Unchanged(name, noted, looked.hashed, whole, outline) if is_same else whole()
         revision = store.save(saved, None if force else after_revision)
     if last is None:
         run.warnings.extend(_unknown_node(run.node, repository))
     note = last.note if last else ""
-    return Session(run, last, snapshot, note, store.describe() if save else None, revision, is_same)
+    return Session(run, last, taking, note, store.describe() if save else None, revision, is_same)
 
 
-def _whole(node: Node, snapshot: dict[str, Any], noted: Noted, facts: Facts, config: Config, looked: _Looked) -> Saved:
+def _snapshot(node: Node, config: Config) -> dict[str, Any]:
+    return filtered_snapshot(node.snapshot(shared=True), config.allowed, config.blocked)
+
+
+def _whole(
+    node: Node,
+    taking: Callable[[], dict[str, Any]],
+    noted: Noted,
+    facts: Facts,
+    config: Config,
+    looked: Looked,
+    outline: bytes,
+) -> Saved:
     document = saved_document(node, config.allowed, config.blocked, shared=True)
     settled = facts.tree if facts.settled else {}
-    saved = Saved(node.name, document, snapshot, noted=noted, settled=settled)
-    return saved._replace(made_of=looked.hashed, plain=looked.plain, written=looked.written)
-
-
-class _Looked(NamedTuple):
-    """What is known of a snapshot that was hashed.
-
-    hashed:  what `made_of` gives
-    plain:   whether it is known to come back from JSON as it is
-    written: as `Saved` has it
-    """
-
-    hashed: bytes = b""
-    plain: bool = False
-    written: Mapping[int, tuple[Any, bytes, bool]] = MappingProxyType({})
-
-
-_NOT_LOOKED = _Looked()
-
-
-_MADE_OF, _FACTS = 2, "15"
-"""The first number in what is hashed, another one where that changes; and the slot of facts."""
-
-
-def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
-    """A hash of what is saved of a node: where it is the same, the texts of both are.
-
-    Of a snapshot and the lists of the settings, since the document says nothing that these do not. For facts that stand
-    there just as their file has them that file's text is hashed. Empty where something is no JSON.
-    """
-    return _looked_over(snapshot, facts, config).hashed
-
-
-def _looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> _Looked:
-    """The same, and what else is known then."""
-    from nodeattrs.node.alike import texts_in
-
-    file, lists = b"", [dict(config.allowed), dict(config.blocked)]
-    slots, marks = snapshot["slots"], snapshot["marks"]
-    slot = slots[_FACTS]
-    if not any("automatic" in one for one in lists) and (read := _text_of(facts)):
-        settled = facts.tree
-        rest = [
-            pair
-            for pair in slot["m"]  # but for what is a settled map, and set with all others
-            if len(pair) > 2 or type(pair[1]) is not dict or pair[1].get("j", slot) is not settled.get(pair[0])
-        ]
-        many = sum(type(fact) is dict for fact in settled.values())
-        is_untouched = all(str(at[1]) != _FACTS for at in snapshot["history"])
-        is_as_read = is_untouched and 0 < len(slot["m"]) - len(rest) == many
-        if is_as_read:  # else a part of the file may be kept nowhere, and a hash of it is not either
-            file, slot = read, {**slot, "m": rest, "order": [pair[0] for pair in slot["m"]]}
-    rest_of_it = {key: value for key, value in snapshot.items() if key not in ("slots", "marks")}
-    try:
-        # A node takes in plain data alone, which comes back; facts that are not as they were read may be anybody's.
-        of_facts, is_sure = encoded(slot, plain=bool(file))
-        known = texts_in(snapshot)
-        written = {
-            number: (known.slots[number], True) if number in known.slots else encoded(tree, plain=True)
-            for number, tree in slots.items()
-            if number != _FACTS
-        }
-        head, is_plain = encoded([_MADE_OF, version(), *lists, rest_of_it, [*slots], len(marks)], plain=True)
-        of_marks = _array(marks, known.marks)
-    except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
-        return _NOT_LOOKED
-    plain = is_sure and is_plain and all(is_sure for _, is_sure in written.values())
-    known_by = {id(slots[number]): (slots[number], *its) for number, its in written.items()}
-    known_by[id(marks)] = marks, of_marks, True
-    # No JSON without spaces has a line break, so that nothing can be taken for another part.
-    parts = sha256(file), head, of_facts, *(text for text, _ in written.values()), of_marks
-    return _Looked(sha256(b"\n".join(parts)), plain, known_by)
-
-
-def _array(values: list[Any], known: list[bytes | None]) -> bytes:
-    """The text of several values, those in a row written at once whose texts are not known."""
-    texts: list[bytes] = []
-    for is_unknown, some in groupby(zip(values, known, strict=True), lambda one: one[1] is None):
-        if is_unknown:
-            texts.append(encoded([value for value, _ in some], plain=True)[0][1:-1])
-        else:
-            texts += [text for _, text in some if text is not None]
-    return b"[" + b",".join(texts) + b"]"
-
-
-def _text_of(facts: Facts) -> bytes:
-    """The text that settled facts were read from, where it has nothing but these; empty elsewhere."""
-    document = getattr(facts.locator, "document", None)
-    if not isinstance(document, Document) or not facts.settled or document.tree is not facts.tree:
-        return b""
-    if facts.warnings:  # of a key that stands there twice one value is kept nowhere
-        return b""
-    return document.content
+    saved = Saved(node.name, document, taking(), noted=noted, settled=settled)
+    return saved._replace(made_of=looked.hashed, outlined=outline, plain=looked.plain, written=looked.written)
 
 
 def _unrun(
@@ -349,11 +278,6 @@ def _number_of(last: Remembered | None) -> int | None:
 
 def _noted(repository: Repository, **how: Any) -> Noted:
     return Noted(repository=commit_of(repository.root), version=version(), **how)
-
-
-def version() -> str:
-    """Of nodeattrs; of the face above us nothing else is asked."""
-    return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", ""))
 
 
 def _sort_of(error: NodeattrsError) -> str:

@@ -9,17 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import threading
 from collections.abc import Collection, Iterable, Iterator
 
 from nodeattrs.errors import FleetError
+from nodeattrs.locks import Lock
 from nodeattrs.records import NamedTuple
+from nodeattrs.runs.content import content_of
 from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-_NO_CONTENT = frozenset({".git", ".hg", ".svn", ".nodeattrs", "__pycache__"})
 _HEAD = ".git/HEAD"
 """Where a run looks for the commit; it is sent beside the content, and is none."""
 
@@ -76,7 +76,7 @@ def held(digest: str) -> TemporaryDirectory[str]:
     raise _failed("the repository was not sent with the work", "bad-pack")
 
 
-_HOLDING = threading.Lock()
+_HOLDING = Lock()
 _HELD: dict[str, TemporaryDirectory[str]] = {}
 _MOST = 4
 """Repositories that a process keeps for the next who sends them."""
@@ -102,10 +102,9 @@ def _unpacked(repository: Packed) -> TemporaryDirectory[str]:
 
 
 def _files(root: str | os.PathLike[str], but: Collection[str]) -> list[tuple[str, pathlib.Path]]:
-    """The files of a repository, by name. Links are followed, but for one that leads back."""
-    gone = {os.path.abspath(path) for path in but}
+    """The files of a repository, by name."""
     with _reading():
-        return [(name, pathlib.Path(root, name)) for name in sorted(_below(os.path.abspath(root), "", gone, ()))]
+        return [(name, pathlib.Path(root, name)) for name in sorted(name for name, _ in content_of(root, but))]
 
 
 def _content(file: pathlib.Path) -> bytes:
@@ -119,20 +118,6 @@ def _reading() -> Iterator[None]:
         yield
     except OSError as error:
         raise _failed(f"{error.filename}: cannot be read: {error.strerror}", "other-repository") from error
-
-
-def _below(folder: str, name: str, gone: Collection[str], above: tuple[str, ...]) -> Iterator[str]:
-    real = os.path.realpath(folder)
-    if real in above:
-        return
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name in _NO_CONTENT or entry.path in gone:
-                continue
-            if entry.is_dir():
-                yield from _below(entry.path, f"{name}{entry.name}/", gone, (*above, real))
-            elif entry.is_file():
-                yield name + entry.name
 
 
 def _digest(files: Iterable[tuple[str, bytes]]) -> str:

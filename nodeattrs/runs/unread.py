@@ -5,13 +5,12 @@ Looks for words in a text and parses nothing, so that no library is needed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.slot_names import ATTRIBUTE_FILE
 from nodeattrs.records import NamedTuple

@@ -27,7 +27,7 @@ def _is_version(text: str) -> bool:
     return len(numbers) in (2, 3) and all(one.isascii() and one.isdigit() and len(one) <= _DIGITS for one in numbers)
 
 
-@dataclass(frozen=True, order=True, slots=True)
+@dataclass(frozen=True, order=True)
 class Version:
     """Two or three numbers; a third one that is not written is zero.
 
@@ -53,7 +53,7 @@ class Version:
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Constraint:
     """Which versions will do.
 

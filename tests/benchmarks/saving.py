@@ -30,7 +30,7 @@ from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.stores import saving
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.session import made_of
+from nodeattrs.runs.made_of import made_of
 from nodeattrs.texts import fast_json
 from tests.benchmarks import plain
 from tests.benchmarks.clock import once, seconds_each

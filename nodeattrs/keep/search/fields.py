@@ -9,7 +9,6 @@ no query and no index.
 from __future__ import annotations
 
 import marshal
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -21,6 +20,7 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.hashes import sha256
+from nodeattrs.lazily import re, regexp
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import decoded, encoded_once
@@ -28,6 +28,8 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
+
+_NAMED, _WHOLE = regexp(r"(recipe|role)\[.*\]", re.DOTALL), regexp(r"^(-?\d)e")
 
 JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
@@ -194,7 +196,7 @@ def indexed(document: JsonMap) -> JsonMap:
 
 def _explicit(item: Any) -> str:
     text = str(item)
-    return text if re.fullmatch(r"(recipe|role)\[.*\]", text, re.DOTALL) else f"recipe[{text}]"
+    return text if _NAMED.fullmatch(text) else f"recipe[{text}]"
 
 
 def index_parts(document: JsonMap, written: Mapping[int, bytes] = _NOT_WRITTEN) -> Iterator[IndexPart]:
@@ -315,7 +317,7 @@ def scalar_text(value: Any) -> tuple[str, str]:
     if isinstance(value, int):
         return "n", str(value)
     if isinstance(value, float):
-        return "n", re.sub(r"^(-?\d)e", r"\1.0e", str(value))  # Ruby's 1.0e+20
+        return "n", _WHOLE.sub(r"\1.0e", str(value))  # Ruby's 1.0e+20
     return "s", value.replace("\0", NO_NUL)
 
 

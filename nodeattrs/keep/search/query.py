@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import operator
-import re
 from collections.abc import Callable
 from functools import partial
 
@@ -25,7 +24,7 @@ from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any
 
@@ -227,7 +226,7 @@ class _Reading:
 
 
 def _boost(text: str) -> None:
-    if not re.fullmatch(r"\d+\.?\d*|\.\d+", text):
+    if not _NUMBER.fullmatch(text):
         raise QueryNotUnderstood(f"a boost is a number, not {text!r}")
 
 
@@ -253,7 +252,7 @@ def _nested(field: str, _: _Built) -> _Built:
 
 def _phrase(text: str) -> Pattern:
     words: list[Any] = []
-    for word in re.findall(rf"(?:\\.|[^{_SPACES}])+", text[1:-1], re.DOTALL):
+    for word in _PARTS.findall(text[1:-1]):
         words += [*([Pattern.GAP] if words else []), *_pieces(word)]
     if not words:
         raise QueryNotUnderstood("a phrase has no words", hint="field:* finds the nodes that have the field")
@@ -290,7 +289,7 @@ def _term(field: Pattern, value: Pattern | Range) -> Asked:
 
 
 def _end(text: str) -> str | None:
-    return None if text == "*" else re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+    return None if text == "*" else _ESCAPED.sub(operator.itemgetter(1), text)
 
 
 def _pieces(word: str) -> list[Any]:
@@ -317,6 +316,8 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+_NUMBER, _ESCAPED = regexp(r"\d+\.?\d*|\.\d+"), regexp(r"\\(.)", re.DOTALL)
+_PARTS = regexp(rf"(?:\\.|[^{_SPACES}])+", re.DOTALL)
 _SPLIT = regexp(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
 
 

@@ -6,11 +6,10 @@ the folded text and look for a part of it first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cached_property
 
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any, ClassVar
 

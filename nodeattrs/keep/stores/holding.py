@@ -7,7 +7,6 @@ forgotten without a look at the others. Its tables, `held` and `former`, are in 
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -17,6 +16,7 @@ from nodeattrs.keep.revisions import Noted, Revision
 from nodeattrs.keep.stores.indexing import field_rows, insert, number_of, word_rows
 from nodeattrs.keep.stores.pieces import as_bytes, hashed, names_in
 from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any
 
 ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
@@ -68,15 +68,30 @@ def texts_in(latest: Sequence[Any]) -> list[bytes]:
     return [as_bytes(text) for text in latest[4:6] if text is not None]
 
 
+_HASH = 32
+
+
 def seal_of(made_of: bytes, hashes: Sequence[bytes], begins: bytes) -> bytes:
     return hashed(b"".join((made_of, *hashes, begins)))
 
 
-def begun_in(row: Sequence[Any], hashes: Sequence[bytes]) -> tuple[bytes, bytes]:
-    """What a revision with these texts was made of, and what the next run begins with; nothing if it is not known."""
+class Begun(NamedTuple):
+    """What stands beside the latest revision.
+
+    made_of, outlined: as `Saved` has them; one after the other in the database
+    begins: what the next run begins with, packed
+    """
+
+    made_of: bytes = b""
+    outlined: bytes = b""
+    begins: bytes = b""
+
+
+def begun_in(row: Sequence[Any], hashes: Sequence[bytes]) -> Begun:
+    """What stands beside a revision with these texts; nothing if that is not known."""
     made_of, seal, begins = map(as_bytes, row[-3:])
     is_its = bool(made_of) and seal == seal_of(made_of, hashes, begins)
-    return (made_of, zlib.decompress(begins)) if is_its else (b"", b"")
+    return Begun(made_of[:_HASH], made_of[_HASH:], begins) if is_its else Begun()
 
 
 # --- who needs what ------------------------------------------------------------------

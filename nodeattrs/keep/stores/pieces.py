@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import marshal
-import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -20,6 +19,7 @@ from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.hashes import sha256
 from nodeattrs.lazily import regexp
+from nodeattrs.locks import local
 from nodeattrs.texts.fast_json import decoded, encoded, encoded_once, quoted
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -222,7 +222,7 @@ def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
     except ImportError as error:
         raise missing_extra("zstandard", "fast", "a store whose pieces are packed with zstd") from error
 
-    class Own(threading.local):
+    class Own(local):
         """What a thread packs and unpacks with: to make them takes as long as a piece."""
 
         def __init__(self) -> None:

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadValue
 from nodeattrs.keep.revisions import Revision, Saved, Unchanged, now, stale, tried
-from nodeattrs.keep.stores.holding import begun_in, hold, latest_of, revision_in, seal_of, spelled, texts_in
+from nodeattrs.keep.stores.holding import Begun, begun_in, hold, latest_of, revision_in, seal_of, spelled, texts_in
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, parts_question, put_index
 from nodeattrs.keep.stores.pieces import Packed, Text, begins_with, known_texts, noted_text, texts_of, texts_questions
 from nodeattrs.keep.stores.talk import Question, Talk
@@ -135,8 +135,8 @@ class Saves:
         saves = [(one.node, one.revise(), one.noted_text, one.hashes) for one in self.left]
         put_revisions(talk, saves)
         for one in self.left:
-            if one.texts:
-                put_begun(talk, one.node, *one.begun, one.hashes)
+            if one.texts or one.begun.made_of:
+                put_begun(talk, one.node, one.begun, one.hashes)
 
 
 class _Save:
@@ -147,6 +147,7 @@ class _Save:
     is_same:  its texts are those of the latest revision; `is_same_document`: the document is
     is_other: one of these was so, and is no longer: more is to be asked
     was:      the texts of the latest revision
+    begun:    what is to stand beside it; nothing where what stands there stays
     """
 
     def __init__(self, saved: Saved | Unchanged, after: int | None) -> None:
@@ -157,6 +158,7 @@ class _Save:
         self.was: list[bytes] = []
         self.node = self._number = 0
         self.revision: Revision | None = None
+        self.begun = Begun()
         self._unchanged = saved if isinstance(saved, Unchanged) else None
         self._take(saved)
 
@@ -166,9 +168,9 @@ class _Save:
             return
         written: dict[int, bytes] = {}
         self.texts, self._parts = texts_of(self.name, saved, written), Parts(saved.document, written)
-        self.begun = b"", b""
+        self.begun = Begun()
         if saved.made_of and saved.snapshot is not None:
-            self.begun = saved.made_of, zlib.compress(begins_with(saved.snapshot), 1)
+            self.begun = Begun(saved.made_of, saved.outlined, zlib.compress(begins_with(saved.snapshot), 1))
 
     @property
     def hashes(self) -> list[bytes]:
@@ -198,10 +200,13 @@ class _Save:
             raise stale(self.name, self._after, found, where)
         (_, self.node, self._number), self.was = raised, texts_in(before)
         if self._unchanged is not None:
-            if not self.was or begun_in(before, self.was)[0] != self._unchanged.made_of:
+            known = begun_in(before, self.was) if self.was else Begun()
+            if known.made_of != self._unchanged.made_of or not self.was:
                 self._take(self._unchanged.make())
                 self._unchanged = None
                 self.is_other = True
+            elif self._unchanged.outlined not in (b"", known.outlined):
+                self.begun = known._replace(outlined=self._unchanged.outlined)
             return
         was_same, self.is_same = self.is_same, self.is_same and self.was == self.hashes
         had_document, self.is_same_document = self.is_same_document, self.was[:1] == self.hashes[:1]
@@ -223,8 +228,9 @@ def put_revisions(talk: Talk, saves: Iterable[tuple[int, Revision, str, Sequence
     )
 
 
-def put_begun(talk: Talk, node: int, made_of: bytes, begins: bytes, hashes: Sequence[bytes]) -> None:
-    """Write what the latest revision of a node was made of, and what the next run begins with, if that is known."""
+def put_begun(talk: Talk, node: int, begun: Begun, hashes: Sequence[bytes]) -> None:
+    """Write what stands beside the latest revision of a node, which has these texts, if that is known."""
+    made_of, begins = begun.made_of + begun.outlined, begun.begins
     if not made_of:
         talk.each("DELETE FROM begun WHERE node = ?", [(node,)])
         return

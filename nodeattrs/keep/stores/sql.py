@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -47,6 +46,7 @@ from nodeattrs.keep.stores.pieces import (
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
+from nodeattrs.locks import Lock
 from nodeattrs.texts.fast_json import decoded
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -79,7 +79,7 @@ class SqlStore(ABC):
     """Whether several nodes are saved in one transaction: where others write meanwhile, two could wait in a ring."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._turns = Turns()
 
     # --- of the database ------------------------------------------------------------
@@ -147,9 +147,11 @@ class SqlStore(ABC):
         *fields, document, snapshot, of_document, of_snapshot = rows[0][:7]
         revision = revision_in(name, fields)
         document, snapshot = as_bytes(document), None if snapshot is None else as_bytes(snapshot)
-        made_of, begins = begun_in(rows[0], [document, snapshot or b""])
-        if made_of:
-            return Saved(name, {"name": name}, decoded(begins), "", revision.noted, revision, made_of=made_of)
+        known = begun_in(rows[0], [document, snapshot or b""])
+        if known.made_of:
+            begins = decoded(zlib.decompress(known.begins))
+            saved = Saved(name, {"name": name}, begins, "", revision.noted, revision)
+            return saved._replace(made_of=known.made_of, outlined=known.outlined)
         texts = Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
         brief = brief and snapshot is not None
         tree = self._read(texts, document, name, "document", (lambda _: {"name": name}) if brief else decoded)
@@ -231,7 +233,7 @@ class SqlStore(ABC):
                 put_texts(talk, [(node, each, ())])
                 hashes = [text.hash for text in each]
                 put_revisions(talk, [(node, revision, noted_text(name, revision.noted), hashes)])
-                put_begun(talk, node, b"", b"", ())
+                put_begun(talk, node, holding.Begun(), ())
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
             _index(talk, node, name, parts)
@@ -455,8 +457,10 @@ def _is_begun(talk: Talk, name: str) -> bool:
     if latest[-1] is None:
         return True
     hashes = texts_in(latest)
-    made_of, begins = begun_in(latest, hashes)
-    return bool(made_of) and begins == begins_with(decoded(text_of(talk, hashes[-1])))
+    known = begun_in(latest, hashes)
+    if not known.made_of:
+        return False
+    return zlib.decompress(known.begins) == begins_with(decoded(text_of(talk, hashes[-1])))
 
 
 def _index(talk: Talk, node: int, name: str, parts: Parts) -> None:

@@ -12,7 +12,6 @@ import json
 import os
 import sqlite3
 import stat
-import threading
 import time
 import weakref
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -26,6 +25,7 @@ from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn, pause
+from nodeattrs.locks import Lock, get_ident
 from nodeattrs.texts.fast_json import encoded
 from nodeattrs.typed import Any
 
@@ -45,7 +45,7 @@ _WAYS_OUT = (
     ("locked", "somebody has been writing for a long time; try again"),
 )
 
-_OPENING = threading.Lock()
+_OPENING = Lock()
 """Who closes a file lets go of all locks of the process on it, SQLite's too: so no other thread opens a store while
 one makes the file of one."""
 os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, after_in_child=_OPENING.release)
@@ -209,7 +209,7 @@ class SqliteStore(SqlStore):
         return os.access(self._file, os.W_OK) and os.access(os.path.dirname(self._file), os.W_OK)
 
     def _connected(self) -> sqlite3.Connection:
-        key = os.getpid(), threading.get_ident()
+        key = os.getpid(), get_ident()
         connection = self._open.get(key)
         if connection is not None and not self._is_writable():
             # What others write meanwhile is seen by a new connection only; see `_connect`.

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+
+from nodeattrs.locks import RLock
 
 PATIENCE_SECONDS = 5.0
 """How long one waits for a turn; a change takes milliseconds."""
@@ -25,7 +26,7 @@ class Turns:
         self._begin()
 
     def _begin(self) -> None:
-        self._pid, self._lock, self._is_inside = os.getpid(), threading.RLock(), False
+        self._pid, self._lock, self._is_inside = os.getpid(), RLock(), False
 
     @contextlib.contextmanager
     def taken(self, outside: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:

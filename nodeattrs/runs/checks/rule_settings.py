@@ -27,7 +27,7 @@ PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
 LEVELS = ("default", "normal", "override")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckRule:
     """One rule.
 

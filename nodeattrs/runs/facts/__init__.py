@@ -29,7 +29,8 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
-from nodeattrs.records import dataclass
+from nodeattrs.records import dataclass, replace
+from nodeattrs.runs.content import Stamp, stamp_of
 from nodeattrs.texts import documents
 from nodeattrs.typed import Any
 
@@ -46,7 +47,7 @@ _OF_CHEF = ("json_class", "chef_type", "run_list", "default_attributes", "overri
 _WRITTEN = "write them with: ohai > facts.json"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     """What is known of a machine.
 
@@ -55,15 +56,17 @@ class Facts:
     warnings: which functions failed, and how; what they would have set is absent
     settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
               keeps it as it is and copies nothing
+    stamp:    of the file that they are, before it was read; None where they come from elsewhere
     """
 
     tree: dict[str, Any]
     locator: Locator
     warnings: tuple[NodeattrsError, ...] = ()
     settled: bool = False
+    stamp: Stamp | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Gathered:
     """A locator: this machine, but for the places where a fact function put something.
 
@@ -152,7 +155,7 @@ def laid_over(facts: Facts, more: Mapping[str, Any], origin: Origin) -> Facts:
     return Facts(folded.to_dict(), _First(folded), facts.warnings)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _First:
     """A locator: of each path the first of its origins."""
 
@@ -171,7 +174,8 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
     settled: nobody is going to change them; see `Facts`
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
-    return _facts_in(documents.read(path, file, settled=settled), path.name, settled)
+    stamp = stamp_of(path)
+    return replace(_facts_in(documents.read(path, file, settled=settled), path.name, settled), stamp=stamp)
 
 
 def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
