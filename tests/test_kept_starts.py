@@ -62,7 +62,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Installed:
 @pytest.fixture
 def installed(place: Installed) -> Installed:
     """With what a start has left, whatever the test before did to it."""
-    for _ in range(2):
+    for _ in range(3):
         place.run()
     return place
 

@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.modules.setdefault("datetime", __import__("_datetime"))
         code = _run(argv)
         if code not in (NOT_UNDERSTOOD, INTERRUPTED):
-            start.keep()
+            start.keep(went_well=code == 0)
         return code
     except KeyboardInterrupt:
         return 130

@@ -16,7 +16,7 @@ from nodeattrs import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from types import CodeType, ModuleType
     from typing import Any
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     """Modules by name, code by the text that `records` compiled, parts of regular expressions as `lazily` asks."""
 
     Chunk = tuple[Iterable[str], Items]
-    """Things, and the keys of all starts that need them."""
+    """Things, and the keys of all starts that need them; with `_SELDOM` behind it that of one which seldom does."""
 
 _WITH_ACTIONS = frozenset({"ansible", "bindings", "catalog", "cloud-config", "environment", "hiera", "role"})
 """Commands whose actions load each its own."""
@@ -41,7 +41,11 @@ _LIBRARIES = frozenset({"nodeattrs", "yaml", "sortedcontainers", "orjson", "zsta
 _HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """The folder that holds the package."""
 
-_SIGN = b"start 2\n"
+_SELDOM = " ?"
+_MOST = 0.7
+"""A start that went well, and needs so much of what those before it needed, shows what of it is seldom needed."""
+
+_SIGN = b"start 3\n"
 """What the file begins with; then come the length of its table, the table, and the chunks."""
 
 
@@ -63,6 +67,7 @@ class Start:
         self._left = _read(self._file, self._around, self._key)
         chunks = [items for _, items in self._left or ()]
         self._modules = {name: module for modules, _, _ in chunks for name, module in modules.items()}
+        self._always, self._seldom = {*self._modules}, self._left.seldom if self._left else set()
         sys.meta_path.insert(0, self)
         from nodeattrs import records  # now that what it needs is found here
 
@@ -74,6 +79,10 @@ class Start:
 
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
         """Where a module is, with a loader that has its code already."""
+        if name in self._seldom:
+            for _, (modules, _, _) in _read(self._file, self._around, self._key + _SELDOM) or ():
+                self._modules |= modules
+            self._seldom = set()
         module = self._modules.get(name)
         if module is None or name in self._found:
             return None
@@ -89,7 +98,7 @@ class Start:
             spec.submodule_search_locations.append(folder)
         return spec
 
-    def keep(self) -> None:
+    def keep(self, went_well: bool) -> None:
         """Leave what this one has loaded for the next one, unless it was all there."""
         if not self._around or sys.dont_write_bytecode or not os.access(os.path.dirname(self._file), os.W_OK):
             return
@@ -101,8 +110,17 @@ class Start:
             {text: code for text, code in self._codes.items() if text not in self._known},
             {(one[0], int(one[1])): _parts(*one) for one in self._patterns if one not in self._known},
         )
-        if any(new):
-            self._write([*(_read(self._file, self._around) or ()), ([self._key], new)])
+        idle = self._always - self._found - new[0].keys()
+        if not went_well or len(idle) > (1 - _MOST) * len(self._always):
+            idle = set()
+        if any(new) or idle:
+            key = self._key + _SELDOM if self._always else self._key
+            chunks = [
+                *(_read(self._file, self._around) or ()),
+                ([key], (new[0], {}, {})),
+                ([self._key], ({}, *new[1:])),
+            ]
+            self._write(chunks, idle)
 
     def end(self) -> None:
         """Of what it has loaded nothing need be taken down: the memory goes with the process.
@@ -113,11 +131,12 @@ class Start:
         left.append(left)  # nobody sees that it is gone
         gc.freeze()
 
-    def _write(self, chunks: Iterable[Chunk]) -> None:
+    def _write(self, chunks: Iterable[Chunk], idle: Collection[str] = ()) -> None:
+        """idle: modules that starts of this key seldom need"""
         from nodeattrs.disk import write_whole
 
         try:
-            write_whole(self._file, _written(self._around, chunks))
+            write_whole(self._file, _written(self._around, chunks, self._key, idle))
         except OSError:  # a full disk, say: the next one loads by itself, too
             return
 
@@ -212,7 +231,14 @@ def _stamp(file: str) -> Stamp:
     return found.st_mtime_ns, found.st_size
 
 
-def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> list[Chunk] | None:
+class _Chunks(list["Chunk"]):
+    """Chunks of a file. seldom: the modules that starts of the key seldom need"""
+
+    def __init__(self) -> None:
+        self.seldom: set[str] = set()
+
+
+def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> _Chunks | None:
     """The chunks of a file, of one key or all; None where it is of another Python or of other folders, or damaged."""
     start = len(_SIGN) + 8
     try:
@@ -222,18 +248,23 @@ def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> list[Ch
             was, table = marshal.loads(content.read(length)) if head.startswith(_SIGN) else ((), ())
             if not around or was != around:
                 return None
-            found: list[Chunk] = []
-            for keys, place, size in table:
+            found = _Chunks()
+            for keys, place, size, seldom in table:
                 if key is None or key in keys:
                     content.seek(start + length + place)
                     found.append((keys, marshal.loads(content.read(size))))
+                elif key + _SELDOM in keys:
+                    found.seldom.update(seldom)
             return found
     except (OSError, EOFError, ValueError, TypeError):
         return None
 
 
-def _written(around: tuple[Any, ...], chunks: Iterable[Chunk]) -> bytes:
-    """A file: what the same keys need is one chunk, in which a name is written once. What has changed is left out."""
+def _written(around: tuple[Any, ...], chunks: Iterable[Chunk], key: str, idle: Collection[str]) -> bytes:
+    """A file: what the same keys need is one chunk, in which a name is written once. What has changed is left out.
+
+    idle: modules that starts of the key seldom need
+    """
     needed: dict[tuple[int, Any], tuple[Any, set[str]]] = {}
     for keys, items in chunks:
         for kind, some in enumerate(items):
@@ -241,11 +272,15 @@ def _written(around: tuple[Any, ...], chunks: Iterable[Chunk]) -> bytes:
                 needed[kind, name] = one, needed.get((kind, name), (None, set()))[1] | {*keys}
     groups: dict[tuple[str, ...], Items] = {}
     for (kind, name), (one, keys_of) in needed.items():
+        if not kind and name in idle:
+            keys_of = keys_of - {key} | {key + _SELDOM}
+        keys_of = keys_of - {its + _SELDOM for its in keys_of}
         if kind or _stamp(one[0]) == one[1]:
             groups.setdefault(tuple(sorted(keys_of)), ({}, {}, {}))[kind][name] = one
     content = [marshal.dumps(of_group) for of_group in groups.values()]
     sizes = [len(chunk) for chunk in content]
-    table = [(group, sum(sizes[:at]), sizes[at]) for at, group in enumerate(groups)]
+    seldom = [[*modules] if any(one.endswith(_SELDOM) for one in of) else [] for of, (modules, *_) in groups.items()]
+    table = [(group, sum(sizes[:at]), sizes[at], seldom[at]) for at, group in enumerate(groups)]
     head = marshal.dumps((around, table))
     return b"".join((_SIGN, len(head).to_bytes(8, "little"), head, *content))
 
