@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.tree import ABSENT, Path
@@ -16,7 +16,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nodeattrs.texts.patterns import BadPattern, Expression
+    from nodeattrs.texts.patterns import Expression
 
 _PIECE = regexp(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
 
@@ -146,36 +146,42 @@ def _outside(what: str, name: object, start: str) -> BadLookup:
     )
 
 
-_PLAIN_START = regexp(r"\^([\w:-]+)(?![*+?{])")
+_BEGIN = regexp(r"\^([\w:-]+)(?![*+?{])")
+_END = regexp(r"\^(?:[\w:-]*(?:\(\.[*+]\)|\.[*+]))*([\w:-]*)\$")
+"""An expression of words and of what may be anything, which ends with a word."""
 
 
-class _Unusable:
-    """An expression that cannot be used: an error for the keys that it might find, those that begin as it does."""
+class _Pattern:
+    """An expression that names keys; it is compiled for the first one that begins and ends as it does.
 
-    def __init__(self, name: str, error: BadPattern) -> None:
-        plain = None if "|" in name else _PLAIN_START.match(name)
-        self._start = plain[1] if plain else ""
-        self._fault = error
+    One that cannot be used is an error for those keys.
+    """
+
+    def __init__(self, name: str) -> None:
         self._name = name
+        begin = None if "|" in name else _BEGIN.match(name)
+        end = _END.fullmatch(name)
+        self._begin, self._end = begin[1] if begin else "", end[1] if end else ""
+
+    @cached_property
+    def _expression(self) -> Expression:
+        from nodeattrs.puppet.regex import translated
+        from nodeattrs.texts.patterns import BadPattern
+
+        try:
+            return translated(self._name)
+        except BadPattern as error:
+            raise BadLookup(
+                f"the expression {self._name!r} in {NAME} cannot be used: {error.message}",
+                kind="bad_pattern",
+                hint=error.hint or "it is a regular expression in Ruby's spelling",
+            ) from None
 
     def search(self, root: str) -> bool:
-        if not root.startswith(self._start):
+        """Whether it is found in a key. raises: BadLookup "bad_pattern"; TooMuch"""
+        if not (root.startswith(self._begin) and root.endswith(self._end)) and "\n" not in root:
             return False
-        raise BadLookup(
-            f"the expression {self._name!r} in {NAME} cannot be used: {self._fault.message}",
-            kind="bad_pattern",
-            hint=self._fault.hint or "it is a regular expression in Ruby's spelling",
-        )
-
-
-def _pattern(name: str) -> Expression | _Unusable:
-    from nodeattrs.puppet.regex import translated
-    from nodeattrs.texts.patterns import BadPattern
-
-    try:
-        return translated(name)
-    except BadPattern as error:
-        return _Unusable(name, error)
+        return self._expression.search(root)
 
 
 class Options:
@@ -183,10 +189,10 @@ class Options:
 
     def __init__(self, merged: Mapping[Any, Any]) -> None:
         self.exact: dict[Any, Any] = {}
-        self.patterns: list[tuple[Expression | _Unusable, str, Any]] = []
+        self.patterns: list[tuple[_Pattern, str, Any]] = []
         for name, entry in merged.items():
             if isinstance(name, str) and name.startswith("^"):
-                self.patterns.append((_pattern(name), name, entry))
+                self.patterns.append((_Pattern(name), name, entry))
             else:
                 self.exact[name] = entry
 
