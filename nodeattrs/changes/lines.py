@@ -6,7 +6,6 @@ dialect and no editor: lines come out of traces.
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -22,6 +21,7 @@ from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.locks import RLock
 from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.typed import Any
 
@@ -128,7 +128,7 @@ class Lines:
 
     def __init__(self, root: Path, ask: Ask, most: int = MOST) -> None:
         self._root, self._ask, self._most = root, ask, most
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._side: Side | None = None
         self._known: dict[tuple[str, str], _Known] = {}
         self._at: dict[tuple[str, int], list[tuple[str, Account]]] = {}

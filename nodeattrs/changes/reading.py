@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from nodeattrs.changes.sides import Side
+from nodeattrs.locks import RLock
 from nodeattrs.typed import Any
 
 EVERYTHING = "*"
@@ -28,7 +28,7 @@ class _Looking:
 
     watch: _Watch | None = None
     hooked = False
-    lock = threading.RLock()
+    lock = RLock()
 
 
 class _Watch:

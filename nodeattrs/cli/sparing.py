@@ -77,12 +77,13 @@ def _expressions() -> ModuleType:
     Where all that are needed were compiled before, neither the compiler is loaded nor the enums that it needs. What a
     function compiles later may come from outside, and is nobody else's.
     """
-    from nodeattrs.lazily import regexp
+    from nodeattrs.lazily import re, regexp
 
     def compiled(text: Any, flags: int = 0) -> Any:
         return (regexp if sys.modules.get("re") is stand_in else stand_in.__getattr__("compile"))(text, flags)
 
-    stand_in = _late("re", compile=compiled, VERBOSE=64, X=64, MULTILINE=8, DOTALL=16, IGNORECASE=2)
+    flags = {name: getattr(re, name) for name in ("VERBOSE", "MULTILINE", "DOTALL", "IGNORECASE")}
+    stand_in = _late("re", compile=compiled, X=re.VERBOSE, Pattern=re.Pattern, Match=re.Match, **flags)
     return stand_in
 
 
@@ -150,6 +151,7 @@ _SPARED = {
     "argparse": [_options, _translations],
     "linecache": [_encodings],
     "pathlib": [_expressions, _windows, _addresses],
+    "typing": [_expressions],
 }
 
 _STAND_INS: dict[Any, Any] = {}

@@ -7,12 +7,11 @@ collectors, is an error that says what to write instead.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.puppet.references import (
     Chain,
     Collector,
@@ -29,6 +28,7 @@ from nodeattrs.puppet.references import (
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any, NoReturn
 
+_INTERPOLATED, _ESCAPED = regexp(r"(?<!\\)\$[{\w]"), regexp(r"\\(.)", re.DOTALL)
 _MARKS = regexp(
     r"""(?P<space>\s+|\#[^\n]*)
       | (?P<mark><<\||\|>>|<\||\|>|->|~>|<-|<~|==|!=|=>|[\[\](),{}:;])
@@ -243,10 +243,10 @@ class _Reader:
         if token.kind != "text":
             return token.text
         quote, inside = token.text[0], token.text[1:-1]
-        if quote == '"' and re.search(r"(?<!\\)\$[{\w]", inside):
+        if quote == '"' and _INTERPOLATED.search(inside):
             self._fail(token.at, "variables are not known here", "use an f-string of Python")
         signs = {"\\": "\\", quote: quote} | ({"n": "\n", "t": "\t", "$": "$"} if quote == '"' else {})
-        return re.sub(r"\\(.)", lambda found: signs.get(found[1], found[0]), inside, flags=re.DOTALL)
+        return str(_ESCAPED.sub(lambda found: signs.get(found[1], found[0]), inside))
 
 
 class RefMaker:

@@ -8,14 +8,17 @@ given to a catalog as a whole.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from operator import itemgetter
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument
+from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass, field
 from nodeattrs.typed import Any
+
+_ESCAPED = regexp(r"\\(['\"\\/])")
 
 Arrow = str
 """One of "->", "~>", "<-", "<~", as Puppet spells them."""
@@ -234,7 +237,7 @@ def unquoted(text: str) -> str:
     """
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"/":
-        return re.sub(r"\\(['\"\\/])", r"\1", text[1:-1])
+        return str(_ESCAPED.sub(itemgetter(1), text[1:-1]))
     return text
 
 

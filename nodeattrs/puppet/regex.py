@@ -6,10 +6,9 @@ The two agree on nearly all that people write; what is spelled otherwise is tran
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.patterns import BadPattern, Expression, expression
 
 _POSIX = {

@@ -22,7 +22,7 @@ _HARD_SPACE = "\xa0"
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunReport:
     """A session with a node, as data. Plain data: it can be made where the node ran, and shown elsewhere.
 
@@ -133,7 +133,7 @@ class RunReport:
             yield f"    … and {len(differing) - _MOST_CHANGES} more; --format json has all"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunReports:
     """The sessions of one command, in order; and by node why others failed, with its code: for data, not for lines."""
 
@@ -205,9 +205,8 @@ def _count(tree: Any) -> int:
     """The scalars in a tree."""
     total, left = 0, [tree]
     for holder in left:
-        for inner in holder.values() if isinstance(holder, dict) else holder:
-            if isinstance(inner, (dict, list)):
-                left.append(inner)
-            else:
-                total += 1
+        inside = holder.values() if isinstance(holder, dict) else holder
+        below = [inner for inner in inside if isinstance(inner, (dict, list))]
+        total += len(inside) - len(below)
+        left += below
     return total

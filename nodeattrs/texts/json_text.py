@@ -8,7 +8,6 @@ number beyond a double, no half of a surrogate pair, 500 levels.
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -17,7 +16,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.fast_json import DEEPEST, is_fast, quotes_in, read_back
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text

@@ -9,7 +9,6 @@ It knows Python's spelling only; Ruby's is translated before (`puppet.regex`).
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from operator import or_
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any, Protocol
 

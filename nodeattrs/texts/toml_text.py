@@ -8,14 +8,13 @@ Dates and times become text in ISO form; NaN and infinity are refused.
 from __future__ import annotations
 
 import datetime
-import re
 import tomllib
 from functools import partial
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import LateMark, Mark, Reading, Text
 from nodeattrs.typed import Any

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _CLASSIFIER_SECONDS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
     """What providers know of the request: the node, its environment, its categories and facts."""
 

@@ -16,7 +16,7 @@ from nodeattrs.typed import Any
 _NOTHING = object()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Filled:
     """A parameter and where its value comes from: "bindings", "lookup" or "default"; "nothing" where nobody has one."""
 

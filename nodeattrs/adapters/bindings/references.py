@@ -6,13 +6,13 @@ excluded, each once. Loading what a reference names is for the composition.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import is_word, meant
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.records import dataclass, field
 from nodeattrs.typed import Any
 
@@ -22,7 +22,7 @@ _ANY = ("*", "**")
 _ENC_PARTS = ("classes", "parameters", "variables")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inventory:
     """Which sets exist.
 
@@ -43,7 +43,7 @@ class Inventory:
             yield from names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Reference:
     scheme: str
     name: str
@@ -110,17 +110,22 @@ def _expanded(given: Any, inventory: Inventory, keeps: bool) -> Iterator[str]:
         if reference.scheme not in ("confdir", "module"):
             yield str(reference)
         elif "*" in reference.name:
-            pattern = _pattern(reference)
+            is_meant = _matching(reference.name.split("::"))
             names = sorted(inventory.names(reference.scheme))
-            yield from (f"{reference.scheme}:/{name}" for name in names if pattern.fullmatch(name))
+            yield from (f"{reference.scheme}:/{name}" for name in names if is_meant(name))
         elif not (keeps and reference.optional) or reference.name in set(inventory.names(reference.scheme)):
             yield str(reference)
 
 
-def _pattern(reference: _Reference) -> re.Pattern[str]:
-    """`*` is any segment, `**` any row of them; each of these takes as few as it can, and that is final."""
+def _matching(wanted: list[str]) -> Callable[[str], object]:
+    """Whether a name is one that segments mean: `*` is any one, `**` any row of them.
+
+    Each row takes as few as it can, and that is final.
+    """
+    if "**" not in wanted:
+        return partial(_is_like, wanted)
     rows: list[list[str]] = [[]]
-    for one in reference.name.split("::"):
+    for one in wanted:
         if one == "**":
             rows.append([])
         else:
@@ -131,4 +136,11 @@ def _pattern(reference: _Reference) -> re.Pattern[str]:
         parts.append("(?>[^:]+(?:::[^:]+)*?" + "".join(f"::{one}" for one in row) + ")")
     for row in others[-1:]:
         parts.append("[^:]+(?:::[^:]+)*" + "".join(f"::{one}" for one in row))
-    return re.compile("::".join(parts))
+    return re.compile("::".join(parts)).fullmatch
+
+
+def _is_like(wanted: list[str], name: str) -> bool:
+    parts = name.split("::")
+    pairs = zip(wanted, parts, strict=False)
+    is_same = all(bool(part) and ":" not in part if one == "*" else part == one for one, part in pairs)
+    return is_same and len(wanted) == len(parts)

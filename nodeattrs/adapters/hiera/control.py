@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import pathlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Text
@@ -25,6 +24,7 @@ ENVIRONMENT_CONF = "environment.conf"
 
 _SECTION = regexp(r"\[(\w+)\]")
 _NAME = regexp(r"\w+")
+_QUOTES = regexp(r"^[\"']|[\"']\Z")
 _VARIABLE = regexp(r"\$(?:(\w+)|\{(\w+)\})")
 _MODULE = regexp(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
 
@@ -51,7 +51,7 @@ def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main"
         if heading := _SECTION.fullmatch(line.strip()):
             section = heading[1]
         elif is_set and _NAME.fullmatch(written) and "\0" not in value:
-            value = re.sub(r"^[\"']|[\"']\Z", "", value).rstrip()
+            value = str(_QUOTES.sub("", value)).rstrip()
             found.get(section, {}).setdefault(written, Setting(value, number))
         elif line.strip() and not line.lstrip().startswith("#"):
             hint = "write `name = value`, or begin a comment with #"
@@ -71,7 +71,7 @@ def _filled(text: str, known: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: known.get(found[1] or found[2], found[0]), text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PuppetConf:
     """The places that a puppet.conf names; what it leaves out is where Puppet has it beside that file.
 

@@ -6,7 +6,6 @@ and by the data form; variables and functions come from whoever evaluates.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -15,7 +14,7 @@ from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.records import dataclass, field, fields
 from nodeattrs.typed import Any
 
@@ -27,7 +26,7 @@ _VARIABLE = regexp(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Node:
     """An expression."""
 
@@ -40,7 +39,7 @@ class Node:
         return {"expression": str(self)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Literal(Node):
     """A value."""
 
@@ -56,7 +55,7 @@ class Literal(Node):
         return repr(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Interpolated(Node):
     """A text with variables in it, as it is written: `"http://$host:${port}/"`; `\\$` is a dollar."""
 
@@ -81,7 +80,7 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Variable(Node):
     """A variable: `$::fqdn`."""
 
@@ -97,7 +96,7 @@ class Variable(Node):
         return f"${self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ListOf(Node):
     """A list of expressions."""
 
@@ -113,7 +112,7 @@ class ListOf(Node):
         return f"[{', '.join(map(str, self.items))}]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HashOf(Node):
     """A hash of expressions."""
 
@@ -137,7 +136,7 @@ def _key(key: Any) -> Any:
     return key
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Written(Node):
     """source: how it was written"""
 
@@ -147,7 +146,7 @@ class _Written(Node):
         return self.source
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Call(_Written):
     """A call of a function by name."""
 
@@ -167,7 +166,7 @@ class Call(_Written):
             raise BindingError("expression", f"{self.source}: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operation(_Written):
     """Two expressions and a sign between them."""
 
@@ -213,7 +212,7 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Not(_Written):
     """The opposite."""
 
@@ -223,7 +222,7 @@ class Not(_Written):
         return not self.of.evaluate(variable, functions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Index(_Written):
     """An entry of a list or hash; nothing where there is none."""
 
@@ -239,7 +238,7 @@ class Index(_Written):
         raise BindingError("expression", f"{self.source}: {holder!r} has no entry {step!r}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Assign(_Written):
     """A local variable of a block."""
 
@@ -250,7 +249,7 @@ class Assign(_Written):
         return self.value.evaluate(variable, functions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Blocked(_Written):
     """Statements; the value is that of the last one."""
 
@@ -270,7 +269,7 @@ class Blocked(_Written):
         return value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Branch(_Written):
     """`if` and `unless`."""
 
@@ -284,7 +283,7 @@ class Branch(_Written):
         return self.otherwise.evaluate(variable, functions) if self.otherwise else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lambda(_Written):
     """A function: `|$memo, $x| { $memo + $x }`."""
 

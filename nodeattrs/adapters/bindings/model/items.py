@@ -41,14 +41,14 @@ def asked(key: Any, type: Any, classes: Classes) -> Asked:
     return Asked(type_of_hint(key, classes), None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Item:
     """One thing that a set says. The origin is where; it does not count for equality."""
 
     origin: Origin = field(default=NOWHERE, compare=False)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Flagged(Item):
     """An item that may be flagged.
 
@@ -64,7 +64,7 @@ class Flagged(Item):
     optional: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Bind(Flagged):
     """Binds a key to a producer, or contributes a fragment to a multibind.
 
@@ -79,7 +79,7 @@ class Bind(Flagged):
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Multibind(Bind):
     """Binds a key to the collection of all fragments that name its id.
 
@@ -89,7 +89,7 @@ class Multibind(Bind):
     id: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class When(Item):
     """Items that are in effect when one of the alternatives holds; each is a conjunction."""
 
@@ -97,7 +97,7 @@ class When(Item):
     items: tuple[Item, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Rebinding(Flagged):
     """A key bound again to what lies below: under another name, moved there, or lifted here.
 
@@ -111,7 +111,7 @@ class Rebinding(Flagged):
     to: Producing | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Inclusion(Item):
     """Classes that are included, or excluded."""
 
@@ -119,7 +119,7 @@ class Inclusion(Item):
     exclude: bool = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Parameters(Flagged):
     """Binds the parameters of a class, a type or an instance: from a hash, an instance or a query."""
 
@@ -128,7 +128,7 @@ class Parameters(Flagged):
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ParameterMap(Flagged):
     """Says which parameter of the right type fills which one of the left type."""
 
@@ -137,7 +137,7 @@ class ParameterMap(Flagged):
     map: Mapping[str, str]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Variables(Flagged):
     """Binds top scope variables, or declares that they must be bound.
 
@@ -150,7 +150,7 @@ class Variables(Flagged):
     single: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Dependency(Item):
     """References and arrows in turn: `(("File[a]",), "~>", ("Service[b]",))`."""
 
@@ -166,7 +166,7 @@ class Dependency(Item):
 
 
 @taking(name=str, items=Listed)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BindingSet:
     """A named set of bindings: `module::name`.
 

@@ -7,7 +7,6 @@ classes and for the objects. None means that nothing was produced.
 from __future__ import annotations
 
 import copy
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 
@@ -18,6 +17,7 @@ from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.lazily import re
 from nodeattrs.puppet.references import Reference
 from nodeattrs.records import dataclass, field, replace
 from nodeattrs.typed import Any, Protocol
@@ -78,7 +78,7 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 """A callable, and the arguments that are given."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Producing:
     """How a value comes about.
 
@@ -157,7 +157,7 @@ def none_given(given: Mapping[str, Any], what: str) -> None:
         raise BindingError("arguments", f"{what} takes no arguments, and {', '.join(given)} was given")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Written(Producing):
     """Something that stands in a file.
 
@@ -170,7 +170,7 @@ class Written(Producing):
         return None if self.places is None else self.places.at(path)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Constant(Written):
     """A value as it is; each injector has a copy of a list or a map, since others may have what it was read from."""
 
@@ -184,7 +184,7 @@ class Constant(Written):
         return repr(self.value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Computed(Written):
     """An expression of the text language: a text with variables, a list that holds one, ..."""
 
@@ -198,7 +198,7 @@ class Computed(Written):
         return str(self.expression)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lookup(Producing):
     """The value of another key."""
 
@@ -215,7 +215,7 @@ class Lookup(Producing):
         return f"look up {self.asked}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HashLookup(Producing):
     """One entry of the hash that another key has."""
 
@@ -234,7 +234,7 @@ class HashLookup(Producing):
         return f"look up {self.asked} at {self.key!r}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FirstFound(Producing):
     """The value of the first of several keys that has one."""
 
@@ -251,7 +251,7 @@ class FirstFound(Producing):
         return f"the first found of {'; '.join(map(str, self.candidates))}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _OfClass(Producing):
     of: str
     args: tuple[Any, ...] = ()
@@ -269,7 +269,7 @@ class _OfClass(Producing):
         return f"{self.of}({', '.join(arguments)})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Instance(_OfClass):
     """A new object of a class."""
 
@@ -280,7 +280,7 @@ class Instance(_OfClass):
         return f"new {self._words()}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Factory(Producing):
     """What a callable gives."""
 
@@ -300,7 +300,7 @@ def _fresh(value: Any) -> Any:
     return taken_in(value) if isinstance(value, (list, dict)) else copy.deepcopy(value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series(Producing):
     """Another producer, whose product is never kept: each injection gets its own."""
 
@@ -330,7 +330,7 @@ class Series(Producing):
         return f"each time {self.of.describe()}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Custom(_OfClass):
     """Asks a custom producer object.
 
@@ -359,7 +359,7 @@ class Custom(_OfClass):
         return f"ask {self._words()}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProducerObject(_OfClass):
     """A producer object itself, to be asked by others under its name."""
 
@@ -373,7 +373,7 @@ class ProducerObject(_OfClass):
 PRODUCER = Type("Type", ("Producer",))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Named(Producing):
     """Asks the producer object that is bound under a name."""
 
@@ -405,7 +405,7 @@ def _checked(found: Any, name: str) -> Any:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ref(Producing):
     """A reference: an instance of the objects, a class, a type, a pattern; `Type[X]` makes an object.
 

@@ -7,12 +7,12 @@ the expressions of the text language compare in the same way.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterator, Mapping
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
 from nodeattrs.adapters.bindings.model.types import Asked, Type
+from nodeattrs.lazily import re
 from nodeattrs.puppet.references import Reference
 from nodeattrs.records import dataclass
 from nodeattrs.texts.patterns import expression
@@ -31,7 +31,7 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 _ALIKE: tuple[tuple[type, ...], ...] = ((int, float), (str,))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query(Producing):
     """The instances of a type for which all conditions hold; the value is the list of their references."""
 
@@ -97,7 +97,7 @@ def _condition_text(condition: Condition) -> str:
     return " ".join(str(part) for part in condition)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Attribute(Producing):
     """One attribute of what another producer gives: how parameters come from an instance or a query.
 

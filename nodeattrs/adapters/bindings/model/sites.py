@@ -24,7 +24,7 @@ _FACTORY = {
 }  # fmt: skip
 
 
-@dataclass(slots=True)
+@dataclass
 class SiteLayer:
     """A layer by name, with the references that it includes and excludes."""
 
@@ -46,7 +46,7 @@ DEFAULT_LAYERS = (
 """Where a site lists no layers."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Site:
     """What one site description says; None is what it does not mention.
 
@@ -134,7 +134,7 @@ def _shown(attributes: Mapping[str, Node]) -> dict[str, Any]:
     return {name: node.to_data() for name, node in attributes.items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Environment:
     """An environment with all its paths, absolute and without trailing slash."""
 

@@ -7,7 +7,6 @@ it is a `Key`; a reserved name begins with a slash. It knows no bindings.
 
 from __future__ import annotations
 
-import re
 import types as python_types
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -18,7 +17,7 @@ from nodeattrs.adapters.bindings.model.protocols import follows, is_abstract, is
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.puppet.references import Reference, unquoted
 from nodeattrs.records import dataclass
 from nodeattrs.typed import Any as OurAny
@@ -35,7 +34,7 @@ _NARROWER: dict[str, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Type:
     """A type. `args` are types, or the text of a title, a class or a pattern."""
 
@@ -327,6 +326,7 @@ def _parsed(text: str, whole: str) -> tuple[Type, str]:
     return _checked(name, (), whole), rest
 
 
+_TITLE = regexp(r"[^\[\],'\"]+")
 _QUOTED = regexp(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
 
 
@@ -338,7 +338,7 @@ def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:
     if text[:1].isupper() and name == "Type":
         inner, rest = _parsed(text, whole)
         return inner if inner.args else inner.name, rest
-    title = re.match(r"[^\[\],'\"]+", text)
+    title = _TITLE.match(text)
     if title is None:
         raise _bad(whole, "has an empty bracket")
     return title[0].strip(), text[title.end() :]
@@ -410,7 +410,7 @@ Key = tuple[str, str]
 """The kind of a type ("Data" for all data), and a name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """A key as somebody asks for it. Without a type it is data; without a name the type alone."""
 

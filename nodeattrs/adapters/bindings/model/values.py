@@ -6,12 +6,12 @@ Callables that bindings name come in here, too.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import MAX_DEPTH, strict_key
 from nodeattrs.errors import TooDeep
+from nodeattrs.lazily import re
 from nodeattrs.puppet.references import Reference
 from nodeattrs.typed import Any
 

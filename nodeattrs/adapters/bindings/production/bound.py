@@ -5,7 +5,6 @@ It makes no value: that is the maker's, who stands on this.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 
 from nodeattrs.adapters.bindings.model.expressions import injected_by, variables_of
@@ -19,6 +18,7 @@ from nodeattrs.adapters.bindings.production.filling import Slot, not_given, plac
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
 from nodeattrs.core.tree import near
+from nodeattrs.locks import local
 from nodeattrs.typed import Any
 
 _PRODUCERS = "Type[Producer["
@@ -43,7 +43,7 @@ class Bound:
         self.register = register
         self.objects = objects
         self.resolution: Resolution = resolve(layers, state, objects)
-        self._making = threading.local()
+        self._making = local()
         self._slots: dict[Any, tuple[Slot, ...]] = {}
         self._unbound: dict[type, Declaration] = {}
         self._given: dict[Key, Any] = {}

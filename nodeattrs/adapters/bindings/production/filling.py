@@ -34,7 +34,7 @@ def named(name: str) -> Asked:
     return Asked(None, name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Slot:
     """A parameter that may be filled.
 

@@ -8,7 +8,6 @@ question is spelled, is the injector's.
 from __future__ import annotations
 
 import copy
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
@@ -27,7 +26,6 @@ from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
 from nodeattrs.adapters.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
-from nodeattrs.adapters.bindings.production.plans import Make, planned
 from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
@@ -40,6 +38,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 )
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, meant
+from nodeattrs.locks import RLock
 from nodeattrs.puppet.references import Reference
 from nodeattrs.typed import TYPE_CHECKING, Any, Self
 
@@ -55,6 +54,8 @@ Inclusion = tuple[bool, str, Declaration]
 
 if TYPE_CHECKING:
     from asyncio import Future
+
+    from nodeattrs.adapters.bindings.production.plans import Make
 
 
 class ValueMaker(Bound):
@@ -75,7 +76,7 @@ class ValueMaker(Bound):
     ) -> None:
         super().__init__(layers, state, register, objects, resolve)
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self.kept: dict[int, Any] = {}
         self._collected: dict[int, Collected] = {}
         self._instead: dict[int, Declaration] = {}
@@ -210,7 +211,7 @@ class ValueMaker(Bound):
     def _opened_inside(self, name: str, given: Mapping[Key, Any]) -> Self:
         """The same, which keeps what lives in a scope of its own; for the rest it asks this one."""
         inner = copy.copy(self)
-        inner._lock, inner._opened = threading.RLock(), Opened()
+        inner._lock, inner._opened = RLock(), Opened()
         inner.kept, inner._tasks = {}, {}
         inner._given = {**self._given, **given}
         inner.functions = {**self.functions, "inject": inner.word}
@@ -334,6 +335,8 @@ class ValueMaker(Bound):
         """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
+            from nodeattrs.adapters.bindings.production.plans import planned  # most things are asked for once
+
             plan = self._plans[id(root)] = planned(self, root)
         if plan is None or getattr(self._making, "replay", None) is not None:
             return _MISSING

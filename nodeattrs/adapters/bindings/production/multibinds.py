@@ -106,7 +106,7 @@ _ARRAY_WORDS = ("concat", "append", "flatten", "uniq")
 _HASH_WORDS = ("priority", "error", "flatten", "uniq", *_IN_ORDER, *_BY_POSITION)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fragment:
     """A fragment and what it produced."""
 
@@ -114,7 +114,7 @@ class Fragment:
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Collected:
     """A collection, and how it came about.
 

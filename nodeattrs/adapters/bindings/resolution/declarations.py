@@ -30,7 +30,7 @@ Position = tuple[int, int]
 
 
 @taking(name=str, sets=Listed)
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layer:
     """A named list of binding sets. The name is for people only, and so is where a site lists it."""
 
@@ -168,7 +168,7 @@ def standing(several: list[Declaration]) -> list[Declaration]:
     return [one for one in top if not one.abstract] or top
 
 
-@dataclass(slots=True)
+@dataclass
 class Resolution:
     """What a composition comes to for a state.
 

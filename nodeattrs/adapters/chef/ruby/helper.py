@@ -14,7 +14,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import threading
 import time
 import weakref
 from collections.abc import Sequence
@@ -23,6 +22,7 @@ from contextlib import suppress
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
+from nodeattrs.locks import RLock
 from nodeattrs.typed import Any, NoReturn
 
 __all__ = ["SECONDS", "Helper", "Message"]
@@ -73,7 +73,7 @@ class Helper:
         self.close = weakref.finalize(self, _end, self._process)
         self.seconds = seconds
         self.works_for: object = None
-        self.lock = threading.RLock()
+        self.lock = RLock()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._out, selectors.EVENT_READ)
         self._buffer = bytearray()

@@ -107,7 +107,7 @@ class Reading:
             raise self.stop(path, error.message, error.hint, error.kind) from None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Below:
     place: Callable[[str, Path], Origin]
     set: str
@@ -129,7 +129,7 @@ Schema = Any
 """A JSON Schema: a map, or true."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """How one sort of value is written as data.
 
@@ -143,7 +143,7 @@ class Shape:
     schema: Schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Field:
     """One word of a map, and the attribute of the model that it holds.
 

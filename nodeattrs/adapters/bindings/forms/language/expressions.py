@@ -5,8 +5,8 @@ Where the entries of a value are written is looked for when somebody asks, in th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from operator import itemgetter
 
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
 from nodeattrs.adapters.bindings.model.expressions import (
@@ -30,8 +30,11 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Ref
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
+from nodeattrs.lazily import regexp
 from nodeattrs.records import dataclass
 from nodeattrs.typed import Any
+
+_ESCAPED, _DIGITS = regexp(r"\\(['\\])"), regexp(r"\d+")
 
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "default": "default"}
 _MOST_DIGITS = 4000
@@ -61,7 +64,7 @@ class Expressions:
         token = str(tree.children[0])
         inner = token[1:-1]
         if token[0] == "'":
-            return Literal(re.sub(r"\\(['\\])", r"\1", inner))
+            return Literal(_ESCAPED.sub(itemgetter(1), inner))
         return Interpolated(inner) if "$" in inner else Literal(Interpolated(inner).evaluate(str, {}))
 
     def _number(self, tree: Tree) -> Node:
@@ -71,7 +74,7 @@ class Expressions:
             raise self._text.error(tree, f"a number with more than {_MOST_DIGITS} digits")
         if token.lower().startswith("0x"):
             number = int(token, 16)
-        elif re.fullmatch(r"\d+", token):
+        elif _DIGITS.fullmatch(token):
             number = int(token)
         else:
             number = float(token)
@@ -157,7 +160,7 @@ class Expressions:
         return Branch(self._text.source(tree), negated, then, otherwise[0] if otherwise else None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WrittenValue:
     """A value of a text as a locator: it knows its text, and reads that again when it is asked.
 

@@ -5,7 +5,6 @@ What the branches of the tree mean is for the modules beside this one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from nodeattrs.adapters.bindings.forms.language.trees import Unexpected, tree_of
@@ -15,6 +14,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
+from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.patterns import BadPattern, expression
 from nodeattrs.typed import Any, TypeVar
 
@@ -29,6 +29,7 @@ _SIGNS = {
     "CLASSREF": "a type", "NUMBER": "a number", "ARROW": "-> or ~>", "VARIABLE": "a variable",
 }  # fmt: skip
 _MOST = 8
+_WORD, _LETTER, _REMARK = regexp(r"\w+"), regexp(r"[A-Za-z_]"), regexp(r"#[^\n]*\n")
 
 
 def syntax_error(error: Any, text: str, file: str | None) -> BindingError:
@@ -70,13 +71,13 @@ def _found(token: Any, text: str, line: int, column: int) -> str:
 
 def _word_at(text: str, line: int, column: int) -> str:
     rest = text.split("\n")[line - 1][column - 1 :]
-    word = re.match(r"\w+", rest)
+    word = _WORD.match(rest)
     return word[0] if word else rest[:1]
 
 
 def _hint(token: Any, expected: set[str], text: str, line: int, column: int) -> str | None:
     found = str(token) if token is not None else _word_at(text, line, column)
-    is_word = bool(re.match(r"[A-Za-z_]", found))
+    is_word = bool(_LETTER.match(found))
     wanted = {name.strip("_").lower() for name in expected}
     close = [word for word in near(found, _KEYWORDS) if word in wanted] or [
         word for word in near(found, _KEYWORDS) if word != found
@@ -161,7 +162,7 @@ class Text:
     def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
         """The type that a branch spells."""
         try:
-            return read(re.sub(r"#[^\n]*\n", " ", self.source(tree)))
+            return read(_REMARK.sub(" ", self.source(tree)))
         except BindingError as error:
             raise self.error(tree, error.message, error.kind) from None
 
