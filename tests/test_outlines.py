@@ -306,7 +306,7 @@ class TestTheLaw:
         try:
             repo = Repository(folder)
             repo.opened = time.time() + 60
-            facts = load_facts(folder / "facts.json", "facts.json", settled=True)
+            facts = load_facts(folder / "facts.json", "facts.json", settled=True, stamped=True)
             session = perform(repo, open_store(folder / "none.db"), "web1", facts=facts, save=False)
             outline = outlined(session.run.node, None, facts, repo, str(folder / "none.db"))
             return outline, json.dumps(session.snapshot)

@@ -464,7 +464,7 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
     # Whoever is given them shows or runs them, and changes none: a run copies nothing of them.
-    return load_facts(path, repository.shown(path) if repository else None, settled=True)
+    return load_facts(path, repository.shown(path) if repository else None, settled=True, stamped=True)
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:

@@ -337,10 +337,10 @@ def _saved_already(work: _Work, problem: NodeattrsError) -> Revision | None:
 
 
 class _Worker:
-    """What one process has open for a fleet."""
+    """What one process has open for a fleet. late: somebody is going to look at what changed"""
 
-    def __init__(self, fleet: Fleet, opened: Repository | None) -> None:
-        self._fleet = fleet
+    def __init__(self, fleet: Fleet, opened: Repository | None, late: bool) -> None:
+        self._fleet, self._late = fleet, late
         place = fleet.repository
         if fleet.shipped:
             from nodeattrs.runs.shipping import held
@@ -371,13 +371,13 @@ class _Worker:
                 return self._shared
             file /= f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, self.repository.shown(file), settled=True)
+                return load_facts(file, self.repository.shown(file), settled=True, stamped=self._late)
         return self._last_facts(name)
 
     @cached_property
     def _shared(self) -> Facts:
         file = Path(str(self._fleet.facts))
-        return load_facts(file, self.repository.shown(file), settled=True)
+        return load_facts(file, self.repository.shown(file), settled=True, stamped=self._late)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)
@@ -414,7 +414,7 @@ _SHIP = "bring it up to date there, or send it: --ship"
 
 @lru_cache(maxsize=4)
 def _opened(work: _Work) -> _Worker:
-    return _Worker(work.fleet, work.opened)
+    return _Worker(work.fleet, work.opened, work.collect is not None)
 
 
 def _worker(work: _Work) -> _Worker:

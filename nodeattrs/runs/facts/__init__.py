@@ -56,7 +56,7 @@ class Facts:
     warnings: which functions failed, and how; what they would have set is absent
     settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
               keeps it as it is and copies nothing
-    stamp:    of the file that they are, before it was read; None where they come from elsewhere
+    stamp:    of the file that they are, before it was read; None where nobody asked, or they come from elsewhere
     """
 
     tree: dict[str, Any]
@@ -165,17 +165,19 @@ class _First:
         return self.folded.origins(path)[0]
 
 
-def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = False) -> Facts:
+def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = False, stamped: bool = False) -> Facts:
     """The facts in a file that `ohai` or `facter --json` wrote.
 
     Facter's facts are set again by Ohai's names; see `facts.facter`.
 
     file:    its name in messages; *path* itself unless given
     settled: nobody is going to change them; see `Facts`
+    stamped: somebody may ask whether the file is as it was
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
-    stamp = stamp_of(path)
-    return replace(_facts_in(documents.read(path, file, settled=settled), path.name, settled), stamp=stamp)
+    stamp = stamp_of(path) if stamped else None
+    facts = _facts_in(documents.read(path, file, settled=settled), path.name, settled)
+    return replace(facts, stamp=stamp) if stamped else facts
 
 
 def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
