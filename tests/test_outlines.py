@@ -19,7 +19,7 @@ from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.runs import content, made_of
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.fleet import Fleet, resolve
-from nodeattrs.runs.made_of import outlined
+from nodeattrs.runs.made_of import outlined, stamps_before
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import perform
 from tests.effort import examples
@@ -301,17 +301,20 @@ class TestTheLaw:
         shutil.rmtree(folder)
 
     def ran(self, folder, bits):
-        before = os.environ.get("BITS")
+        was = os.environ.get("BITS")
         os.environ["BITS"] = str(bits)
         try:
             repo = Repository(folder)
             repo.opened = time.time() + 60
             facts = load_facts(folder / "facts.json", "facts.json", settled=True, stamped=True)
             session = perform(repo, open_store(folder / "none.db"), "web1", facts=facts, save=False)
-            outline = outlined(session.run.node, None, facts, repo, str(folder / "none.db"))
-            return outline, json.dumps(session.snapshot)
+            stamps = stamps_before(repo, str(folder / "none.db"))
+            before = outlined(session.run.node, None, facts, repo, stamps)
+            snapshot = json.dumps(session.snapshot)
+            assert before == outlined(session.run.node, None, facts, repo, stamps)
+            return before, snapshot
         finally:
-            os.environ.pop("BITS") if before is None else os.environ.update(BITS=before)
+            os.environ.pop("BITS") if was is None else os.environ.update(BITS=was)
 
     @pytest.mark.parametrize("statement", STATEMENTS)
     def test_a_run_has_the_outline_that_it_had(self, tmp_path, statement):

@@ -13,7 +13,6 @@ from itertools import groupby
 from types import MappingProxyType
 
 from nodeattrs.hashes import sha256
-from nodeattrs.keep.revisions import Saved
 from nodeattrs.keep.snapshots import keeps_all
 from nodeattrs.node.node import Node
 from nodeattrs.records import NamedTuple
@@ -126,21 +125,19 @@ _QUIET = 2.0
 time."""
 
 
-def outlined(node: Node, began: Saved | None, facts: Facts, repository: Repository, store: str) -> bytes:
+def outlined(node: Node, began: Any, facts: Facts, repository: Repository, stamps: Mapping[str, Stamp] | None) -> bytes:
     """A hash of what the snapshot of a node hangs on: where it is the same, so is what is saved.
 
     Of its outline, of what it began with, and of how the files stand that the repository and the facts are. Empty where
     that is not all of it, or not certain.
 
-    began:  what the last run had left
-    store:  the place of the store, whose own files are no part of the repository
+    began:  what it began with, as a snapshot has it
+    stamps: as `stamps_before` gives them
     raises: DeferredCycle
     """
-    if began is not None and not began.made_of:
-        return b""
-    stamps, since = _stamps(repository, store), repository.opened - _QUIET
     if stamps is None:
         return b""
+    since = repository.opened - _QUIET
     is_there = facts.stamp is not None and facts.stamp.is_before(since) and _text_of(facts) != b""
     outline = node.outline(stamps, facts.tree if is_there else {})
     config = repository.config
@@ -148,15 +145,18 @@ def outlined(node: Node, began: Saved | None, facts: Facts, repository: Reposito
         return b""
     lists = [dict(config.allowed), dict(config.blocked)]
     files = [(name, *stamp) for name, stamp in stamps.items()]
-    known = _OUTLINED, version(), sys.version, lists, files, [*(facts.stamp or ())], began and began.snapshot, outline
+    known = _OUTLINED, version(), sys.version, lists, files, [*(facts.stamp or ())], began, outline
     try:
         return sha256(marshal.dumps(known, _NO_NAMES))
     except ValueError:  # something is in it that is no plain data
         return b""
 
 
-def _stamps(repository: Repository, store: str) -> dict[str, Stamp] | None:
-    """How the repository stood before any of it was read; None where that is not certain. Looked up once."""
+def stamps_before(repository: Repository, store: str) -> dict[str, Stamp] | None:
+    """How the files of a repository stood before any was read; None where that is not certain. Looked up once.
+
+    store: the place of the store, whose own files are no part of the repository
+    """
     key = "stamps", store
     if key not in repository.plans:
         found = stamps_of(repository.root, [store + ends for ends in ("", "-wal", "-shm", "-journal")])

@@ -22,7 +22,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.records import dataclass
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, version
+from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, stamps_before, version
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
@@ -165,6 +165,8 @@ def perform(
         raise _nobody_knows(name, repository, store)
     after_revision = _number_of(last)
     begun = last.normal if last else None
+    is_known = late and json_attributes is None and last is not None and last.saved.made_of != b""
+    stamps = stamps_before(repository, os.path.abspath(store.describe())) if is_known else None
     run_list = None if run_list is None else list(run_list)
     applied = None
     try:
@@ -199,16 +201,14 @@ def perform(
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        outline, looked = b"", NOT_LOOKED
-        if late and json_attributes is None:
-            outline = outlined(
-                run.node, last.saved if last else None, facts, repository, os.path.abspath(store.describe())
-            )
+        outlining = partial(outlined, run.node, last.saved.snapshot if last else None, facts, repository, stamps)
+        outline, looked = outlining() if last is not None and last.saved.outlined else b"", NOT_LOOKED
         if last is not None and outline == last.saved.outlined != b"":
             looked, is_same = Looked(last.saved.made_of), True
         elif brief or late:
             looked = looked_over(taking(), facts, config)
             is_same = last is not None and looked.hashed == last.saved.made_of != b""
+            outline = outline or (outlining() if is_same else b"")  # of one that has changed the next is likely to
         whole = partial(_whole, run.node, taking, noted, facts, config, looked, outline)
         if late and last is not None and not is_same:
             last.all  # noqa: B018  whoever looks at what cannot be read saves nothing over it
