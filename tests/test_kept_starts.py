@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -21,6 +22,7 @@ import nodeattrs
 from nodeattrs import lazily
 from nodeattrs.cli import starts
 from nodeattrs.cli.program import parser
+from nodeattrs.runs import made_of
 from tests.benchmarks import starts as starts_of
 
 ROOT = Path(nodeattrs.__file__).parents[1]
@@ -378,3 +380,36 @@ def test_an_expression_that_is_put_together_from_its_parts_is_the_one_that_was_c
         for sample in ("", "a b", "role[web]", 'key: "value"\n- 1', "%{lookup('a')}", "10.0.0.1/8", "2026-01-01"):
             one = sample if isinstance(text, str) else sample.encode()
             assert whole.findall(one) == parts.findall(one)
+
+
+def test_what_is_seldom_needed_is_read_when_it_is_asked_for(installed: Installed, desk: Path, tmp_path: Path):
+    """
+    A run that changes something needs what one that changes nothing has no use for; each says what it always said.
+    """
+    latest = max(file.stat().st_ctime for file in (desk / "repository").rglob("*"))
+    time.sleep(max(0, latest + made_of._QUIET + 0.1 - time.time()))  # else nothing is certain, and all of it needed
+    store = str(tmp_path / "seldom.db")
+    words = f"run --repo repository --node web1 --facts repository/facts/web1.json -q --store {store}"
+    for number, environment in enumerate(["production"] * 8 + ["staging", "production"]):
+        came = installed.run(line=[*words.split(), "-E", environment], at=desk)
+        assert (0, "") == (came.returncode, came.stderr)
+        assert ("0 changed" in came.stdout) == (number in range(2, 8)), number
+
+    read = installed.run("-v", str(installed.script), line=words.split(), at=desk).stderr
+    assert not [one for one in read.splitlines() if one.startswith("# code object from") and "/nodeattrs/runs/" in one]
+    seldom = {name for keys, _, _, names in _table(installed) if "run ?" in keys for name in names}
+    always = {name for keys, items in _chunks(installed) if "run" in keys for name in items[0]}
+    assert "nodeattrs.node.kept_causes" in seldom - always
+    assert "nodeattrs.runs.session" in always - seldom
+
+
+def _table(installed: Installed):
+    content = installed.kept.read_bytes()
+    start, length = len(starts._SIGN) + 8, int.from_bytes(content[len(starts._SIGN) :][:8], "little")
+    return marshal.loads(content[start : start + length])[1]
+
+
+def _chunks(installed: Installed):
+    content = installed.kept.read_bytes()
+    start = len(starts._SIGN) + 8 + int.from_bytes(content[len(starts._SIGN) :][:8], "little")
+    return [(keys, marshal.loads(content[start + place :][:size])) for keys, place, size, _ in _table(installed)]

@@ -80,9 +80,9 @@ class Start:
     def find_spec(self, name: str, path: Any = None, target: ModuleType | None = None) -> Any:
         """Where a module is, with a loader that has its code already."""
         if name in self._seldom:
-            for _, (modules, _, _) in _read(self._file, self._around, self._key + _SELDOM) or ():
+            for _, (modules, _, _) in _read(self._file, self._around, self._key + _SELDOM, name) or ():
                 self._modules |= modules
-            self._seldom = set()
+            self._seldom -= {name, *self._modules}
         module = self._modules.get(name)
         if module is None or name in self._found:
             return None
@@ -238,8 +238,11 @@ class _Chunks(list["Chunk"]):
         self.seldom: set[str] = set()
 
 
-def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> _Chunks | None:
-    """The chunks of a file, of one key or all; None where it is of another Python or of other folders, or damaged."""
+def _read(file: str, around: tuple[Any, ...], key: str | None = None, name: str = "") -> _Chunks | None:
+    """The chunks of a file, of one key or all; None where it is of another Python or of other folders, or damaged.
+
+    name: a module that is seldom needed: only the chunk that has it
+    """
     start = len(_SIGN) + 8
     try:
         with open(file, "rb", buffering=0) as content:
@@ -250,7 +253,7 @@ def _read(file: str, around: tuple[Any, ...], key: str | None = None) -> _Chunks
                 return None
             found = _Chunks()
             for keys, place, size, seldom in table:
-                if key is None or key in keys:
+                if key is None or (key in keys and (not name or name in seldom)):
                     content.seek(start + length + place)
                     found.append((keys, marshal.loads(content.read(size))))
                 elif key + _SELDOM in keys:
@@ -270,19 +273,27 @@ def _written(around: tuple[Any, ...], chunks: Iterable[Chunk], key: str, idle: C
         for kind, some in enumerate(items):
             for name, one in some.items():  # type: ignore[attr-defined]
                 needed[kind, name] = one, needed.get((kind, name), (None, set()))[1] | {*keys}
-    groups: dict[tuple[str, ...], Items] = {}
+    groups: dict[tuple[tuple[str, ...], str], Items] = {}
     for (kind, name), (one, keys_of) in needed.items():
         if not kind and name in idle:
             keys_of = keys_of - {key} | {key + _SELDOM}
         keys_of = keys_of - {its + _SELDOM for its in keys_of}
         if kind or _stamp(one[0]) == one[1]:
-            groups.setdefault(tuple(sorted(keys_of)), ({}, {}, {}))[kind][name] = one
+            is_seldom = any(its.endswith(_SELDOM) for its in keys_of)
+            group = tuple(sorted(keys_of)), _family(name) if is_seldom else ""
+            groups.setdefault(group, ({}, {}, {}))[kind][name] = one
     content = [marshal.dumps(of_group) for of_group in groups.values()]
     sizes = [len(chunk) for chunk in content]
-    seldom = [[*modules] if any(one.endswith(_SELDOM) for one in of) else [] for of, (modules, *_) in groups.items()]
-    table = [(group, sum(sizes[:at]), sizes[at], seldom[at]) for at, group in enumerate(groups)]
+    seldom = [[*modules] if family else [] for (_, family), (modules, *_) in groups.items()]
+    table = [(of, sum(sizes[:at]), sizes[at], seldom[at]) for at, (of, _) in enumerate(groups)]
     head = marshal.dumps((around, table))
     return b"".join((_SIGN, len(head).to_bytes(8, "little"), head, *content))
+
+
+def _family(name: str) -> str:
+    """What is needed together: a library, or a room of ours."""
+    steps = name.split(".")
+    return ".".join(steps[: 1 + (steps[0] == "nodeattrs") + (steps[1:2] == ["adapters"])])
 
 
 def _parts(text: Any, flags: int) -> tuple[Any, ...]:
