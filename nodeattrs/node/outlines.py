@@ -1,8 +1,8 @@
 """The outline of a node: all that its snapshot hangs on, without a look at sources.
 
-It has slots and history as the snapshot has them. In the place of lines and causes stand the code that ran, by its
-file and span, and the documents that set something or were read, by their names. Where these files are as they were,
-the same outline means the same snapshot: that hangs on nothing else (see `alike`).
+It has slots and history as the snapshot has them. In the place of lines and causes stand the code that ran, by file,
+name and instruction, and the documents that set something or were read, by their names. Where these files are as they
+were, the same outline means the same snapshot: that hangs on nothing else (see `alike`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import CodeType
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import ABSENT, SCALARS, Path
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap
+from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.packing import chronicles_in, packed, packed_history, packed_map, packed_unknown, packed_whose
 from nodeattrs.node.setters import Calls, CodeLocator, Mark, relative, span_of
 from nodeattrs.node.slot_names import FACTS
@@ -61,7 +61,7 @@ def _packed_facts(facts: OwnedMap, settled: Mapping[Any, Any]) -> dict[str, Any]
     others = {key: packed(fact) for key, fact in facts.items() if not is_same[key]}
     whose = {key: [packed_whose(facts.origins[key])] for key in others if key in facts.origins}
     pairs = [numbers[key] if is_same[key] else [key, others[key], *whose.get(key, ())] for key in facts]
-    return {"m": pairs, "o": facts.origin}
+    return {"m": pairs, "o": facts.origin, "a": isinstance(facts, AssignedMap)}
 
 
 class _Elsewhere(Exception):

@@ -7,8 +7,10 @@ where it is the same no snapshot is made; see `outlined`. It runs nothing, and k
 from __future__ import annotations
 
 import marshal
+import os
 import sys
 from collections.abc import Mapping
+from functools import cache
 from itertools import groupby
 from types import MappingProxyType
 
@@ -145,11 +147,19 @@ def outlined(node: Node, began: Any, facts: Facts, repository: Repository, stamp
         return b""
     lists = [dict(config.allowed), dict(config.blocked)]
     files = [(name, *stamp) for name, stamp in stamps.items()]
-    known = _OUTLINED, version(), sys.version, lists, files, [*(facts.stamp or ())], began, outline
+    known = _OUTLINED, _ours(), lists, files, [*(facts.stamp or ())], began, outline
     try:
         return sha256(marshal.dumps(known, _NO_NAMES))
     except ValueError:  # something is in it that is no plain data
         return b""
+
+
+@cache
+def _ours() -> tuple[Any, ...]:
+    """What looks at sources: this version, whose files may be others in a checkout, and Python."""
+    package = os.path.dirname(os.path.dirname(__file__))
+    rooms = (stamps_of(os.path.join(package, room)) or {} for room in ("node", "texts"))
+    return version(), sys.version, [(name, *stamp) for room in rooms for name, stamp in room.items()]
 
 
 def stamps_before(repository: Repository, store: str) -> dict[str, Stamp] | None:
