@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
+from nodeattrs.errors import DeferredCycle
 from nodeattrs.keep import Noted, Saved, open_store
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.runs import content, made_of
@@ -323,3 +324,15 @@ class TestTheLaw:
         first, again = self.ran(tmp_path, 0), self.ran(tmp_path, 0)
         assert first == again
         assert first[0] != b""
+
+
+@pytest.mark.parametrize("save", [True, False])
+def test_a_value_that_needs_itself_is_an_error_of_the_run_saved_or_not(fleet, save):
+    """
+    And not of whoever looks at its snapshot.
+    """
+    text = "default['p'] = lazy(lambda: node['q'])\ndefault['q'] = lazy(lambda: node['p'])\n"
+    Path(fleet.repository, "cookbooks/app/attributes/own.py").write_text(text, "utf-8")
+    facts = load_facts(Path(fleet.facts), settled=True)
+    with pytest.raises(DeferredCycle):
+        perform(Repository(fleet.repository), open_store(fleet.store), "web1", facts=facts, save=save)

@@ -34,7 +34,7 @@ def outline_document(ledger: Ledger, files: Container[str], settled: Mapping[Any
     files:   those that are known to be as they were, named as in origins
     settled: facts that are known to be so; where the node has one of these its number stands in its place
     raises:  DeferredCycle
-    cost:    that of the trees; the first time the instructions of each file that ran
+    cost:    that of the trees, but for those facts
     """
     with ledger.lock:
         history = packed_history(ledger, _ALL)

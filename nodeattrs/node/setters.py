@@ -80,8 +80,7 @@ class Mark(NamedTuple):
     def line(self) -> Origin:
         """Who set it on which line."""
         locator = self.locator
-        lines = locator.lines if type(locator) is CodeLocator else None
-        if type(locator) is CodeLocator and lines is not None and lines.first == lines.last:
+        if type(locator) is CodeLocator and (lines := locator.lines) is not None and lines.first == lines.last:
             return locator.placed(locator.spot.code.co_filename, lines.first)
         return locator.at(())._replace(column=None)
 

@@ -58,10 +58,7 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def source_of(path: pathlib.Path, file: str) -> str:
-    """The text of a Python file.
-
-    raises: DocumentError
-    """
+    """The text of a Python file. raises: DocumentError; TooMuch"""
     content = documents.content_of(path, file)
     try:
         return content.decode("utf-8").removeprefix("\ufeff")

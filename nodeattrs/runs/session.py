@@ -40,7 +40,7 @@ class Session:
 
     run:      what the run did
     last:     the node as the last run had left it, or None where there was none
-    taking:   takes the snapshot of the run, as far as it is kept; it shares settled facts with the node
+    taking:   takes the snapshot, once, when somebody asks for it
     note:     what is odd about where the node began; empty where all is well
     saved:    where the node is kept now, or None where nothing was saved
     revision: what it is there, or None
@@ -57,7 +57,7 @@ class Session:
 
     @property
     def snapshot(self) -> dict[str, Any]:
-        """What *taking* takes."""
+        """What the run left behind, as far as it is kept; it shares settled facts with the node."""
         return self.taking()
 
     @cached_property
@@ -201,23 +201,41 @@ def perform(
             from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        outlining = partial(outlined, run.node, last.saved.snapshot if last else None, facts, repository, stamps)
-        outline, looked = outlining() if last is not None and last.saved.outlined else b"", NOT_LOOKED
-        if last is not None and outline == last.saved.outlined != b"":
-            looked, is_same = Looked(last.saved.made_of), True
-        elif brief or late:
-            looked = looked_over(taking(), facts, config)
-            is_same = last is not None and looked.hashed == last.saved.made_of != b""
-            outline = outline or (outlining() if is_same else b"")  # of one that has changed the next is likely to
+        looked, outline = NOT_LOOKED, b""
+        if brief or late:
+            looking = partial(looked_over, facts=facts, config=config)
+            outlining = partial(outlined, run.node, last.saved.snapshot if last else None, facts, repository, stamps)
+            looked, outline, is_same = _compared(last.saved if last else None, taking, looking, outlining)
         whole = partial(_whole, run.node, taking, noted, facts, config, looked, outline)
         if late and last is not None and not is_same:
             last.all  # noqa: B018  whoever looks at what cannot be read saves nothing over it
         saved = Unchanged(name, noted, looked.hashed, whole, outline) if is_same else whole()
         revision = store.save(saved, None if force else after_revision)
+    else:
+        taking()  # what cannot be taken is an error now, and not when somebody looks
     if last is None:
         run.warnings.extend(_unknown_node(run.node, repository))
     note = last.note if last else ""
     return Session(run, last, taking, note, store.describe() if save else None, revision, is_same)
+
+
+def _compared(
+    last: Saved | None,
+    taking: Callable[[], dict[str, Any]],
+    looking: Callable[[dict[str, Any]], Looked],
+    outlining: Callable[[], bytes],
+) -> tuple[Looked, bytes, bool]:
+    """What is known of the snapshot, the outline, and whether the node is as it was saved last.
+
+    The outline comes first where there is one to compare it with; then of a node that has not changed, since one that
+    has is likely to begin with something else the next time.
+    """
+    outline = outlining() if last is not None and last.outlined else b""
+    if last is not None and outline == last.outlined != b"":
+        return Looked(last.made_of), outline, True
+    looked = looking(taking())
+    is_same = last is not None and looked.hashed == last.made_of != b""
+    return looked, outline or (outlining() if is_same else b""), is_same
 
 
 def _snapshot(node: Node, config: Config) -> dict[str, Any]:

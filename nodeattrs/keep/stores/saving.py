@@ -201,7 +201,7 @@ class _Save:
         (_, self.node, self._number), self.was = raised, texts_in(before)
         if self._unchanged is not None:
             known = begun_in(before, self.was) if self.was else Begun()
-            if known.made_of != self._unchanged.made_of or not self.was:
+            if known.made_of != self._unchanged.made_of:
                 self._take(self._unchanged.make())
                 self._unchanged = None
                 self.is_other = True
