@@ -15,7 +15,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.texts import fast_json, recurring
 from nodeattrs.texts.fast_json import IN_COMMON, encoded_once
-from nodeattrs.texts.recurring import VARIANTS, read_entries
+from nodeattrs.texts.recurring import VARIANTS
 
 pytest.importorskip("orjson")
 
@@ -33,6 +33,13 @@ def _forget() -> None:
     known = recurring._Remembered
     known.size, known.in_vain, known.variants = 0, 0, {}
     IN_COMMON.clear()
+
+
+def read_entries(text: bytes) -> dict[str, Any] | None:
+    """What a text says, which is kept as it was written."""
+    entries = recurring.read_entries(text)
+    assert entries is None or entries.text == text
+    return None if entries is None else entries.tree
 
 
 def _lines(tree: dict[str, Any]) -> bytes:
@@ -109,6 +116,11 @@ def test_texts_that_programs_write_in_lines_are_read_entry_by_entry(tree):
 def test_a_text_is_read_whole_or_left_to_others(text: str, says: Any):
     for _ in range(2):
         assert read_entries(text.encode()) == says
+
+
+def test_an_entry_that_came_before_is_not_taken_out_of_the_middle_of_another():
+    assert read_entries(b'{\n  "k": 1\n}') == {"k": 1}
+    assert read_entries(b'{\n  "a": 1, "c": {"q": 1,\n  "k": 1,\n  "c": 2}\n}') is None
 
 
 def test_bytes_that_are_no_utf8_are_left_to_others():

@@ -29,7 +29,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.records import NamedTuple
-from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text, Undecoded
 from nodeattrs.typed import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 MAX_BYTES = Limits().bytes
@@ -163,24 +163,9 @@ def parse_json(content: bytes, file: str, *, settled: bool = False) -> Document:
 
 def _read(content: bytes, file: str, syntax: Syntax, budget: Budget, settled: bool) -> Document:
     if syntax == "json" and not content.startswith(BOM_UTF8):
-        source = _Undecoded(file, content)
+        source = Undecoded(file, content, decoded)
         return Document(source, _reading(source, syntax, budget, settled))
     return _parsed(decoded(content, file), file, syntax, budget)
-
-
-class _Undecoded(Text):
-    """What a file holds, which is decoded when somebody looks at it: a parser in C need not. raises: DocumentError"""
-
-    def __init__(self, file: str, content: bytes) -> None:
-        self.file, self._content = file, content
-
-    @property
-    def content(self) -> bytes:
-        return self._content
-
-    @cached_property
-    def text(self) -> str:  # type: ignore[override]
-        return decoded(self._content, self.file)
 
 
 def text_of(path: pathlib.Path, file: str) -> str:

@@ -19,7 +19,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.fast_json import DEEPEST, is_fast, quotes_in, read_back
 from nodeattrs.texts.numbers import NoNumber, finite
-from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
+from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text, Undecoded
 from nodeattrs.typed import Any
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
@@ -63,8 +63,10 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite, *,
     if may_be_fast and settled and is_fast():
         from nodeattrs.texts.recurring import read_entries
 
-        if (tree := read_entries(text.content)) is not None:
-            return Reading(tree, lambda: _root(text.text, 0), (), DEEPEST, 0)
+        if (entries := read_entries(text.content)) is not None:
+            if isinstance(text, Undecoded):
+                text.held = entries
+            return Reading(entries.tree, lambda: _root(text.text, 0), (), DEEPEST, 0)
     fast = read_back(text.content) if may_be_fast else None
     if fast and fast[1] is None:
         return Reading(fast[0], lambda: _root(text.text, 0), (), DEEPEST, 0)

@@ -17,7 +17,7 @@ from nodeattrs.core.tree import MAX_DEPTH, spell
 from nodeattrs.errors import DocumentError, Path
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
+from nodeattrs.typed import Any, Protocol
 
 HALF_PAIR = regexp("[\ud800-\udfff]")
 """What can be escaped into a text, but never written to a file: half of a surrogate pair."""
@@ -125,6 +125,32 @@ class Text:
             hint="remove one of the two",
             kind="repeated-key",
         )
+
+
+class Undecoded(Text):
+    """What a file holds, which is decoded when somebody looks at it: a parser in C need not. raises: DocumentError
+
+    held: the bytes, or what has them in parts
+    """
+
+    def __init__(self, file: str, content: bytes, decode: Callable[[bytes, str], str]) -> None:
+        self.file, self._decode = file, decode
+        self.held: bytes | Rewritten = content
+
+    @property
+    def content(self) -> bytes:
+        return self.held if isinstance(self.held, bytes) else self.held.text
+
+    @cached_property
+    def text(self) -> str:  # type: ignore[override]
+        return self._decode(self.content, self.file)
+
+
+class Rewritten(Protocol):
+    """What has a text in parts that others have, too."""
+
+    @property
+    def text(self) -> bytes: ...
 
 
 class Reading(NamedTuple):

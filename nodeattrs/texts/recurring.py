@@ -9,6 +9,7 @@ change, and so its compact text is written once. It is for data that is `settled
 from __future__ import annotations
 
 from nodeattrs.texts.fast_json import IN_COMMON, quotes_in, read_back
+from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any
 
 _BEGINS, _NEXT, _ENDS = b'{\n  "', b',\n  "', b"\n}"
@@ -47,20 +48,34 @@ class _Remembered:
     variants: dict[bytes, list[_Entry]] = {}  # noqa: RUF012
 
 
-def read_entries(text: bytes) -> dict[str, Any] | None:
-    """What a text in UTF-8 says, as `fast_json.read_back` has it; nobody may change it. None where that has to read it.
+class Entries(NamedTuple):
+    """What a text in UTF-8 says, whose tree nobody may change; and the text, entry by entry."""
+
+    tree: dict[str, Any]
+    written: list[bytes]
+    end: bytes
+
+    @property
+    def text(self) -> bytes:
+        """The text as it was. cost: a copy of it"""
+        return b"".join((_BEGINS, _NEXT.join(self.written), self.end))
+
+
+def read_entries(text: bytes) -> Entries | None:
+    """A text in UTF-8, as `fast_json.read_back` has it. None where that has to read it.
 
     A key that is written twice is for others, who say so.
     cost: a comparison with what came before; of what is new, the parser
     """
     if not text.startswith(_BEGINS) or not _is_worth_it():
         return None
-    text = text.rstrip(b"\n")
-    end = len(text) - len(_ENDS)
-    if not text.endswith(_ENDS):
+    end = text.rfind(_ENDS)
+    if text[end:].rstrip(b"\n") != _ENDS:
         return None
-    tree: dict[str, Any] = {}
-    at, count, new = len(_BEGINS), 0, 0
+    written: list[bytes] = []
+    said: list[dict[str, Any]] = []
+    new: list[bytes] = []
+    at = len(_BEGINS)
     while True:
         key = text[at : text.find(b'"', at)]
         for number, (known, says) in enumerate(_Remembered.variants.get(key, ())):
@@ -74,20 +89,27 @@ def read_entries(text: bytes) -> dict[str, Any] | None:
         else:
             after = text.find(_NEXT, at, end)
             after = end if after < 0 else after
-            members = _parsed(known := text[at:after])
-            new += len(known)
-            if members and len(known) < MOST // VARIANTS:
-                _remember(key, known)
-        if not members:
+            new.append(known := text[at:after])
+            members = {}
+        written.append(known)
+        said.append(members)
+        if after == end:
+            break
+        if len(said) > _ENTRIES:
+            return None
+        at = after + len(_NEXT)
+    _Remembered.in_vain = _Remembered.in_vain + 1 if 2 * sum(map(len, new)) > end else 0
+    tree: dict[str, Any] = {}
+    count, news = 0, iter(_parsed_each(new))
+    for members in said:
+        if not (members or (members := next(news))):
             return None
         tree |= members
         count += len(members)
-        if after == end:
-            _Remembered.in_vain = _Remembered.in_vain + 1 if 2 * new > end else 0
-            return tree if len(tree) == count else None
-        if count > _ENTRIES:
-            return None
-        at = after + len(_NEXT)
+    for known in new:
+        if len(known) < MOST // VARIANTS:
+            _remember(known[: known.find(b'"')], known)
+    return Entries(tree, written, text[end:]) if len(tree) == count else None
 
 
 def _is_worth_it() -> bool:
@@ -99,6 +121,15 @@ def _is_worth_it() -> bool:
     if known.in_vain >= _IN_VAIN + _PAUSE:
         known.in_vain = _IN_VAIN // 2
     return False
+
+
+def _parsed_each(texts: list[bytes]) -> list[dict[str, Any]]:
+    """What entries say, each as `_parsed`. cost: one call of the parser, where all are as programs write them"""
+    if len(texts) > 1:
+        found = read_back(b"".join((_BEGINS, _NEXT.join(texts), _ENDS)))
+        if found is not None and found[1] is None:  # indented, a quote after two spaces opens a key at the top
+            return [{key: value} for key, value in found[0].items()]
+    return [*map(_parsed, texts)]
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
