@@ -18,7 +18,7 @@ _TRACES = "adapters.bindings.explain core.tracing node.node_trace reports.findin
 _HELP = "adapters catalog changes core.fold keep node.node runs"
 ROWS: dict[str, tuple[str, int, int, str]] = {
     # command        line                                             ours  others  without
-    "run": (LINES["run"], 208, 63, f"catalog.plan catalog.transaction keep.maintenance {_TRACES}"),
+    "run": (LINES["run"], 209, 63, f"catalog.plan catalog.transaction keep.maintenance {_TRACES}"),
     "show": (LINES["show"], 80, 30, f"{_STORED} reports.explain"),
     "explain": (LINES["explain"], 87, 30, _STORED),
     "facts": ("facts --help", 16, 20, _HELP),
@@ -26,7 +26,7 @@ ROWS: dict[str, tuple[str, int, int, str]] = {
     "list": ("list roles --repo repository", 81, 40, "catalog runs.run keep.search"),
     "role": ("role show web --repo repository", 85, 40, "catalog runs.run keep"),
     "environment": ("environment show production --repo repository", 87, 65, "catalog runs.run keep"),
-    "hiera": (LINES["lookup"], 51, 45, "keep node runs adapters.hiera.census adapters.hiera.recorder"),
+    "hiera": (LINES["lookup"], 52, 45, "keep node runs adapters.hiera.census adapters.hiera.recorder"),
     "ansible": ("ansible --help", 18, 20, _HELP),
     "bindings": ("bindings --help", 20, 20, _HELP),
     "catalog": ("catalog --help", 17, 20, _HELP),

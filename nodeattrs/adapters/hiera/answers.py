@@ -8,15 +8,14 @@ meet only the strategies know, and what a call may ask for besides is the scope'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.hiera.config import Config, Entry
-from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.expressions import planned, put_in
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
-from nodeattrs.adapters.hiera.locations import Level, Place, located, variables_of
+from nodeattrs.adapters.hiera.locations import Level, Place, located
+from nodeattrs.adapters.hiera.remembered import MOST_KEPT, Known, memory_of, shape_of
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
@@ -24,7 +23,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.records import NamedTuple
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,27 +36,6 @@ _PER_LOOKUP = 10
 """How many steps a lookup inside of another one is, as near as one can say."""
 _OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
-_MOST_KEPT = 256
-_kept_options: WeakKeyDictionary[LoadedTree, dict[tuple[Any, ...], tuple[list[Source], Options | None]]] = (
-    WeakKeyDictionary()
-)
-"""The options of many nodes, by the sources in which they would stand."""
-
-
-class _Looked(NamedTuple):
-    """An entry of hiera.yaml, and where it looks for many nodes.
-
-    names:  the variables on which that hangs; None where more does
-    levels: by what the variables put into its texts; None for none
-    """
-
-    entry: Entry
-    names: list[str] | None
-    levels: dict[tuple[str, ...], Level | None]
-
-
-_kept_entries: WeakKeyDictionary[LoadedTree, dict[tuple[str, ...], tuple[Config, list[_Looked]]]] = WeakKeyDictionary()
-"""The entries of each layer, with what they were read from."""
 
 
 class Asking:
@@ -163,8 +140,8 @@ class Answers:
         self.has_unknown = False
         self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
         self._modules: dict[str, str | None] = {}
-        self._flat: dict[str | None, list[tuple[dict[str, Any] | None, Source, Place]]] = {}
-        self._options: dict[str | None, Options | None] = {}
+        self._memory = memory_of(tree)
+        self._met: dict[str | None, Known] = {}
 
     def known_keys(self) -> list[str]:
         """Every key that some file of this scope has, global and environment layers and all modules; sorted."""
@@ -202,7 +179,7 @@ class Answers:
 
     def merges(self, key: str) -> bool:
         """Whether a key takes part of its value from every place that has it, by its lookup_options."""
-        options = self._options_of(self.module_with_data(key))
+        options = self._known(self.module_with_data(key)).options
         entry = None if options is None else options.of(key)
         return entry is not None and self._strategy(entry[1].get("merge"), entry) is not FIRST
 
@@ -230,19 +207,23 @@ class Answers:
         steps = split_key(key)
         root = steps[0] if type(steps[0]) is str else str(steps[0])
         module = self.module_with_data(root)
-        options = self._options_of(module)
-        entry = None if options is None else options.of(root)
+        known = self._known(module)
+        entry = None if known.options is None else known.options.of(root)
         if recorder is not None:
             recorder.choose(merge, entry)
-        if merge is None and entry is not None:
-            merge = entry[1].get("merge")
-        how = FIRST if merge is None else self._strategy(merge, entry)
-        if how is FIRST and recorder is None:
-            value = self._first(root, module, asking)
-        else:
-            if recorder is not None:
-                recorder.begin(how, self._layers(module))
+        wanted = merge if merge is not None or entry is None else entry[1].get("merge")
+        how = FIRST if wanted is None else self._strategy(wanted, entry)
+        if recorder is not None:
+            recorder.begin(how, self._layers(module))
             value = self._folded(root, how, self._layers(module), asking, recorder).result.value
+        elif how is FIRST:
+            value = self._first(root, known, asking)
+        else:
+            value = _UNRESOLVED if merge is not None else known.answers.get(root, _UNRESOLVED)
+            if value is _UNRESOLVED:
+                value = self._folded(root, how, self._layers(module), asking, None).result.value
+                if merge is None and known.says_always(root):
+                    self._memory.keep_answer(known, root, value)
         if len(steps) > 1 and value is not ABSENT:
             value = dug(value, steps[1:], key)
         if value is ABSENT and module is not None:
@@ -271,16 +252,9 @@ class Answers:
                 error.details = (*error.details, f"merge for {entry[0]!r} in {NAME}")
             raise
 
-    def _first(self, root: str, module: str | None, asking: Asking) -> Any:
+    def _first(self, root: str, known: Known, asking: Asking) -> Any:
         """The first value found. Nothing is merged here, so nothing is laid."""
-        flat = self._flat.get(module)
-        if flat is None:
-            flat = self._flat[module] = [
-                (getattr(place.source, "tree", None), place.source, place)
-                for place in self.places(module)
-                if place.source is not None
-            ]
-        for tree, source, place in flat:
+        for tree, source, place in known.flat:
             if tree is None or root in tree:
                 value = source.value(root, asking)
                 if value is not ABSENT:
@@ -394,19 +368,15 @@ class Answers:
         return found
 
     def _resolve(self, layer: str, module: str, config: Config) -> Iterable[Level]:
-        layers, key = _kept_entries.setdefault(self.tree, {}), (layer, self.environment, module)
-        kept = layers.get(key)
-        if kept is None or kept[0] is not config:  # it was read anew
-            entries = config.defaults if layer == "default_hierarchy" else config.entries
-            kept = layers[key] = config, [_Looked(entry, variables_of(entry), {}) for entry in entries or ()]
+        entries = config.defaults if layer == "default_hierarchy" else config.entries
         speech = self.in_hierarchies()
-        for entry, names, levels in kept[1]:
+        for entry, names, levels in self._memory.looked((layer, self.environment, module), config, entries or ()):
             texts = None if names is None else put_in(names, speech)
             level = None if texts is None else levels.get(texts, _UNRESOLVED)
             if texts is None or level is _UNRESOLVED:
                 level = self._level(layer, config, entry, speech)
                 if texts is not None:
-                    if len(levels) >= _MOST_KEPT:  # each node has a file of its own
+                    if len(levels) >= MOST_KEPT:  # each node has a file of its own
                         levels.clear()
                     levels[texts] = level
             if level is not None:
@@ -442,27 +412,21 @@ class Answers:
 
     # --- lookup_options
 
-    def _options_of(self, module: str | None) -> Options | None:
-        found = self._options.get(module, _UNRESOLVED)
-        if found is _UNRESOLVED:
-            sources = [place.source for place in self.places(module) if place.source is not None]
-            kept, key = _kept_options.setdefault(self.tree, {}), (self.environment, module, *map(id, sources))
-            if (known := kept.get(key)) is not None:
-                found = known[1]
-            else:
+    def _known(self, module: str | None) -> Known:
+        """The sources of the keys of a module, with their lookup_options."""
+        found = self._met.get(module)
+        if found is None:
+            key = self.environment, module, *shape_of(self._layers(module))
+            found = self._memory.known.get(key)
+            if found is None:
+                places = [(place.source, place) for place in self.places(module) if place.source is not None]
                 merged = self.options_folding(module).result.value
-                found = None if merged is ABSENT else Options(merged)
-                if all(map(self._says_always, sources)):
-                    if len(kept) >= _MOST_KEPT:  # each node has a file of its own
-                        kept.clear()
-                    kept[key] = sources, found  # nobody else has their ids as long as they are kept
-            self._options[module] = found
-        return found  # type: ignore[no-any-return]
-
-    def _says_always(self, source: Source) -> bool:
-        """Whether a source has the same lookup_options for whoever asks."""
-        tree = getattr(source, "tree", None)
-        return tree is not None and source.value(NAME, self._asking_options()) is tree.get(NAME, ABSENT)
+                options = None if merged is ABSENT else Options(merged)
+                found = Known([(getattr(one, "tree", None), one, place) for one, place in places], options)
+                if found.says_always(NAME):
+                    self._memory.keep(key, found)
+            self._met[module] = found
+        return found
 
     def options_folding(self, module: str | None, recorder: Recorder | None = None) -> Folding:
         """The lookup_options for the keys of a module: each layer on its own, then laid over each other."""

@@ -149,7 +149,6 @@ class DataFile:
         value = self.tree.get(key, ABSENT)
         if self._opened is not None and value is not ABSENT:
             value = self._open(key, value, self._opened)
-        kind = type(value)
         if self._unfit and key in self._unfit:
             what, offset = self._unfit[key]
             line, column = self._text.place(offset)
@@ -161,16 +160,7 @@ class DataFile:
                 column=column,
                 hint="put it in quotes",
             )
-        if kind is str:
-            if "%{" not in value:
-                return value
-            plan: Plan | None = text_plan(value)
-        elif kind is dict or kind is list:
-            plan = self._plans.get(key, _UNASKED)
-            if plan is _UNASKED:
-                plan = self._plans[key] = planned(value)
-        else:
-            return value
+        plan = self._plan(key, value)
         if plan is not None:
             try:
                 value = plan(speech)
@@ -180,6 +170,22 @@ class DataFile:
                     error.details = (*error.details, place)
                 raise
         return value
+
+    def says_always(self, key: str) -> bool:
+        """Whether the value of a key is what the file has, whoever asks."""
+        value = self.tree.get(key, ABSENT)
+        return value is ABSENT or (self._opened is None and self._plan(key, value) is None)
+
+    def _plan(self, key: str, value: Any) -> Plan | None:
+        """What fills in the texts of a value; None where there is nothing to fill in."""
+        kind = type(value)
+        if kind is str:
+            return text_plan(value) if "%{" in value else None
+        if kind is not dict and kind is not list:
+            return None
+        if key not in self._plans:
+            self._plans[key] = planned(value)
+        return self._plans[key]
 
     def _open(self, key: str, value: Any, opened: Callable[[Any], Any]) -> Any:
         """What a key has once it is decrypted; its expressions are read after that, as in Puppet."""
