@@ -185,6 +185,10 @@ class TestVersion4:
             ("datadir: 1\n", ("config_invalid",)),
             ("extra: 1\n", ("config_invalid",)),
             ("hierarchy: [{name: a, backend: yaml}, {name: a, backend: json}]\n", ("duplicate_hierarchy_name",)),
+            (
+                "hierarchy: [{name: a, backend: yaml, paths: []}, {name: a, backend: yaml}]\n",
+                ("duplicate_hierarchy_name",),
+            ),
         ],
     )
     def test_a_key_is_found_in_the_environment(self, tmp_path: Path, text: str, found: Any):

@@ -205,18 +205,13 @@ class _Reader(Checks):
 
     def _entries(self, written: Iterable[tuple[Any, Path]], defaults: dict[str, Any]) -> tuple[Entry, ...]:
         """Entries, each with its path, by which faults are placed."""
-        entries: dict[str, Entry] = {}
+        entries: list[Entry] = []
+        named: dict[str, Path] = {}
         for given, path in written:
             entry = self._entry(given, path, defaults)
-            if entry.name in entries:
-                raise self.fault(
-                    "duplicate_hierarchy_name",
-                    f"two entries are called {entry.name!r}, the first in line {entries[entry.name].line}",
-                    (*path, "name"),
-                    "rename one of them",
-                )
-            entries[entry.name] = entry
-        return tuple(entries.values())
+            self.once(entry.name, path, named)
+            entries.append(entry)
+        return tuple(entries)
 
     def _entry(self, given: Any, path: Path, defaults: dict[str, Any]) -> Entry:
         self.map(given, path, "an entry of a hierarchy", "write `- name: ...` and a path")

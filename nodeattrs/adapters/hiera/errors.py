@@ -94,3 +94,14 @@ class Checks:
         if not isinstance(value, list) or not value:
             raise self.invalid(f"{path[-1]} must be a list of at least one text", path)
         return tuple(self.text(entry, (*path, at), f"each of {path[-1]}") for at, entry in enumerate(value))
+
+    def once(self, name: str, path: Path, named: dict[str, Path]) -> None:
+        """That no entry before was called so; *named* has those before with their paths, and takes this one in."""
+        if name in named:
+            raise self.fault(
+                "duplicate_hierarchy_name",
+                f"two entries are called {name!r}, the first in line {self.document.place(named[name])[0]}",
+                (*path, "name"),
+                "rename one of them",
+            )
+        named[name] = path

@@ -76,6 +76,7 @@ def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
     hierarchy = _HIERARCHY_4 if tree.get("hierarchy") is None else tree["hierarchy"]
     if not isinstance(hierarchy, list):
         raise checks.invalid("hierarchy must be a list", ("hierarchy",))
+    named: dict[str, Path] = {}
     for at, given in enumerate(hierarchy):
         path = ("hierarchy", at)
         checks.known(checks.map(given, path, "an entry of a hierarchy"), _ENTRY_KEYS_4, path)
@@ -83,6 +84,7 @@ def of_version_4(tree: Mapping[Any, Any], checks: Checks) -> Iterator[Made]:
         if backend not in _BACKENDS_4:
             message, hint = f"nobody has the backend {backend!r}", f"there are {', '.join(_BACKENDS_4)}"
             raise checks.invalid(message, (*path, "backend"), hint)
+        checks.once(name, path, named)  # also of one that has no paths, and so is no level
         one = checks.text(given.get("path", name), (*path, "path"))
         names = _texts(given, "paths", (one,), checks, path)
         datadir = checks.text(given.get("datadir", folder), (*path, "datadir"))
