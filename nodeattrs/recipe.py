@@ -113,7 +113,7 @@ _ALL = [
 
 
 class _Word:
-    """Asks `__getattr__` for a word at once: Python itself comes to it by an error."""
+    """Gives a word at once: Python itself comes to `__getattr__` by an error."""
 
     __slots__ = ("_name",)
 
@@ -121,13 +121,18 @@ class _Word:
         self._name = name
 
     def __get__(self, module: Any, kind: type) -> Any:
-        return __getattr__(self._name)
+        words, name = words_now(), self._name
+        if words is not None and name in (known := words[1]):
+            return known[name]
+        return __getattr__(name)
 
 
 sys.modules[__name__].__class__ = type("Words", (type(sys),), {name: _Word(name) for name in _ALL})
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__path__":  # each import asks for it
+        raise AttributeError(name)
     words = words_now()
     if words is not None:
         own, known, questions = words
