@@ -73,7 +73,7 @@ def read_entries(text: bytes) -> Entries | None:
     if text[end:].rstrip(b"\n") != _ENDS:
         return None
     written: list[bytes] = []
-    said: list[dict[str, Any]] = []
+    trees: list[dict[str, Any]] = []
     new: list[bytes] = []
     at = len(_BEGINS)
     while True:
@@ -92,16 +92,16 @@ def read_entries(text: bytes) -> Entries | None:
             new.append(known := text[at:after])
             members = {}
         written.append(known)
-        said.append(members)
+        trees.append(members)
         if after == end:
             break
-        if len(said) > _ENTRIES:
+        if len(trees) > _ENTRIES:
             return None
         at = after + len(_NEXT)
     _Remembered.in_vain = _Remembered.in_vain + 1 if 2 * sum(map(len, new)) > end else 0
     tree: dict[str, Any] = {}
     count, news = 0, iter(_parsed_each(new))
-    for members in said:
+    for members in trees:
         if not (members or (members := next(news))):
             return None
         tree |= members
