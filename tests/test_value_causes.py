@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -106,6 +107,28 @@ class TestCalls:
         node = ran(recipe, **{"cookbooks/app/libraries/vhosts.py": library})
 
         assert ways(node, "vhosts.a") == ["libraries/vhosts.py:2, called from libraries/vhosts.py:3"]
+
+    @pytest.mark.parametrize("first", [True, False])
+    def test_a_line_that_another_node_has_run_has_the_calls_of_this_one(self, first):
+        """
+        What is known of a line is for all nodes; a function that begins a block itself is called by nobody in it.
+        """
+
+        def put(node: Node, begin: bool) -> None:
+            with node.setting_as("recipe", "app") if begin else contextlib.nullcontext():
+                node.default["a"] = 1
+
+        def through(node: Node, begin: bool) -> None:
+            put(node, begin)
+
+        nodes: dict[bool, Node] = {}
+        for begin in (first, not first, first):
+            nodes[begin] = Node("n1")
+            with nodes[begin].setting_as("recipe", "app"):
+                through(nodes[begin], begin)
+        called = {begin: "called from" in " ".join(ways(node, "a")) for begin, node in nodes.items()}
+
+        assert called == {True: False, False: True}
 
     def test_of_two_things_that_it_may_be_one_that_has_changed_since_is_not_named(self, ran):
         """

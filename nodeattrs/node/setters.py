@@ -281,17 +281,14 @@ _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 calls that led there."""
 
 
+_SEEN: dict[tuple[Any, ...], tuple[tuple[Any, ...], _Seen]] = {}
+"""Lines that no calls led to, as any node of this process has seen them: by what `here` knows of one at once."""
+_OF_LINE = 5
+"""So long is the key of such a line."""
 _Code = tuple[CodeType, bytes, dict[int, int]]
 _CODES: dict[int, _Code] = {}
 """By identity, which they are held for: code that sets something, its instructions, and where some of those begin."""
 _MOST_CODES = 4_096
-
-
-def _code(code: CodeType) -> _Code:
-    if len(_CODES) >= _MOST_CODES:
-        _CODES.clear()
-    known = _CODES[id(code)] = code, code.co_code, {}  # which is a copy, made each time
-    return known
 
 
 def _begin(code: CodeType, offset: int) -> int:
@@ -300,7 +297,12 @@ def _begin(code: CodeType, offset: int) -> int:
     A call that CPython has inlined, which it does after some, is at the last of its caches: another number, and it
     would be another line.
     """
-    _, text, begins = _CODES.get(id(code)) or _code(code)
+    known = _CODES.get(id(code))
+    if known is None:
+        if len(_CODES) >= _MOST_CODES:
+            _CODES.clear()
+        known = _CODES[id(code)] = code, code.co_code, {}  # which is a copy, made each time
+    _, text, begins = known
     if text[offset]:
         return offset
     if (begin := begins.get(offset)) is None:
@@ -311,7 +313,7 @@ def _begin(code: CodeType, offset: int) -> int:
     return begin
 
 
-def _calls_to(frame: Any, entered: CodeType) -> Calls:
+def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
     import linecache
 
@@ -444,42 +446,49 @@ class Marks:
         if setter.locator is not None:
             return self.of(setter, setter.locator, depth, verb)
         frame: Any = sys._getframe(above)
-        # Keyed by identity: hashing a code object costs more than all the rest. The mark keeps it alive.
-        code = frame.f_code
-        if entered is None:  # a line that is known: no frame of ours has a number
-            number = self._numbers.get((id(code), frame.f_lasti + on_the_way, id(setter), depth, verb))
-            if number is not None:
-                self.until[number] = len(self.table)
-                return number
-        while (code := frame.f_code).co_filename.startswith(_HERE):
-            if frame.f_back is None:
-                break
-            frame = frame.f_back
-        offset = _begin(code, frame.f_lasti) + on_the_way
-        key: tuple[Any, ...] = (id(code), offset, id(setter), depth, verb)
-        if entered is not None and not code.co_flags & _IN_A_FUNCTION:
-            entered = None
-        if entered is not None and code is not entered:
-            caller, left = frame.f_back, _MOST_CALLS
+        at = id(frame.f_code), frame.f_lasti, on_the_way, id(setter), depth, verb, entered is None
+        seen = _SEEN.get(at)
+        if seen is None and frame.f_code.co_filename.startswith(_HERE):
+            while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
+                frame = frame.f_back
+            at = id(frame.f_code), frame.f_lasti, on_the_way, id(setter), depth, verb, entered is None
+            seen = _SEEN.get(at)
+        key, row = seen if seen is not None else self._seen(frame, at)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.table)
+            self.lines[number] = key
+            self.table.append(row or self._row(frame, key))
+        else:
+            self.until[number] = len(self.table)
+        return number
+
+    def _seen(self, frame: Any, at: tuple[Any, ...]) -> tuple[tuple[Any, ...], _Seen | None]:
+        """What the line of a frame is known by, and what there is to know of it, where no call needs to be known."""
+        code, entered, (_, lasti, on_the_way, setter, depth, verb, _) = frame.f_code, self.entered, at
+        # Keyed by identity: hashing a code object costs more than all the rest. The row keeps it alive.
+        key: tuple[Any, ...] = (id(code), _begin(code, lasti) + on_the_way, setter, depth, verb)
+        if entered is not None and code.co_flags & _IN_A_FUNCTION:
+            caller, left = None if code is entered else frame.f_back, _MOST_CALLS
             while caller is not None and left and (its := caller.f_code) is not entered:
                 key += (id(its), _begin(its, caller.f_lasti))
                 if not its.co_flags & _IN_A_FUNCTION:
                     break
                 caller, left = caller.f_back, left - 1
-        number = self._numbers.get(key)
-        if number is None:
-            # The text is held, since the file may have run again with another one by the time somebody asks.
-            lines = sys.modules.get("linecache")
-            its_lines = None if lines is None else lines.cache.get(code.co_filename)
-            calls = () if entered is None or code is entered else _calls_to(frame, entered)
-            number = self._numbers[key] = len(self.table)
-            self.lines[number] = key
-            self.table.append((code, offset, setter, verb, depth, its_lines, calls))
-        else:
-            self.until[number] = len(self.table)
-        if self.entered is None and offset != frame.f_lasti + on_the_way:  # so that it is known the next time
-            self._numbers[(id(code), frame.f_lasti + on_the_way, id(setter), depth, verb)] = number
-        return number
+            return key, None
+        if len(_SEEN) >= _MOST_SPOTS:
+            _SEEN.clear()
+        seen = _SEEN[at] = key, self._row(frame, key)
+        return seen
+
+    def _row(self, frame: Any, key: tuple[Any, ...]) -> _Seen:
+        """What there is to know of the line of a frame. The text is held, since the file may have run again with
+        another one by the time somebody asks.
+        """
+        code, lines = frame.f_code, sys.modules.get("linecache")
+        calls = () if len(key) == _OF_LINE else _calls_to(frame, self.entered)
+        its_lines = None if lines is None else lines.cache.get(code.co_filename)
+        return code, key[1], self.setter, key[4], key[3], its_lines, calls
 
     def read(self, document: Any, locator: Locator) -> None:
         """Note that the caller of this library has read a document. locator: knows its places, from its root"""
