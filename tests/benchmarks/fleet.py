@@ -262,8 +262,11 @@ def _rates(title: str, place: str, facts: Path, workers: int, pool: Executor | N
 
 
 def _round(way: Resolve, place: str, facts: Path, workers: int, pool: Executor | None) -> float:
-    """Processor seconds; of several processes, which work at the same time, those of the longest."""
+    """Processor seconds; of several processes, which work at the same time, those of the longest.
+
+    Each has nodes that follow one another, and so as many of each role: every other one would be three of the six.
+    """
     if pool is None:
         return resolve_some(way, place, facts, range(SAMPLE))
-    parts = [range(first, SAMPLE, workers) for first in range(workers)]
+    parts = [range(SAMPLE * one // workers, SAMPLE * (one + 1) // workers) for one in range(workers)]
     return max(pool.map(resolve_some, [way] * workers, [place] * workers, [facts] * workers, parts))
