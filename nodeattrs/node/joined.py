@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import product
 
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
@@ -29,13 +30,18 @@ def entry(part: Any, key: Any) -> Any:
     if type(part) is not Joined:
         return part.get(key, ABSENT)
     policy = part.policy if part.policy.by_key is None else part.policy.at(key)
-    always = policy.always
-    result = ABSENT
-    for member in part.members:
+    always, result, above = policy.always, ABSENT, []
+    for member in reversed(part.members):
         value = member.get(key, ABSENT) if type(member) is not Joined else entry(member, key)
         if value is ABSENT:
             continue
-        result = value if result is ABSENT or type(value) in always else _met(policy, result, value)
+        if result is not ABSENT:
+            above.append(result)
+        result = value
+        if type(value) in always:
+            break  # whatever lies below it is hidden
+    while above:
+        result = _met(policy, result, above.pop())
     return result
 
 
@@ -77,12 +83,26 @@ def empty_of(trees: Sequence[Any]) -> set[int]:
 
 
 def _rooted(trees: Sequence[Any], branch: Branch, empty: set[int]) -> Any:
-    policy, result = branch.policy, ABSENT
+    parts = []
     for child in branch.children:
-        part = _rooted(trees, child, empty) if isinstance(child, Branch) else ABSENT if child in empty else trees[child]
-        if part is not ABSENT:
-            result = part if result is ABSENT else _met(policy, result, part)
-    return result
+        if type(child) is not int:
+            part = _rooted(trees, child, empty)  # type: ignore[arg-type]
+            if part is not ABSENT:
+                parts.append(part)
+        elif child not in empty:
+            parts.append(trees[child])
+    if len(parts) < 2:
+        return parts[0] if parts else ABSENT
+    if AssignedMap not in map(type, parts) and _meets(branch.policy):
+        return Joined(branch.policy, parts)
+    return joined(branch.policy, parts)
+
+
+@cache
+def _meets(policy: Policy) -> bool:
+    """Whether maps meet under that policy itself, joined or not."""
+    verdicts = [policy.verdict(*kinds) for kinds in product((OwnedMap, Joined), repeat=2)]
+    return all(type(verdict) is Meet and verdict.policy is policy for verdict in verdicts)
 
 
 def keys_of(part: Any) -> dict[Any, None]:
