@@ -64,7 +64,7 @@ class set_by:
         return self._node
 
     def __exit__(self, *_: object) -> None:
-        self._ledger.set_as(self._before)
+        self._ledger.set_back(self._before)
         self._ledger.marks.entered = self._entered
 
 
@@ -492,5 +492,5 @@ _PLAIN = (Attributes, MapView, ListView, Writer, ListWriter)
 def noted_here(node: Attributes) -> Callable[[], Origin]:
     """As `node.origin_here()`, looked up when it is asked."""
     marks = node._ledger.marks
-    number = marks.here(0)
+    number = marks.here(0, above=4)  # its frame, this one, and two that run what is included
     return lambda: marks[number].locator.at(())

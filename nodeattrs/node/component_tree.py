@@ -219,7 +219,7 @@ class ComponentTree:
         if len(path) >= ROOM:
             raise TooDeep(f"deeper than {ROOM} levels at {spell(path)}", path=(*path, step))
         if isinstance(thing, OwnedMap):  # nothing stands there, so that nothing else can be in the way
-            mark = self._here(len(path) + 1, _SET, on_the_way)
+            mark = self._here(len(path) + 1, _SET, on_the_way, 6)
             made = OwnedMap((), mark)
             self.ledger.put(self.slot, (*path, step), made, mark)
             return (made, ABSENT) if self._is_pair and self.ledger.early else (ABSENT, made)
@@ -293,7 +293,7 @@ class ComponentTree:
         try:
             if not is_own and (top := self._list_above(path)) is not None:  # what lies in a list is nobody's own
                 mark = self._here(depth, Verb.APPEND, on_the_way)
-                self._work(top, lambda own: own.put(path[len(top) :], value, At(mark, path)), mark)
+                self._work(top, lambda own, mark: own.put(path[len(top) :], value, At(mark, path)), mark)
                 return
             standing = above.get(key, ABSENT)
             if standing is ABSENT and file is not ABSENT is not recipe:
@@ -314,9 +314,9 @@ class ComponentTree:
         finally:
             ledger.lock.release()
 
-    def _here(self, depth: int, verb: Verb, on_the_way: bool = False) -> int:
-        # Ours are the frames of `here`, of this method, of another one of this class and of its caller.
-        return self.ledger.marks.here(depth, verb, 4, on_the_way) if self.ledger.provenance else 0
+    def _here(self, depth: int, verb: Verb, on_the_way: bool = False, above: int = 4) -> int:
+        # Ours are the frames of `here`, of this method, of another one of this class and of its caller: four at least.
+        return self.ledger.marks.here(depth, verb, above, on_the_way) if self.ledger.provenance else 0
 
     def _list_above(self, path: Path) -> Path | None:
         if int not in map(type, path):  # lists are entered by whole numbers only
@@ -339,24 +339,22 @@ class ComponentTree:
 
     def _worked(self, path: Path, change: Callable[[Elements, int], Any], anew: bool) -> Any:
         top = self._list_above(path)
-        mark = self._here(len(path), Verb.APPEND)
+        mark = self._here(len(path), Verb.APPEND, False, 6)
         if top is None or top == path:
-            return self._work(path, lambda own: change(own, mark), mark, anew)
+            return self._work(path, change, mark, anew)
         steps, setter = path[len(top) :], At(mark, path)
-        return self._work(top, lambda own: own.work_inside(steps, lambda inner: change(inner, mark), setter), mark)
+        return self._work(top, lambda own, _: own.work_inside(steps, lambda inner: change(inner, mark), setter), mark)
 
-    def _work(self, path: Path, change: Callable[[Elements], Any], mark: int | None = None, anew: bool = False) -> Any:
+    def _work(self, path: Path, change: Callable[[Elements, int], Any], mark: int, anew: bool = False) -> Any:
         file, recipe = self.place(path)
         slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
         whose: Whose = [0] * len(elements)
         if self.ledger.provenance:
             whose = whose_at(self.ledger.trees[slot], path)[0]
         own = Elements(list(elements), list(each(whose, path, len(elements))))
-        answer = change(own)
-        if mark is None:
-            mark = self._here(len(path), Verb.APPEND)
+        answer = change(own, mark)
         now = (own.who or None) if anew else worked_on(whose, own.who, mark)
-        self.ledger.store(self.slot, path, own.values, mark, now)
+        self.ledger.put(self.slot, path, own.values, mark, now)
         return answer
 
     def delete(self, path: Path) -> Any:
@@ -377,7 +375,7 @@ class ComponentTree:
             return None
         top = self._list_above(path)
         if top is not None:
-            self._work(top, lambda own: own.take(path[len(top) :]))
+            self._work(top, lambda own, _: own.take(path[len(top) :]), self._here(len(top), Verb.APPEND))
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)

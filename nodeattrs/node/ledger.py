@@ -331,8 +331,7 @@ class Ledger(dict[Any, Any]):
     def not_read(self, slot: int, layers: Iterable[Layer]) -> None:
         """Note layers that stand in a slot and cannot be read; reads and other slots do not change."""
         with self.lock:
-            known = tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers)))
-            if known:
+            if known := tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers))):
                 self.unknown[slot] = known
 
     def prepared(self, slots: Iterable[int]) -> Prepared:
@@ -383,12 +382,15 @@ class Ledger(dict[Any, Any]):
 
     def set_as(self, setter: Setter) -> Setter:
         """Who sets values from now on; answers who did so far. What writers remember of their place is void."""
-        marks = self.marks
+        before = self.marks.setter
+        self.set_back(self.marks.known_setter(setter))
+        return before
+
+    def set_back(self, setter: Setter) -> None:
+        """As `set_as`, for one who has set values here before."""
         with self.lock:
-            before, marks.setter = marks.setter, marks.known_setter(setter)
-            self.early = setter.kind in EARLY
+            self.marks.setter, self.early = setter, setter.kind in EARLY
             self.serial += 1
-            return before
 
     def _enter(self, slot: int, path: Path, mark: int) -> tuple[OwnedMap, Answers | None]:
         """The map that holds the last step of *path* in a slot, ours to change, and what was read of it by a view.
@@ -486,9 +488,8 @@ class Ledger(dict[Any, Any]):
     # Provenance
 
     def chronicles(self, path: Path) -> dict[tuple[int, bool], Chronicle]:
-        """What happened at *path*, ours to add to, by slot and whether somebody stayed silent."""
+        """What happened at *path*, ours to add to (not what others prepared), by slot and whether one stayed silent."""
         known = self.history.get(path, {})
-        # What was prepared by another ledger is another's, too.
         chronicles = known if type(known) is dict else {key: one.copy() for key, one in known.items()}
         self.history[path] = chronicles
         return chronicles

@@ -69,6 +69,8 @@ def worked_on(whose: Whose, elements: list[Origins], mark: int) -> Worked:
 
     elements: who set each element now
     """
+    if type(whose) is int:  # nobody has so far
+        return Worked(elements, (whose,), (mark,))
     return Worked(elements, begun(whose), (*(one for one in steps(whose) if one != mark), mark))
 
 
