@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import product
 
 from nodeattrs.core.part import Part
@@ -73,8 +73,10 @@ def rooted(trees: Sequence[Any], branch: Branch, empty: set[int] | None = None) 
 
     empty: those in which nothing is, which are left out
     """
-    part = _rooted(trees, branch, empty_of(trees) if empty is None else empty)
-    return {} if part is ABSENT else part
+    left = _left(branch, frozenset(empty_of(trees) if empty is None else empty))
+    if left is None:
+        return {}
+    return _rooted(trees, left, AssignedMap in map(type, trees)) if isinstance(left, Branch) else trees[left]
 
 
 def empty_of(trees: Sequence[Any]) -> set[int]:
@@ -82,20 +84,17 @@ def empty_of(trees: Sequence[Any]) -> set[int]:
     return {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
 
 
-def _rooted(trees: Sequence[Any], branch: Branch, empty: set[int]) -> Any:
-    parts = []
-    for child in branch.children:
-        if type(child) is not int:
-            part = _rooted(trees, child, empty)  # type: ignore[arg-type]
-            if part is not ABSENT:
-                parts.append(part)
-        elif child not in empty:
-            parts.append(trees[child])
-    if len(parts) < 2:
-        return parts[0] if parts else ABSENT
-    if AssignedMap not in map(type, parts) and _meets(branch.policy):
-        return Joined(branch.policy, parts)
-    return joined(branch.policy, parts)
+@lru_cache(maxsize=1_024)
+def _left(branch: Branch, empty: frozenset[int]) -> Branch | int | None:
+    """A branch without some of its trees: the one that is left of it, or None."""
+    children = (_left(child, empty) if type(child) is Branch else child for child in branch.children)
+    left = tuple(child for child in children if child is not None and child not in empty)
+    return Branch(branch.policy, left) if len(left) > 1 else left[0] if left else None
+
+
+def _rooted(trees: Sequence[Any], branch: Branch, hides: bool) -> Any:
+    parts = [_rooted(trees, child, hides) if isinstance(child, Branch) else trees[child] for child in branch.children]
+    return joined(branch.policy, parts) if hides or not _meets(branch.policy) else Joined(branch.policy, parts)
 
 
 @cache
