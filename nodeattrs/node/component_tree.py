@@ -22,15 +22,13 @@ from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
 from nodeattrs.errors import BadArgument, NullInTheWay, TooDeep, TypeConflict
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.lists import Elements
-from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, each, whose_at, worked_on
+from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Whose, each, whose_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM, key_of
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
-
-from nodeattrs.node.maps import Joined
 
 _NO_CONTAINER = SCALARS | {Absent}
 _SET, _FULL = Verb.SET, Verb.FULL
@@ -189,16 +187,20 @@ class ComponentTree:
 
     # Steps. Chef's level step: through what exists; an absent key of a map becomes an empty map.
 
-    def created(self, path: Path, step: Any, on_the_way: bool = False) -> Place:
+    def created(
+        self, path: Path, step: Any, on_the_way: bool = False, place: Place | None = None, serial: int = -1
+    ) -> Place:
         """Where a level step from *path* leads that found nothing: to a new empty map, or to nothing in a list.
 
-        on_the_way: as of `Marks.here`
+        on_the_way: as of `Marks.here`. place: what stood at *path* when the ledger's serial was that, where it is known
         raises: NullInTheWay, TypeConflict
         """
         with self.ledger.lock:
-            place = self.place(path)
-            found = below(place, step)  # another thread may have come first
-            return found if thing_of(found) is not ABSENT else self._created(place, path, step, on_the_way)
+            if place is None or serial != self.ledger.serial:  # another thread may have come first
+                place = self.place(path)
+                if thing_of(found := below(place, step)) is not ABSENT:
+                    return found
+            return self._created(place, path, step, on_the_way)
 
     def stepped(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
         """Where several level steps from *path* lead, at which *place* stands, and what stands where they lead."""

@@ -21,6 +21,7 @@ from nodeattrs.node.attributes import Attributes, set_by
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger, Prepared
+from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
@@ -201,18 +202,19 @@ def facts_of(node: Attributes) -> dict[Any, Any]:
     """
     ledger = node._ledger
     with ledger.lock:
-        tree, settled = dict(ledger.trees[15]), ledger.settled
-    return {
-        key: value if value is settled.get(key, ABSENT) else ledger.folded(value, True, (key,))
-        for key, value in tree.items()
-    }
+        tree, own = dict(ledger.trees[15]), [*unsettled_facts(ledger)]
+    for key in own:
+        tree[key] = ledger.folded(tree[key], True, (key,))
+    return tree
 
 
-def make_tags(node: Attributes) -> None:
-    """Make normal `tags` a list: empty where there is none; a scalar becomes a list of one."""
+def make_tags(node: Attributes) -> list[Any]:
+    """Make normal `tags` a list, empty where there is none; a scalar becomes a list of one. It, as it stands there."""
     standing = _tags(node)
     if not isinstance(standing, list):
         node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
+        standing = _tags(node)
+    return standing  # type: ignore[no-any-return]
 
 
 def _tags(node: Attributes) -> Any:

@@ -16,10 +16,8 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
-from nodeattrs.node.values import HELD, Deferred, Withheld, computed
+from nodeattrs.node.values import READY, Deferred, Withheld, computed
 from nodeattrs.typed import Any
-
-READY = HELD - {Deferred, Withheld}
 
 
 def entry(part: Any, key: Any) -> Any:
@@ -219,9 +217,10 @@ def _copy(value: Any, odd: dict[Any, None], at: Any) -> Any:
         return value
     if kind is list:
         items = value.copy()
-        for index, inner in enumerate(value):
-            if type(inner) not in READY:
-                items[index] = _copy(inner, odd, at)
+        if not READY.issuperset(map(type, value)):
+            for index, inner in enumerate(value):
+                if type(inner) not in READY:
+                    items[index] = _copy(inner, odd, at)
         return items
     if isinstance(value, dict):
         out = value.copy()

@@ -21,12 +21,12 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.locks import RLock
 from nodeattrs.node.history import Chronicle, Past
-from nodeattrs.node.joined import READY, empty_of, entry, evaluated, own, rooted, share
+from nodeattrs.node.joined import empty_of, entry, evaluated, own, rooted, share
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
-from nodeattrs.node.values import Deferred
+from nodeattrs.node.values import READY, Deferred
 from nodeattrs.node.view import ALONE, Answers, MapView, along
 from nodeattrs.typed import TYPE_CHECKING, Any
 

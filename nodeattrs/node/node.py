@@ -18,6 +18,7 @@ from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.levels import Level
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
+from nodeattrs.node.writers import ListWriter
 from nodeattrs.typed import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -79,15 +80,15 @@ class Node(Attributes):
     @property
     def tags(self) -> list[Any]:
         """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
-        make_tags(self)
-        return self._trees["normal"].plain(("tags",))  # type: ignore[no-any-return]
+        return self._ledger.folded(make_tags(self), False, ("tags",))  # type: ignore[no-any-return]
 
     def tag(self, *names: str) -> list[Any]:
         """Add tags that are missing; the list."""
         known = self.tags
         missing = [name for name in dict.fromkeys(map(str, names)) if name not in known]
         if missing:
-            self.normal["tags"].push(*missing)
+            normal, path = self._trees["normal"], ("tags",)
+            ListWriter(normal, path, normal.place(path)).push(*missing)
         return [*known, *missing]
 
     def untag(self, *names: str) -> list[Any]:

@@ -136,6 +136,9 @@ class Withheld:
 HELD: frozenset[type] = SCALARS | {Symbol, Deferred, Sensitive, Withheld}
 """The exact types of scalars that a slot's tree holds."""
 
+READY = HELD - {Deferred, Withheld}
+"""Those that are what they are, whoever reads them."""
+
 TAKEN = HELD - {float, Sensitive}
 """Those that need no look; a float may be no number, and a secret may hold anything."""
 
@@ -146,14 +149,16 @@ def computed(data: Any, path: Path = ()) -> Any:
     path:   where it stands, for messages
     raises: ValueWithheld, DeferredCycle, and whatever a deferred value raises
     """
-    if type(data) is dict or type(data) is list:
-        for step, inner in list(data.items() if type(data) is dict else enumerate(data)):
-            if type(inner) not in SCALARS:
-                data[step] = computed(inner, (*path, step))
+    kind = type(data)
+    if kind is dict or kind is list:
+        if not READY.issuperset(map(type, data.values() if kind is dict else data)):  # no call for each leaf
+            for step, inner in data.items() if kind is dict else enumerate(data):
+                if type(inner) not in READY:
+                    data[step] = computed(inner, (*path, step))
         return data
-    if type(data) is Deferred:
+    if kind is Deferred:
         return data.evaluate(path)
-    return data.read(path) if type(data) is Withheld else data
+    return data.read(path) if kind is Withheld else data
 
 
 def taken_in(value: Any, room: int = ROOM) -> Any:

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
-from nodeattrs.node.joined import READY, entry, has, keys_of, plain
+from nodeattrs.node.joined import entry, has, keys_of, plain
 from nodeattrs.node.maps import Joined
-from nodeattrs.node.values import Deferred, refuse_spelled, steps_in, steps_of
+from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, steps_of
 from nodeattrs.typed import Any, NoReturn, overload
 
 

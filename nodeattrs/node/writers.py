@@ -83,7 +83,7 @@ class _Handle:
             step = key_of(step, self._path)
         file, recipe = found = below(place, step)
         if recipe is ABSENT and file is ABSENT:
-            found = self._tree.created(self._path, step)
+            found = self._tree.created(self._path, step, False, place, self._born)
         return self._given((*self._path, step), found)
 
     def _given(self, path: Path, found: Place) -> Any:
