@@ -42,6 +42,9 @@ single slot has all of it in the second. A bare pair, since every step of every 
 
 TEXT = {str}
 
+Change = Callable[[Elements, int], Any]
+"""Changes a list in place: it gets its elements, and the mark of whoever changes them."""
+
 
 def of_pair(file: Any, recipe: Any) -> Place:
     """What an attribute file and a recipe have at one place: both, where they meet, else the recipe's alone."""
@@ -128,10 +131,12 @@ class ComponentTree:
 
     ledger:    the fifteen trees
     component: which two of them (or one)
+    lower:     the attribute file's slot; the only one where there is one
+    upper:     the recipe's slot; the only one where there is one
     cuts:      what writers are held of and was replaced
     """
 
-    __slots__ = ("_file", "_fresh", "_is_pair", "_recipe", "component", "cuts", "ledger")
+    __slots__ = ("_fresh", "_is_pair", "component", "cuts", "ledger", "lower", "upper")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
@@ -139,17 +144,7 @@ class ComponentTree:
         self.cuts: dict[Path, Cuts] = {}
         self._fresh: Cut | None = None
         # Asked for at every step.
-        self._file, self._recipe, self._is_pair = component.file, component.recipe, component.is_pair
-
-    @property
-    def lower(self) -> int:
-        """The attribute file's slot; the only one where there is one."""
-        return self._file
-
-    @property
-    def upper(self) -> int:
-        """The recipe's slot; the only one where there is one."""
-        return self._recipe
+        self.lower, self.upper, self._is_pair = component.file, component.recipe, component.is_pair
 
     @property
     def _by_recipe(self) -> bool:
@@ -159,15 +154,15 @@ class ComponentTree:
     @property
     def slot(self) -> int:
         """The one into which the setter of now writes."""
-        return self._file if self.ledger.early else self._recipe
+        return self.lower if self.ledger.early else self.upper
 
     def root(self) -> Place:
         """The whole component."""
         ledger = self.ledger
-        recipe = ledger.trees[self._recipe]
+        recipe = ledger.trees[self.upper]
         if not self._is_pair:
             return ABSENT, recipe
-        file = ledger.trees[self._file]
+        file = ledger.trees[self.lower]
         if ledger.early:
             return file, ABSENT
         return (file, recipe) if file and type(recipe) is OwnedMap else (ABSENT, recipe)
@@ -259,7 +254,7 @@ class ComponentTree:
         file, recipe = self.place(path)
         if (file is ABSENT and recipe is ABSENT) or not self.ledger.provenance:
             return ""
-        slot = self._file if recipe is ABSENT else self._recipe
+        slot = self.lower if recipe is ABSENT else self.upper
         return str(self.ledger.origin(slot, path)[0])
 
     # Changes
@@ -302,7 +297,7 @@ class ComponentTree:
                 standing = file.get(key, ABSENT)
             if type(standing) not in _NO_CONTAINER:
                 self._note_cut(path, below(parent, key))
-            slot, mark = self._file if ledger.early else self._recipe, 0
+            slot, mark = self.lower if ledger.early else self.upper, 0
             assigned = type(value) is dict and self._by_recipe
             if ledger.provenance:
                 verb = _FULL if full else Verb.REPLACE if assigned else _SET
@@ -330,26 +325,26 @@ class ComponentTree:
             place = below(place, step)
         return None
 
-    def work(self, path: Path, change: Callable[[Elements, int], Any], anew: bool = False) -> Any:
+    def work(self, path: Path, change: Change, anew: bool = False, place: Place | None = None, serial: int = -1) -> Any:
         """Change the list at *path* in place: the whole list becomes that of whoever sets values now.
 
-        change: gets the elements to change, and the mark of whoever changes them; its answer is returned
+        change: its answer is returned
         anew:   nothing of what stood there goes on in it
+        place, serial: as of `created`
         """
         with self.ledger.lock:
-            return self._worked(path, change, anew)
+            top = self._list_above(path)
+            mark = self._here(len(path), Verb.APPEND, False, 5)
+            if top is None or top == path:
+                return self._work(path, change, mark, anew, place if serial == self.ledger.serial else None)
+            steps, setter = path[len(top) :], At(mark, path)
+            return self._work(
+                top, lambda own, _: own.work_inside(steps, lambda inner: change(inner, mark), setter), mark
+            )
 
-    def _worked(self, path: Path, change: Callable[[Elements, int], Any], anew: bool) -> Any:
-        top = self._list_above(path)
-        mark = self._here(len(path), Verb.APPEND, False, 6)
-        if top is None or top == path:
-            return self._work(path, change, mark, anew)
-        steps, setter = path[len(top) :], At(mark, path)
-        return self._work(top, lambda own, _: own.work_inside(steps, lambda inner: change(inner, mark), setter), mark)
-
-    def _work(self, path: Path, change: Callable[[Elements, int], Any], mark: int, anew: bool = False) -> Any:
-        file, recipe = self.place(path)
-        slot, elements = (self._file, file) if recipe is ABSENT else (self._recipe, recipe)
+    def _work(self, path: Path, change: Change, mark: int, anew: bool = False, place: Place | None = None) -> Any:
+        file, recipe = self.place(path) if place is None else place
+        slot, elements = (self.lower, file) if recipe is ABSENT else (self.upper, recipe)
         whose: Whose = [0] * len(elements)
         if self.ledger.provenance:
             whose = whose_at(self.ledger.trees[slot], path)[0]
@@ -381,7 +376,7 @@ class ComponentTree:
             return value
         self._note_cut(path, gone)
         mark = self._here(len(path), Verb.ERASE)
-        for slot in {self._recipe, self._file} if self._by_recipe else {self.slot}:
+        for slot in {self.upper, self.lower} if self._by_recipe else {self.slot}:
             self.ledger.erase(slot, path, mark)
         return value
 
@@ -397,9 +392,9 @@ class ComponentTree:
 
     def empty(self) -> None:
         """Drop both trees, as at the start of a run. A writer of the whole component goes on in it, as in Chef."""
-        for key in {key: None for slot in (self._file, self._recipe) for key in self.ledger.trees[slot]}:
+        for key in {key: None for slot in (self.lower, self.upper) for key in self.ledger.trees[slot]}:
             self.leave((key,))
-        for slot in {self._file, self._recipe}:
+        for slot in {self.lower, self.upper}:
             self.ledger.replace(slot, {}, remember=False)
 
     def write(self, path: Path, value: Any, full: bool = False, strict: bool = False) -> None:
@@ -442,7 +437,9 @@ class ComponentTree:
         """Delete, or nothing where the parent is no map and no list; the value or None."""
         if not path:
             raise BadArgument("the empty path cannot be removed")
-        return self.delete(path) if isinstance(thing_of(self.place(path[:-1])), (dict, list)) else None
+        thing = thing_of(parent := self.place(path[:-1]))
+        absent = thing_of(below(parent, path[-1])) is ABSENT if isinstance(thing, dict) else not isinstance(thing, list)
+        return None if absent else self.delete(path)
 
     def silent(self, path: Path, value: Any, depth: int | None = None) -> None:
         """Note an `unless` that set nothing. depth: as of `store`"""
@@ -454,7 +451,7 @@ class ComponentTree:
 
     def leave(self, path: Path = ()) -> None:
         """Leave the container at *path* to the writers that hold it: another one takes its place, whoever sets it."""
-        file, recipe = self.ledger.trees[self._file], self.ledger.trees[self._recipe]
+        file, recipe = self.ledger.trees[self.lower], self.ledger.trees[self.upper]
         place: Place = of_pair(file, recipe) if self._is_pair else (ABSENT, file)
         for step in path:
             place = below(place, step)
@@ -471,7 +468,7 @@ class ComponentTree:
         raises: TypeConflict, where that is so many times ago that what it held is forgotten
         """
         found, begun = [], self.ledger.begun
-        if born <= self.ledger.before and begun is not None and self._file in begun.trees:
+        if born <= self.ledger.before and begun is not None and self.lower in begun.trees:
             if self._fresh is None:
                 self._fresh = Cut(self.ledger.before, (ABSENT, OwnedMap()))
             found.append(((), self._fresh))

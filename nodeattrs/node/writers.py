@@ -10,13 +10,13 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import TEXT, ComponentTree, Place, below, thing_of
+from nodeattrs.node.component_tree import TEXT, Change, ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
@@ -373,9 +373,9 @@ class ListWriter(_Handle):
         """A plain copy."""
         return self.to_plain(evaluate)  # type: ignore[no-any-return]
 
-    def _work(self, change: Callable[[Elements, int], Any], anew: bool = False) -> Any:
+    def _work(self, change: Change, anew: bool = False) -> Any:
         self._list()
-        return self._tree.work(self._path, change, anew)
+        return self._tree.work(self._path, change, anew, self._known, self._born)
 
     def _taken(self, values: Iterable[Any]) -> list[Any]:
         return [stored(value, self._path) for value in values]
