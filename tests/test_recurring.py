@@ -78,6 +78,30 @@ def test_what_came_before_changes_nothing_of_what_a_text_says(written):
         assert read is None or _is_same(read, json.loads(text)), text
 
 
+_FEW = st.sampled_from([1, {"x": 1}, {"x": 2}])
+
+
+@given(st.lists(st.tuples(st.permutations("abcde") | st.just("abcde"), st.tuples(*[_FEW] * 5)), min_size=3, max_size=9))
+def test_entries_that_follow_one_another_change_nothing_of_what_a_text_says(texts):
+    _forget()
+    for keys, values in texts:
+        tree = dict(zip(keys, values, strict=False))
+        read = read_entries(_lines(tree))
+        assert read is None or (read, list(read)) == (tree, list(tree))
+
+
+def test_entries_that_follow_one_another_in_all_texts_are_found_with_one_look():
+    def looks(tree: dict[str, Any]) -> list[int]:
+        entries = recurring.read_entries(_lines(tree))
+        assert entries is not None
+        assert entries.tree == tree
+        return [len(chunk.split(b',\n  "')) for chunk in entries.written]
+
+    base = {key: {"x": key} for key in "abcdefg"}
+    assert [looks({**base, "d": number}) for number in range(4)] == [[1] * 7, [1] * 7, [3, 1, 3], [3, 1, 3]]
+    assert [looks({**base, "d": 9, "b": number}) for number in range(2)] == [[1, 1, 1, 1, 3]] * 2
+
+
 @given(st.dictionaries(_KEYS, _TREES, min_size=1, max_size=4))
 def test_texts_that_programs_write_in_lines_are_read_entry_by_entry(tree):
     if 2**70 in tree.values() or str(2**70) in json.dumps(tree):

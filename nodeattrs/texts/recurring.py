@@ -27,10 +27,13 @@ _ENTRIES = 1_000
 """With more entries a text is read at once."""
 
 
-_Entry = tuple[bytes, dict[str, Any]]
-"""An entry as it is written, without the quote that opens its key; and what it says, nothing until it came twice: trees
-that nobody shares are not kept, since that would cost more than to read them."""
+_Entry = tuple[bytes, dict[str, Any], bool]
+"""An entry as it is written, without the quote that opens its key; what it says, nothing until it came twice: trees
+that nobody shares are not kept, since that would cost more than to read them; and whether it is a row: several that
+follow one another in all texts, which are found with one look."""
 
+
+_NONE: list[_Entry] = []
 
 _IN_VAIN, _PAUSE = 8, 64
 """After so many texts in a row of which little came before, so many are read at once before it is tried again."""
@@ -40,7 +43,7 @@ class _Remembered:
     """What this process has met.
 
     size:     as `MOST` counts it
-    variants: by the key as it is written, the last one first
+    variants: by the key as it is written, the last one first; of a row by its first key
     in_vain:  how many texts in a row had little that came before, and those that were read at once since
     """
 
@@ -49,7 +52,7 @@ class _Remembered:
 
 
 class Entries(NamedTuple):
-    """What a text in UTF-8 says, whose tree nobody may change; and the text, entry by entry."""
+    """What a text in UTF-8 says, whose tree nobody may change; and the text, in entries and rows of them."""
 
     tree: dict[str, Any]
     written: list[bytes]
@@ -75,18 +78,24 @@ def read_entries(text: bytes) -> Entries | None:
     written: list[bytes] = []
     trees: list[dict[str, Any]] = []
     new: list[bytes] = []
+    row: list[tuple[bytes, bytes, dict[str, Any]]] = []  # entries of which no other variant is known
     at = len(_BEGINS)
     while True:
         key = text[at : text.find(b'"', at)]
-        for number, (known, says) in enumerate(_Remembered.variants.get(key, ())):
+        for number, (known, says, is_row) in enumerate(variants := _Remembered.variants.get(key, _NONE)):
             if text.startswith(known, at):
                 after = at + len(known)
                 if after == end or text.startswith(_NEXT, after):
                     members = says or _met_twice(key, known)
+                    if is_row or sum(not one[2] for one in variants) > 1:
+                        _keep_row(row)
+                    else:
+                        row.append((key, known, members))
                     if number:
                         _met_again(key, known)
                     break
         else:
+            _keep_row(row)
             after = text.find(_NEXT, at, end)
             after = end if after < 0 else after
             new.append(known := text[at:after])
@@ -98,6 +107,7 @@ def read_entries(text: bytes) -> Entries | None:
         if len(trees) > _ENTRIES:
             return None
         at = after + len(_NEXT)
+    _keep_row(row)
     _Remembered.in_vain = _Remembered.in_vain + 1 if 2 * sum(map(len, new)) > end else 0
     tree: dict[str, Any] = {}
     count, news = 0, iter(_parsed_each(new))
@@ -148,19 +158,35 @@ def _remember(key: bytes, text: bytes) -> None:
         known.size, known.variants = 0, {}
         IN_COMMON.clear()
     variants = known.variants.get(key, [])
-    known.variants[key] = [(text, {}), *variants[: VARIANTS - 1]]
+    known.variants[key] = [(text, {}, False), *variants[: VARIANTS - 1]]
     known.size += len(text) + _EACH
-    for gone, members in variants[VARIANTS - 1 :]:
+    for gone, members, is_row in variants[VARIANTS - 1 :]:
         known.size -= len(gone) + _EACH
-        for value in members.values():
+        for value in () if is_row else members.values():
             IN_COMMON.pop(id(value), None)
+
+
+def _keep_row(entries: list[tuple[bytes, bytes, dict[str, Any]]]) -> None:
+    """Remember several that follow one another as one, in place of the row that began with the first; none are left."""
+    if len(entries) > 1:
+        known, key = _Remembered, entries[0][0]
+        text = _NEXT.join(entry for _, entry, _ in entries)
+        tree: dict[str, Any] = {}
+        for _, _, members in entries:
+            tree |= members
+        if len(tree) == sum(len(members) for _, _, members in entries):
+            singles = [one for one in known.variants.get(key, []) if not one[2]]
+            gone = sum(len(one[0]) + _EACH for one in known.variants.get(key, []) if one[2])
+            known.variants[key] = [(text, tree, True), *singles]
+            known.size += len(text) + _EACH - gone
+    entries.clear()
 
 
 def _met_twice(key: bytes, text: bytes) -> dict[str, Any]:
     """What an entry says that came for the second time; shared from now on."""
     members = _parsed(text)
     variants = _Remembered.variants.get(key, [])
-    _Remembered.variants[key] = [(one, members if one is text else its) for one, its in variants]
+    _Remembered.variants[key] = [(one, members if one is text else its, is_row) for one, its, is_row in variants]
     IN_COMMON.update((id(value), (value, [])) for value in members.values() if type(value) is dict)
     return members
 
