@@ -446,12 +446,12 @@ class Marks:
         if setter.locator is not None:
             return self.of(setter, setter.locator, depth, verb)
         frame: Any = sys._getframe(above)
-        at = id(frame.f_code), frame.f_lasti, on_the_way, id(setter), depth, verb, entered is None
+        at = id(frame.f_code), frame.f_lasti + on_the_way, id(setter), depth, verb, id(entered)
         seen = _SEEN.get(at)
         if seen is None and frame.f_code.co_filename.startswith(_HERE):
             while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
                 frame = frame.f_back
-            at = id(frame.f_code), frame.f_lasti, on_the_way, id(setter), depth, verb, entered is None
+            at = id(frame.f_code), frame.f_lasti + on_the_way, id(setter), depth, verb, id(entered)
             seen = _SEEN.get(at)
         key, row = seen if seen is not None else self._seen(frame, at)
         number = self._numbers.get(key)
@@ -465,11 +465,11 @@ class Marks:
 
     def _seen(self, frame: Any, at: tuple[Any, ...]) -> tuple[tuple[Any, ...], _Seen | None]:
         """What the line of a frame is known by, and what there is to know of it, where no call needs to be known."""
-        code, entered, (_, lasti, on_the_way, setter, depth, verb, _) = frame.f_code, self.entered, at
+        code, entered, (_, offset, setter, depth, verb, _) = frame.f_code, self.entered, at
         # Keyed by identity: hashing a code object costs more than all the rest. The row keeps it alive.
-        key: tuple[Any, ...] = (id(code), _begin(code, lasti) + on_the_way, setter, depth, verb)
-        if entered is not None and code.co_flags & _IN_A_FUNCTION:
-            caller, left = None if code is entered else frame.f_back, _MOST_CALLS
+        key: tuple[Any, ...] = (id(code), _begin(code, offset & ~1) + (offset & 1), setter, depth, verb)
+        if entered is not None and code is not entered and code.co_flags & _IN_A_FUNCTION:
+            caller, left = frame.f_back, _MOST_CALLS
             while caller is not None and left and (its := caller.f_code) is not entered:
                 key += (id(its), _begin(its, caller.f_lasti))
                 if not its.co_flags & _IN_A_FUNCTION:
