@@ -281,18 +281,20 @@ def _union(lower: Part, upper: Part) -> _Union:
 
 
 def _take_in(whole: Part, places: dict[Any, int], entries: list[Any], origins: list[Origins] | None) -> None:
-    values, who = whole.value, whole.origins
+    values, who, last = whole.value, whole.origins, len(whole.value)
     if origins is None or type(who) is not list:
         for entry in entries:
-            if places.setdefault(entry if type(entry) is str else strict_key(entry), len(values)) == len(values):
+            if places.setdefault(entry if type(entry) is str else strict_key(entry), last) == last:
                 values.append(entry)
+                last += 1
         return
     for entry, setter in zip(entries, origins, strict=False):
         key = entry if type(entry) is str else strict_key(entry)
-        place = places.setdefault(key, len(values))
-        if place == len(values):
+        place = places.setdefault(key, last)
+        if place == last:
             values.append(entry)
             who.append(setter)
+            last += 1
         elif who[place] != setter:
             who[place] = united(who[place], setter)
 

@@ -373,6 +373,8 @@ def _copied_list(value: list[Any], scalars: frozenset[type], convert: Any, room:
     if not room:
         raise _too_deep()
     out = value.copy()
+    if scalars.issuperset(map(type, value)):
+        return out
     for index, entry in enumerate(value):
         kind = type(entry)
         if kind in scalars:

@@ -138,11 +138,14 @@ _refuse_map = _refuse("hash_in_unique", "unique cannot take in a map", _NO_MAPS)
 _refuse_null = _refuse("undef_in_unique", "unique cannot take in null", "remove the key")
 
 
+_LIST, _CONTAINERS = {list}, {list, dict}
+
+
 def _flat(part: Part) -> Part:
     """A list without lists in it; anything else alone in a list."""
     if type(part.value) is not list:
         return listed([part], part)
-    if all(type(entry) is not list for entry in part.value):
+    if _LIST.isdisjoint(map(type, part.value)):
         return part
     return listed(_leaves(part), part)
 
@@ -164,10 +167,15 @@ def _settled(lower: Part, upper: Part) -> Part:
 
 
 def _united(lower: Part, upper: Part) -> Part:
-    above, below = _flat(upper), _flat(lower)
-    for one in (above, below):
-        _check_texts(one.value, "unique", "hash_in_unique")
-    return unite(above, below)
+    return unite(_flat_with_texts(upper), _flat_with_texts(lower))
+
+
+def _flat_with_texts(part: Part) -> Part:
+    if type(part.value) is list and _CONTAINERS.isdisjoint(map(type, part.value)):
+        return part  # nearly all lists, with one look
+    flat = _flat(part)
+    _check_texts(flat.value, "unique", "hash_in_unique")
+    return flat
 
 
 def _flat_without_maps(part: Part) -> Part:
