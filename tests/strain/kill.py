@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 from nodeattrs.keep import Saved, Store, open_store
+from tests.store_exam import settle
 
 NAMES = ("web1", "web2", "db1")
 LONGEST = 0.03
@@ -26,6 +27,7 @@ def strain(place: str, count: int, chance: random.Random) -> dict[str, Any]:
     for kill in range(count):
         saves += _killed(place, promised, chance)
         store = open_store(place)
+        settle(store)
         for name in NAMES:
             found, faults = _found(store, name, promised[name])
             bad += [f"kill {kill}: {name}: {fault}" for fault in faults]
