@@ -195,6 +195,23 @@ class TestWriters:
         assert sum(map(len, node["w"].values())) == 2 * ROUNDS
         assert node._check() == []
 
+    def test_no_step_hides_what_came_first(self, node):
+        """One thread sets a value with all steps in one subscript, where another one steps in and makes a map."""
+        keys = [f"k{number}" for number in range(30 * ROUNDS)]
+        node.default["s", "before"] = 0
+
+        def set_each() -> None:
+            for key in keys:
+                node.default["s", key] = 1
+
+        def step_in() -> None:
+            for key in keys:
+                node.default["s"][key]
+
+        together(set_each, step_in)
+        assert {1} == {*map(node["s"].__getitem__, keys)}
+        assert node._check() == []
+
     def test_no_in_place_work_is_lost(self, node):
         """Each push sees the list as the one before left it."""
         node.default["l"] = []

@@ -191,11 +191,10 @@ class ComponentTree:
         raises: NullInTheWay, TypeConflict
         """
         with self.ledger.lock:
-            if place is None or serial != self.ledger.serial:  # another thread may have come first
+            if place is None or serial != self.ledger.serial:
                 place = self.place(path)
-                if thing_of(found := below(place, step)) is not ABSENT:
-                    return found
-            return self._created(place, path, step, on_the_way)
+            found = below(place, step)  # another thread may have come first
+            return found if thing_of(found) is not ABSENT else self._created(place, path, step, on_the_way)
 
     def stepped(self, path: Path, place: Place, steps: tuple[Any, ...]) -> tuple[Path, Place]:
         """Where several level steps from *path* lead, at which *place* stands, and what stands where they lead."""
