@@ -98,6 +98,12 @@ class TestTheClaim:
         assert (claim.origin.kind, claim.origin.name) == ("recipe", "apache2::default")
         assert claim.origin.place == said.at["port"] == "cookbooks/a.py:3"
 
+    @pytest.mark.parametrize("asked", ["node.origin_here()", "node.origin_here(column=False)"])
+    def test_who_asks_where_it_stands_is_told_the_line_that_asks(self, said, asked):
+        """And not the line that called for it."""
+        said.run("recipe", "x", f"def ask():\n    return {asked}  #: asked\n\nnode.default['at'] = str(ask())\n")
+        assert said.node["at"] == f"{said.at['asked']} (recipe x)"
+
     @pytest.mark.parametrize(
         ("source", "component", "slot"),
         [

@@ -492,5 +492,5 @@ _PLAIN = (Attributes, MapView, ListView, Writer, ListWriter)
 def noted_here(node: Attributes) -> Callable[[], Origin]:
     """As `node.origin_here()`, looked up when it is asked."""
     marks = node._ledger.marks
-    number = marks.here(0, above=4)  # its frame, this one, and two that run what is included
+    number = marks.here(0, above=3)  # its frame, this one, and one that calls it
     return lambda: marks[number].locator.at(())
