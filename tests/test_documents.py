@@ -224,6 +224,12 @@ class TestYaml:
 
         assert json.dumps(yaml.safe_load(text)) == json.dumps(seen)
 
+    def test_of_several_maps_in_one_merge_key_the_first_wins_whatever_pyyaml_is_there(self):
+        """PyYAML 6.0.4 takes the last, for keys of more than one letter; YAML says otherwise, and so did all before."""
+        text = "a: &a {port: 1, p: 1}\nb: &b {port: 2, p: 2}\nc: {<<: [*a, *b]}\nd: {<<: *a, <<: *b}"
+        tree = parse(text, "f.yaml", "yaml").tree
+        assert (tree["c"], tree["d"]) == ({"port": 1, "p": 1}, {"port": 2, "p": 2})
+
     def test_what_an_alias_repeats_is_separate_data(self):
         """
         Changing one place does not change the other.
