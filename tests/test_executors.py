@@ -1,9 +1,12 @@
 """Who does the work of a fleet is a word, and what a fleet makes of workers that go away."""
 
 import gc
+import os
+import subprocess
 import sys
 import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +55,39 @@ class TestWords:
 
         with pytest.raises(MissingExtra, match=r"nodeattrs\[dask\]"), opened("dask:tcp://127.0.0.1:1"):
             pass
+
+
+COPIES = """\
+import sys, threading
+from nodeattrs.runs.batches import each
+from nodeattrs.runs.executors import Workers, opened
+from tests.test_executors import is_a_copy
+
+if __name__ == "__main__":  # a process that begins anew reads it, too
+    sys.mark_of_the_parent = True
+    if "thread" in sys.argv:
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    with opened("process", 2) as workers:
+        print({*each(is_a_copy, range(4), executor=Workers(jobs=2) if "library" in sys.argv else workers)})
+"""
+
+
+def is_a_copy(_):
+    return hasattr(sys, "mark_of_the_parent")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes begin anew")
+class TestCopies:
+    @pytest.mark.parametrize(
+        ("what", "told"), [("command", "{True}"), ("library", "{False}"), ("thread", "{False}")], ids=lambda one: one
+    )
+    def test_processes_are_copies_only_where_nothing_is_shared(self, tmp_path, what, told):
+        """Who asks the library may have a store open; of another thread a copy would have nothing but its locks."""
+        (tmp_path / "program.py").write_text(COPIES)
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        command = [sys.executable, "program.py", what]
+        said = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert said.stdout.strip() == told
 
 
 class TestSizes:

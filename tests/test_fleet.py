@@ -195,6 +195,62 @@ def wait_until(is_so, seconds=20):
         time.sleep(0.05)
 
 
+LEAVES_OPEN = """\
+import atexit, sys
+from pathlib import Path
+left = open(f"{node.name}.left", "w")
+left.write("written")
+sys.left = [*getattr(sys, "left", ()), left]
+atexit.register(Path(f"{node.name}.late").touch)
+"""
+
+LOADED = """\
+import sys
+from pathlib import Path
+from nodeattrs.runs.fleet import Fleet, _get_ready, _NEEDED, _some, _Work
+from nodeattrs.texts.fast_json import expect
+from tests.benchmarks.fleet import example
+
+folder, is_ready = sys.argv[1], "ready" in sys.argv
+place = str(example(Path(folder)))
+work = _Work(Fleet(place, f"{folder}/nodes.db", f"{place}/facts", run_list=("role[web]",)))
+if is_ready:
+    _get_ready(work)
+before = {*sys.modules}
+expect(1_000_000_000)  # as with many nodes
+assert [] == [one.error for _ in range(3) for one in _some(work, ["web1"]) if one.error]
+new = {name for name in sys.modules if name.startswith("nodeattrs.") and name not in before}
+words = "nodeattrs.keep.search", "nodeattrs.adapters.chef.", "nodeattrs.texts.toml_"  # that recipes of the example use
+print(sorted(one for one in new if not one.startswith(words)) if is_ready else sorted({*_NEEDED} - new))
+"""
+
+
+class TestCopies:
+    """Processes that `fleet resolve` begins as copies of its own, on Linux."""
+
+    def test_their_stores_are_closed(self, fleet, tmp_path):
+        """What they have written is in the file, and not in one beside it that nobody would copy."""
+        said = process(("fleet", "resolve", *words("--jobs", "2")))
+        assert said.stdout.endswith("12 nodes, 1 failed\n"), said
+        assert [] == list(tmp_path.glob("nodes.db-*"))
+
+    def test_what_programs_leave_open_is_written_and_what_they_want_at_the_end_is_done(self, fleet, tmp_path):
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(LEAVES_OPEN)
+        said = process(("fleet", "resolve", *words("--jobs", "2")))
+        assert said.stdout.endswith("12 nodes, 0 failed\n"), said
+        assert dict.fromkeys(NAMES, "written") == {file.stem: file.read_text() for file in tmp_path.glob("*.left")}
+        assert sorted(NAMES) == sorted(file.stem for file in tmp_path.glob("*.late"))
+
+    def test_they_begin_with_what_each_node_needs(self, tmp_path):
+        """Each room that is named is one that a node of the example would load, and none is left to load."""
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        for how in ("ready", "bare"):
+            (folder := tmp_path / how).mkdir()
+            command = [sys.executable, "-c", LOADED, str(folder), how]
+            said = subprocess.run(command, env=environment, text=True, capture_output=True, check=True)
+            assert "[]\n" == said.stdout, how
+
+
 class TestStopping:
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_no_other_node_is_begun(self, fleet, jobs):

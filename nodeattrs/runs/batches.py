@@ -6,13 +6,16 @@ worker does around each batch. It does not know what the work is.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
+from io import IOBase
 from itertools import chain, islice
 from types import FrameType
 
@@ -51,6 +54,10 @@ _T = TypeVar("_T")
 _Submit = Callable[..., "Future[_Done]"]
 
 
+def _nothing() -> None:
+    """What is called where nobody has anything to do."""
+
+
 def jobs_for(count: int) -> int:
     """How many processes so many nodes are worth: few are done before a process has begun."""
     return 1 if count < 2 * BATCH else processors()
@@ -70,11 +77,15 @@ def through(
     in_order: bool = False,
     stopping: Callable[[], bool] | None = None,
     repository: Packed | None = None,
+    ready: Callable[[], None] = _nothing,
+    ending: Callable[[], None] = _nothing,
 ) -> Iterator[_T]:
     """What *some* gives for the names, one for each, on any number of processes; the words are those of `resolve`.
 
     some:   is given names as long as there are any, and nobody has stopped; what it gives may come later, and in their
             order. It can be sent to another process, and so can what it gives
+    ready:  called before processes begin as copies of this one: what it loads they have
+    ending: called in each of these before it ends
     raises: FleetError, where a worker died
     """
     stopping = stopping or (lambda: False)
@@ -96,7 +107,10 @@ def through(
         yield from some(_until(stopping, chain(first, waiting)))
         return
     sizes = Sizes(min(TOGETHER, math.ceil(len(first) / jobs)) or 1)
-    with _pool(jobs, stopping) as (submit_to, asked):
+    is_copied = workers.copied and _is_alone()
+    if is_copied:
+        ready()
+    with _pool(jobs, stopping, is_copied, ending) as (submit_to, asked):
         yield from _sent(
             partial(submit_to, _resolved, task, None), chain(first, waiting), workers, sizes, in_order, asked
         )
@@ -195,15 +209,28 @@ def _loss(error: Exception, workers: Workers) -> FleetError:
     return FleetError(f"{message}; {_KEPT}", kind=kind, hint=hint)
 
 
+def _is_alone() -> bool:
+    """Whether a copy of this process would have all of it: other threads would be missing, with what they hold.
+
+    Elsewhere than on Linux nobody says how many there are, and libraries of the system take no copies.
+    """
+    try:
+        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
 @contextmanager
-def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
+def _pool(
+    jobs: int, stopping: Callable[[], bool], is_copied: bool, ending: Callable[[], None]
+) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
     """The way to processes of our own, and *stopping*, which reaches them too."""
     # Imported here: a few nodes need no processes, and these modules take a while.
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    # Not by forking: connections of this process are nothing to share.
-    context = multiprocessing.get_context("spawn")
+    # Connections of this process are nothing to share, so that they are copies only where somebody says so.
+    context = multiprocessing.get_context("fork" if is_copied else "spawn")
     stop = context.RawValue("b", 0)
 
     def asked() -> bool:
@@ -211,10 +238,10 @@ def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Ca
             stop.value = 1
         return bool(stop.value)
 
-    pool = ProcessPoolExecutor(jobs, context, _begin, (stop,))
+    pool = ProcessPoolExecutor(jobs, context, _begin, (stop, is_copied, ending))
 
     def submit(*words: Any) -> Future[_Done]:
-        with _not_interrupted():  # it may start a process
+        with _not_interrupted(is_copied):  # it may start a process
             return pool.submit(*words)
 
     try:
@@ -225,16 +252,17 @@ def _pool(jobs: int, stopping: Callable[[], bool]) -> Iterator[tuple[_Submit, Ca
 
 
 @contextmanager
-def _not_interrupted() -> Iterator[None]:
+def _not_interrupted(is_copied: bool) -> Iterator[None]:
     """Ctrl-C reaches processes that begin meanwhile when they are ready for it, and this one at the end."""
     import signal  # who runs a few nodes in this process has no use for it
 
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from multiprocessing.resource_tracker import ensure_running
+    if not is_copied:  # copies have nothing to keep track of
+        from multiprocessing.resource_tracker import ensure_running
 
-    ensure_running()  # it would undo what follows
+        ensure_running()  # it would undo what follows
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -276,15 +304,44 @@ class _Stop:
     at_work = False
 
 
-def _begin(stop: Any) -> None:
+def _begin(stop: Any, is_copied: bool, ending: Callable[[], None]) -> None:
     import signal
     import threading
 
+    if is_copied:
+        from multiprocessing.util import Finalize
+
+        Finalize(None, _end, (ending, _open_files()), exitpriority=0)
+        if sys.version_info < _HAVE_EXITS:
+            atexit._clear()  # what came along is to be done where it comes from
+        gc.freeze()  # and is nothing to look through
     threading.Thread(target=_end_with_the_fleet, daemon=True).start()
     _Stop.by_the_fleet = stop
     signal.signal(signal.SIGINT, _interrupted)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _end(ending: Callable[[], None], came_along: set[str]) -> None:
+    """Do what other processes do at their end, which a copy does not come to: what programs have left open is written,
+    and what they wanted to have done at the end is done.
+    """
+    ending()
+    if sys.version_info < _HAVE_EXITS:
+        atexit._run_exitfuncs()
+    if _open_files() - came_along:
+        for one in gc.get_objects():
+            if issubclass(type(one), IOBase) and not one.closed:
+                with suppress(OSError, ValueError):
+                    one.flush()
+
+
+_HAVE_EXITS = (3, 13)
+"""From this version of Python on copies do at their end what was given to `atexit`."""
+
+
+def _open_files() -> set[str]:
+    return {*os.listdir("/proc/self/fd")}
 
 
 def _end_with_the_fleet() -> None:

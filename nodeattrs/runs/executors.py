@@ -47,6 +47,7 @@ class Workers:
 
     executor:  None are processes of our own
     jobs:      how many of these; None leaves it open
+    copied:    they may begin as copies of this process: no store is open here, nor anything else that they would share
     share:     makes of what all batches need something that may be an argument of each, and is sent to a worker once
     width:     how many batches can run at once, as far as that is known; 0 where nobody is there
     elsewhere: on other machines, or nobody knows where: their files need not be those of this one
@@ -56,6 +57,7 @@ class Workers:
 
     executor: Executor | None = None
     jobs: int | None = None
+    copied: bool = False
     share: Callable[[Any], Any] = lambda thing: thing
     width: Callable[[], int] = lambda: 1
     elsewhere: bool = False
@@ -67,12 +69,14 @@ class Workers:
 def opened(word: str, jobs: int | None = None) -> Iterator[Workers]:
     """The workers that a word names: process, thread, dask:ADDRESS, or MODULE:CALLABLE, which makes an executor.
 
+    Who asks for processes has nothing open that they would share, such as a store: they may begin as copies.
+
     jobs:   how many processes or threads
     raises: BadArgument, MissingExtra; FleetError, where a cluster does not answer
     """
     kind, _, rest = word.partition(":")
     if word == "process":
-        yield Workers(jobs=jobs)
+        yield Workers(jobs=jobs, copied=True)
     elif jobs is not None and word != "thread":
         raise BadArgument(f"{word} has its own number of workers", hint="--jobs is about process and thread")
     elif kind == "dask" and rest:

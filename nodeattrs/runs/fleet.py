@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 
 from nodeattrs.core.claim import Origin
@@ -202,6 +203,8 @@ def resolve(
             in_order=in_order,
             stopping=stopping,
             repository=repository,
+            ready=partial(_get_ready, work),
+            ending=partial(_close, work),
         ):
             yield outcome
             refused = refused + 1 if outcome.code and outcome.code == _code_of_stores() else 0
@@ -212,8 +215,7 @@ def resolve(
                     hint="what was saved is kept; see whether the store is there, and go on",
                 )
     finally:
-        with suppress(NodeattrsError):  # reported for each node
-            _close(work)
+        _close(work)
 
 
 # --- in a worker --------------------------------------------------------------------
@@ -424,7 +426,33 @@ def _worker(work: _Work) -> _Worker:
 
 _OPENING = Lock()
 
+_NEEDED = (
+    "nodeattrs.adapters.hiera.control",
+    "nodeattrs.adapters.hiera.ruby_yaml",
+    "nodeattrs.adapters.hiera.scope",
+    "nodeattrs.keep.stores.saving",
+    "nodeattrs.node.alike",
+    "nodeattrs.node.kept_causes",
+    "nodeattrs.node.restoring",
+    "nodeattrs.node.snapshots",
+    "nodeattrs.recipe",
+    "nodeattrs.texts.flow",
+    "nodeattrs.texts.json_text",
+    "nodeattrs.texts.recurring",
+    "nodeattrs.texts.yaml_text",
+)
+"""What nodes of most repositories need, and is loaded when the first one does."""
+
+
+def _get_ready(work: _Work) -> None:
+    """Load what workers need that begin as copies of this process. No code of the repository runs."""
+    for name in _NEEDED:
+        import_module(name)
+    with suppress(NodeattrsError):  # reported for each node
+        _worker(work)
+
 
 def _close(work: _Work) -> None:
     if _opened.cache_info().currsize:
-        _worker(work).store.close()
+        with suppress(NodeattrsError):  # reported for each node
+            _worker(work).store.close()

@@ -26,6 +26,7 @@ from nodeattrs.runs import Repository
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.stacks import leaves_of
 from nodeattrs.runs.cookbooks import Cookbook, attribute_files
+from nodeattrs.runs.executors import opened
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.fleet import Fleet, resolve
 from nodeattrs.runs.run import Run, run_node
@@ -230,9 +231,9 @@ def fleet_figures(folder: Path) -> Iterator[Figure]:
         fleet = Fleet(place, str(folder / f"fleet{jobs}.db"), str(facts))
         for title in ("the first run", "", "a run in which nothing changes"):
             began = time.perf_counter()
-            failed = [
-                one.error for one in resolve(fleet, [f"n{number}" for number in range(SAMPLE)], jobs=jobs) if one.error
-            ]
+            with opened("process", jobs) as workers:
+                outcomes = resolve(fleet, [f"n{number}" for number in range(SAMPLE)], executor=workers)
+                failed = [one.error for one in outcomes if one.error]
             if failed:
                 raise AssertionError(failed[0])
             rate = SAMPLE / (time.perf_counter() - began)
