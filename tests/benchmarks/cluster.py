@@ -51,7 +51,7 @@ def cluster_figures(rounds: int) -> Iterator[Figure]:
         dask, own, sqlite = (found[number] for found in rates.values())
         yield Figure(f"{title}: time on Dask", own / dask, "times", BAR, "our own processes")
         if not number:
-            yield Figure("the first run: time on PostgreSQL", sqlite / own, "times", 1.1, "SQLite, our own processes")
+            yield Figure("the first run: time on PostgreSQL", sqlite / own, "times", of="SQLite, our own processes")
 
 
 def _rates(fleet: Fleet, workers: Workers) -> tuple[float, float]:
