@@ -59,6 +59,7 @@ class TestWords:
 
 COPIES = """\
 import sys, threading
+from nodeattrs.keep import Saved, open_store
 from nodeattrs.runs.batches import each
 from nodeattrs.runs.executors import Workers, opened
 from tests.test_executors import is_a_copy
@@ -67,6 +68,10 @@ if __name__ == "__main__":  # a process that begins anew reads it, too
     sys.mark_of_the_parent = True
     if "thread" in sys.argv:
         threading.Thread(target=threading.Event().wait, daemon=True).start()
+    store = open_store("nodes.db")
+    store.save(Saved("web1", {"name": "web1"}, {}))
+    if "store" not in sys.argv:
+        store.close()
     with opened("process", 2) as workers:
         print({*each(is_a_copy, range(4), executor=Workers(jobs=2) if "library" in sys.argv else workers)})
 """
@@ -79,10 +84,10 @@ def is_a_copy(_):
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes begin anew")
 class TestCopies:
     @pytest.mark.parametrize(
-        ("what", "told"), [("command", "{True}"), ("library", "{False}"), ("thread", "{False}")], ids=lambda one: one
+        ("what", "told"), [("command", "{True}"), ("library", "{False}"), ("thread", "{False}"), ("store", "{False}")]
     )
     def test_processes_are_copies_only_where_nothing_is_shared(self, tmp_path, what, told):
-        """Who asks the library may have a store open; of another thread a copy would have nothing but its locks."""
+        """Who asks the library may have whatever open; of another thread a copy would have its locks and no more."""
         (tmp_path / "program.py").write_text(COPIES)
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         command = [sys.executable, "program.py", what]

@@ -21,6 +21,7 @@ from types import FrameType
 
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
+from nodeattrs.keep.stores import may_be_copied
 from nodeattrs.locks import Lock
 from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
@@ -210,12 +211,13 @@ def _loss(error: Exception, workers: Workers) -> FleetError:
 
 
 def _is_alone() -> bool:
-    """Whether a copy of this process would have all of it: other threads would be missing, with what they hold.
+    """Whether a copy of this process would have all of it: other threads would be missing, with what they hold, and
+    locks of a store are nothing to copy.
 
-    Elsewhere than on Linux nobody says how many there are, and libraries of the system take no copies.
+    Elsewhere than on Linux nobody says how many threads there are, and libraries of the system take no copies.
     """
     try:
-        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1
+        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1 and may_be_copied()
     except OSError:
         return False
 

@@ -47,7 +47,7 @@ class Workers:
 
     executor:  None are processes of our own
     jobs:      how many of these; None leaves it open
-    copied:    they may begin as copies of this process: no store is open here, nor anything else that they would share
+    copied:    they may begin as copies of this process: nothing is open here that they would share, such as a socket
     share:     makes of what all batches need something that may be an argument of each, and is sent to a worker once
     width:     how many batches can run at once, as far as that is known; 0 where nobody is there
     elsewhere: on other machines, or nobody knows where: their files need not be those of this one
@@ -69,7 +69,7 @@ class Workers:
 def opened(word: str, jobs: int | None = None) -> Iterator[Workers]:
     """The workers that a word names: process, thread, dask:ADDRESS, or MODULE:CALLABLE, which makes an executor.
 
-    Who asks for processes has nothing open that they would share, such as a store: they may begin as copies.
+    Who asks for processes has nothing open that they would share, such as a socket: they may begin as copies.
 
     jobs:   how many processes or threads
     raises: BadArgument, MissingExtra; FleetError, where a cluster does not answer

@@ -6,6 +6,7 @@ Each kind of store is a module, and is imported when it is asked for: another ma
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 
 from nodeattrs.core.borders import A_PATH, taking
@@ -38,6 +39,12 @@ def open_store(place: str | os.PathLike[str]) -> Store:
             hint=f"known are {', '.join(f'{known}://' for known in sorted(_SCHEMES))} and the path of a directory",
         )
     return _SCHEMES[scheme](rest)
+
+
+def may_be_copied() -> bool:
+    """Whether a copy of this process would harm no store that is open here."""
+    sqlite = sys.modules.get(f"{__name__}.sqlite")  # nobody has one open who never asked for one
+    return sqlite is None or not sqlite.is_open()
 
 
 def _files(directory: str) -> Store:
