@@ -97,6 +97,16 @@ class TestBudget:
         assert 1 == main([*words, "--budget", "valeus=7"])
         assert ", ".join(NAMES) in capsys.readouterr().err
 
+    @pytest.mark.parametrize("action", ["merge", "explain", "check", "pack"])
+    def test_the_settings_limit_each_command(self, tmp_path, capsys, monkeypatch, action):
+        """Whether it can write its answer in several formats, or not."""
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "c.yaml").write_text("#cloud-config\na: 1\n")
+        (tmp_path / "nodeattrs.toml").write_text("[limits]\nsteps = 3\n")
+
+        assert 1 == main(["cloud-config", action, "c.yaml"])
+        assert "more than 3 steps" in "".join(capsys.readouterr())
+
     def test_the_settings_limit_what_a_check_reads(self, tmp_path, capsys):
         """Of the repository that is looked at; settings that cannot be read are a finding."""
         (tmp_path / "roles").mkdir()

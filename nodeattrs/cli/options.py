@@ -347,7 +347,7 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     named = getattr(options, "repo", None) or os.environ.get("NODEATTRS_REPO")
     folder = named or nearest(SETTINGS_FILE)
     file = os.path.join(folder or "", SETTINGS_FILE)
-    if folder is None or not hasattr(options, "format") or not os.path.lexists(file) or not (named or is_ours(file)):
+    if folder is None or not hasattr(options, "budget") or not os.path.lexists(file) or not (named or is_ours(file)):
         return {}
     # Who uses no settings is kept waiting for no more than their judgement.
     from pathlib import Path
