@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from nodeattrs.adapters.cloudinit import merge
+from nodeattrs.adapters.cloudinit import merge, steps
+from nodeattrs.core import part
 from nodeattrs.core.tree import ABSENT
+from tests.effort import examples
 
 
 def config(body: str, how: str = "") -> str:
@@ -64,6 +71,61 @@ class TestChanges:
         assert [("deleted", 1, False)] == [
             (told["action"], told["old"], "new" in told) for told in (one.to_dict() for one in second.changes)
         ]
+
+
+_VALUES = st.recursive(
+    st.sampled_from(["x", "xy", 1, None]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
+)
+_HOW = st.sampled_from(
+    [
+        "",
+        "dict(replace,recurse_dict)",
+        "dict(recurse_dict,recurse_list,allow_delete)+list(append)",
+        "dict(recurse_dict,recurse_list)+list(no_replace,recurse_dict,recurse_list)+str(append)",
+        "dict(recurse_dict,recurse_list,recurse_str)+list(replace,recurse_dict)+str(append)",
+    ]
+)
+_PARTS = st.lists(
+    st.tuples(st.dictionaries(st.sampled_from("ab"), _VALUES, min_size=1, max_size=2), _HOW), min_size=1, max_size=6
+)
+_PATCHES = st.lists(st.sampled_from(["add /a [1]", "add /b {}", "remove /a -", "replace /a {c:\xa01}"]), max_size=2)
+
+
+class TestWhatIsLookedAt:
+    """Of the result before and after a part only what it touches is kept: whole results would take the square."""
+
+    @settings(max_examples=examples(300))
+    @given(parts=_PARTS, patches=_PATCHES, turn=st.integers(0, 6))
+    def test_it_is_what_whole_results_differ_in(self, parts, patches, turn):
+        """However small maps are that grow in place."""
+        bodies = [config(yaml.safe_dump(body), how) for body, how in parts]
+        bodies.insert(turn, "#cloud-config-jsonp\n" + json.dumps([_patch(*one.split(" ")) for one in patches]))
+        with pytest.MonkeyPatch.context() as patching:
+            patching.setattr(part, "FEW", 0)
+            merged = merge(bodies)
+            found = [one.changes for one in merged.changes()]
+        assert found == [tuple(_whole(one)) for one in merged.steps]
+
+    def test_a_map_in_a_list_that_many_parts_add_to_is_what_it_was_at_each(self):
+        """It grows in place once it is large, in the list before as in the list after."""
+        how = "dict(recurse_list)+list(recurse_dict)"
+        merged = merge([config(f"a: [{{k{number}: 0}}]", how) for number in range(20)])
+        found = [(one.action, len(one.new[0])) for _, _, (one,) in merged.changes()]
+        assert found == [("set", 1), *(("replaced", number) for number in range(2, 21))]
+
+
+def _patch(op: str, path: str, value: str) -> dict[str, Any]:
+    return {"op": op, "path": path, "value": yaml.safe_load(value)}
+
+
+def _whole(step: steps.Joining) -> Iterator[steps.Change]:
+    """What a part changed, by two results that nobody else has."""
+    before, after = step.before.value, step.after.value
+    yield from steps._differences(before, after, (), step.laid and step.policy and (step.policy, step.laid.value))
+    if step.laid is not None:
+        yield from steps._dropped(step.laid.value, before, after, ())
 
 
 class TestText:

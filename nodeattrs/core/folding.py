@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import GROWN, Grown, Part, unite
+from nodeattrs.core.part import GROWN, Grown, GrownMaps, Part, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -349,6 +349,18 @@ class Folding:
         for step in self.steps:
             yield again.result, step
             again._again(step, step.part)
+
+    def results(self) -> Iterator[Part]:
+        """What lies there before the first step, and after each; it may not be kept: its maps grow with the next step.
+
+        cost: that of what is laid, and of the lists that it joins
+        """
+        again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
+        again._grown = GrownMaps()
+        yield again.result
+        for step in self.steps:
+            again._again(step, step.part)
+            yield again.result
 
     def located(self) -> Part:
         """The result once more, its origins saying where in its own tree each source has it (`At`).

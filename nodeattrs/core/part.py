@@ -409,6 +409,20 @@ class Grown:
             GROWN.reset(token)
 
 
+class GrownMaps(Grown):
+    """Maps alone: a list that somebody was shown stays as it is, but for maps in it."""
+
+    __slots__ = ()
+
+    def concat(self, first: Part, second: Part) -> Part:
+        """As without growing."""
+        return _concat(first, second)
+
+    def unite(self, lower: Part, upper: Part) -> Part:
+        """As without growing."""
+        return _united(lower, upper)
+
+
 class Recalled:
     """Lists that unite step by step in place, for whoever keeps what each was before its last few steps.
 

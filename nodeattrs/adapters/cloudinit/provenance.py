@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from nodeattrs.adapters.cloudinit.parts import JSONP, measured
-from nodeattrs.adapters.cloudinit.steps import PartReport, Row, steps_of
+from nodeattrs.adapters.cloudinit.steps import PartReport, Row
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
 from nodeattrs.core.origins import origins_at, wholes
@@ -48,7 +48,7 @@ class Provenance:
         """What each part did to the result so far, part by part."""
         from nodeattrs.adapters.cloudinit.steps import changes_of
 
-        return changes_of(steps_of(self.rows))
+        return changes_of(self.rows)
 
     def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
         """Everyone who set what stands at *path*: file and line; nobody where nothing stands."""

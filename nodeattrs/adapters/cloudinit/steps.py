@@ -17,7 +17,7 @@ from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
 from nodeattrs.core.origins import renumbered
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import Meet, Policy
+from nodeattrs.core.policy import Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.lazily import regexp
@@ -202,25 +202,62 @@ class Change(NamedTuple):
 
 
 class PartChanges(NamedTuple):
-    """All that one part changed, in the order of the result; what it set in vain comes last."""
+    """All that one part changed, in the order in which it says it; what it set in vain comes last."""
 
     number: int
     filename: str
     changes: tuple[Change, ...]
 
 
-def changes_of(steps: Iterable[Joining]) -> Iterator[PartChanges]:
-    """The difference that each meeting made. raises: TooMuch, where they hold too many entries together"""
+def changes_of(rows: Iterable[Row]) -> Iterator[PartChanges]:
+    """The difference that each meeting made. raises: TooMuch, where they hold too many entries together
+
+    cost: that of what joins, and of the values that it meets; of a patch that of the result
+    """
     budget = Budget("the changes of all parts")
-    for step in steps:
-        before, after = step.before.value, step.after.value
-        met = None if step.laid is None or step.policy is None else (step.policy, step.laid.value)
-        found = list(_differences(before, after, (), met))
-        if step.laid is not None:
-            found += _dropped(step.laid.value, before, after, ())
-        for change in found:
-            budget.values(sum(len(one) for one in (change.old, change.new) if isinstance(one, (dict, list))))
-        yield PartChanges(step.number, step.filename, tuple(found))
+    for row in rows:
+        results = row.folding.results()
+        last = next(results).value
+        for joining in row.joinings:
+            met = None if joining.laid is None or joining.policy is None else (joining.policy, joining.laid.value)
+            before = last if met is None else _touched(last, *met, last)
+            last = [last, *(one.value for one in islice(results, joining.steps))][-1]
+            after = last if met is None else _touched(last, *met, before)
+            found = list(_differences(before, after, (), met))
+            if joining.laid is not None:
+                found += _dropped(joining.laid.value, before, after, ())
+            for change in found:
+                budget.values(sum(len(one) for one in (change.old, change.new) if isinstance(one, (dict, list))))
+            changes = (one._replace(old=_apart(one.old), new=_apart(one.new)) for one in found)
+            yield PartChanges(joining.number, joining.filename, tuple(changes))
+
+
+def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
+    """Of a value that much on which a part has something to say: of maps that meet the entries that it names.
+
+    before: what it meets, which decides how
+    """
+    verdict = policy.verdict(type(before), type(given))
+    if type(verdict) is not Meet or not isinstance(value, dict):
+        return value if isinstance(verdict, Rule) else _apart(value)  # a handler may go on with what is in it
+    inner = verdict.policy
+    return {
+        key: _touched(value[key], inner.at(key), one, before.get(key, ABSENT))  # type: ignore[union-attr]
+        for key, one in given.items()
+        if key in value
+    }
+
+
+def _apart(value: Any) -> Any:
+    """A value that stays as it is: maps in it may grow."""
+    if type(value) is dict:
+        return {key: _apart(inner) for key, inner in value.items()}
+    if type(value) is list and not _CONTAINERS.isdisjoint(map(type, value)):
+        return [_apart(inner) for inner in value]
+    return value
+
+
+_CONTAINERS = {dict, list}
 
 
 def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | None = None) -> Iterator[Change]:
@@ -230,10 +267,8 @@ def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | 
     verdict = None if met is None else met[0].verdict(type(before), type(met[1]))
     if met is not None and type(verdict) is Meet and isinstance(after, dict):
         given, policy = met[1], verdict.policy
-        there = [key for key in before if key in given] if len(given) > 1 else []
-        keys = dict.fromkeys((*there, *given))
         inner = {key: (policy.at(key), given[key]) for key in given}  # type: ignore[union-attr]
-        yield from _entries(before, after, path, keys, inner)
+        yield from _entries(before, after, path, given, inner)
     elif isinstance(before, dict) and isinstance(after, dict):
         if not same(before, after):
             yield from _entries(before, after, path, dict.fromkeys((*after, *before)), {})
