@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -439,6 +440,29 @@ class TestWhoRunsIt:
         gc.collect()
 
         assert _is_gone(ruby)
+
+    def test_it_ends_with_the_workers_of_a_fleet_and_so_does_what_it_has_started(self, tmp_path):
+        """Those that begin as copies end at once, and have to see to it before."""
+        started = "Process.detach(spawn('sleep 600', out: File::NULL, err: File::NULL)).pid"
+        code = f"File.write(\"child-#{{{started}}}\", '')\n"
+        files = {
+            DEFAULT: code,
+            "cookbooks/app/recipes/default.py": "",
+            "cookbooks/app/metadata.json": '{"name": "app", "version": "1.0.0"}',
+            "nodeattrs.toml": "",
+            **{f"nodes/n{number}.json": f'{{"name": "n{number}", "run_list": ["app"]}}' for number in range(20)},
+            **{f"facts/n{number}.json": '{"platform": "debian"}' for number in range(20)},
+        }
+        repository(tmp_path, files)
+        words = f"fleet resolve --repo {tmp_path} --facts {tmp_path}/facts --store {tmp_path}/n.db --jobs 2 --ruby"
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        command = [sys.executable, "-m", "nodeattrs", *words.split()]
+        said = subprocess.run(command, env=environment, text=True, capture_output=True)
+
+        assert "20 nodes, 0 failed\n" in said.stdout, said
+        children = [int(file.name.partition("-")[2]) for file in tmp_path.glob("child-*")]
+        assert len(children) == 20
+        assert all(map(_is_gone, children))
 
 
 def _attributes(name, came, log):

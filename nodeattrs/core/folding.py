@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import GROWN, Grown, GrownMaps, Part, unite
+from nodeattrs.core.part import GROWN, Grown, Part, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
@@ -356,7 +356,7 @@ class Folding:
         cost: that of what is laid, and of the lists that it joins
         """
         again = Folding(from_top=self.from_top, opening=self.opening, start=self.start)
-        again._grown = GrownMaps()
+        again._grown = Grown(lists=False)
         yield again.result
         for step in self.steps:
             again._again(step, step.part)

@@ -222,7 +222,7 @@ _MOST = 64
 def concat(first: Part, second: Part) -> Part:
     """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
     grown = GROWN.get()
-    return _concat(first, second) if grown is None else grown.concat(first, second)
+    return grown.concat(first, second) if grown is not None and grown.lists else _concat(first, second)
 
 
 def _concat(first: Part, second: Part) -> Part:
@@ -252,7 +252,7 @@ def unite(lower: Part, upper: Part) -> Part:
     source: Ruby's `Array#|`, semantics of Chef's merge inside a level
     """
     grown = GROWN.get()
-    return _united(lower, upper) if grown is None else grown.unite(lower, upper)
+    return grown.unite(lower, upper) if grown is not None and grown.lists else _united(lower, upper)
 
 
 def _united(lower: Part, upper: Part) -> Part:
@@ -314,11 +314,15 @@ def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:
 
 
 class Grown:
-    """Lists and maps made for one result that nobody else has yet: the next step goes on with them in place."""
+    """Lists and maps made for one result that nobody else has yet: the next step goes on with them in place.
 
-    __slots__ = ("_lists", "_maps", "_undo", "_unions")
+    lists: False leaves lists as they are, for somebody who has been shown them
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_lists", "_maps", "_undo", "_unions", "lists")
+
+    def __init__(self, lists: bool = True) -> None:
+        self.lists = lists
         self._lists: dict[int, Part] = {}
         self._unions: dict[int, _Union] = {}
         self._maps: dict[int, tuple[dict[Any, Any], Origins]] = {}
@@ -407,20 +411,6 @@ class Grown:
         finally:
             self._undo.clear()
             GROWN.reset(token)
-
-
-class GrownMaps(Grown):
-    """Maps alone: a list that somebody was shown stays as it is, but for maps in it."""
-
-    __slots__ = ()
-
-    def concat(self, first: Part, second: Part) -> Part:
-        """As without growing."""
-        return _concat(first, second)
-
-    def unite(self, lower: Part, upper: Part) -> Part:
-        """As without growing."""
-        return _united(lower, upper)
 
 
 class Recalled:

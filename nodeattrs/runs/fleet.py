@@ -10,6 +10,7 @@ hands in who makes it. Who the workers are is known to `executors`, how a reposi
 from __future__ import annotations
 
 import os
+import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -204,7 +205,7 @@ def resolve(
             stopping=stopping,
             repository=repository,
             ready=partial(_get_ready, work),
-            ending=partial(_close, work),
+            ending=partial(_end, work),
         ):
             yield outcome
             refused = refused + 1 if outcome.code and outcome.code == _code_of_stores() else 0
@@ -450,6 +451,13 @@ def _get_ready(work: _Work) -> None:
         import_module(name)
     with suppress(NodeattrsError):  # reported for each node
         _worker(work)
+
+
+def _end(work: _Work) -> None:
+    """What has begun in a worker ends with it."""
+    _close(work)
+    if (ruby := sys.modules.get("nodeattrs.runs.ruby_files")) is not None:  # a node has asked for it
+        ruby.KEPT.end()
 
 
 def _close(work: _Work) -> None:

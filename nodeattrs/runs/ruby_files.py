@@ -101,6 +101,11 @@ class _Kept(local):
     def __init__(self) -> None:
         self.helpers: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
 
+    def end(self) -> None:
+        """End those of this thread, for a process that ends at once."""
+        for helper in [*self.helpers.values()]:
+            helper.close()
+
 
 KEPT = _Kept()
 
