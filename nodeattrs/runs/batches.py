@@ -110,6 +110,7 @@ def through(
     sizes = Sizes(min(TOGETHER, math.ceil(len(first) / jobs)) or 1)
     is_copied = workers.copied and _is_alone()
     if is_copied:
+        expect(len(first) * _TEXT)
         ready()
     with _pool(jobs, stopping, is_copied, ending) as (submit_to, asked):
         yield from _sent(

@@ -428,6 +428,7 @@ def _worker(work: _Work) -> _Worker:
 _OPENING = Lock()
 
 _NEEDED = (
+    "hashlib",
     "nodeattrs.adapters.hiera.control",
     "nodeattrs.adapters.hiera.ruby_yaml",
     "nodeattrs.adapters.hiera.scope",
