@@ -198,10 +198,11 @@ def wait_until(is_so, seconds=20):
 LEAVES_OPEN = """\
 import atexit, sys
 from pathlib import Path
-left = open(f"{node.name}.left", "w")
-left.write("written")
-sys.left = [*getattr(sys, "left", ()), left]
-atexit.register(Path(f"{node.name}.late").touch)
+if node.name in NAMES:
+    left = open(f"{node.name}.left", "w")
+    left.write("written")
+    sys.left = [*getattr(sys, "left", ()), left]
+    atexit.register(Path(f"{node.name}.late").touch)
 """
 
 LOADED = """\
@@ -234,12 +235,13 @@ class TestCopies:
         assert said.stdout.endswith("12 nodes, 1 failed\n"), said
         assert [] == list(tmp_path.glob("nodes.db-*"))
 
-    def test_what_programs_leave_open_is_written_and_what_they_want_at_the_end_is_done(self, fleet, tmp_path):
-        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(LEAVES_OPEN)
+    @pytest.mark.parametrize("names", [["web3"], NAMES], ids=["one", "all"])
+    def test_what_programs_leave_open_is_written_and_what_they_want_at_the_end_is_done(self, fleet, tmp_path, names):
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(LEAVES_OPEN.replace("NAMES", repr(names)))
         said = process(("fleet", "resolve", *words("--jobs", "2")))
         assert said.stdout.endswith("12 nodes, 0 failed\n"), said
-        assert dict.fromkeys(NAMES, "written") == {file.stem: file.read_text() for file in tmp_path.glob("*.left")}
-        assert sorted(NAMES) == sorted(file.stem for file in tmp_path.glob("*.late"))
+        assert dict.fromkeys(names, "written") == {file.stem: file.read_text() for file in tmp_path.glob("*.left")}
+        assert sorted(names) == sorted(file.stem for file in tmp_path.glob("*.late"))
 
     def test_they_begin_with_what_each_node_needs(self, tmp_path):
         """Each room that is named is one that a node of the example would load, and none is left to load."""

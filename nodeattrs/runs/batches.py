@@ -325,7 +325,7 @@ def _begin(stop: Any, is_copied: bool, ending: Callable[[], None]) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _end(ending: Callable[[], None], came_along: set[str]) -> None:
+def _end(ending: Callable[[], None], came_along: set[tuple[str, str]]) -> None:
     """Do what other processes do at their end, which a copy does not come to: what programs have left open is written,
     and what they wanted to have done at the end is done.
     """
@@ -343,8 +343,13 @@ _HAVE_EXITS = (3, 13)
 """From this version of Python on copies do at their end what was given to `atexit`."""
 
 
-def _open_files() -> set[str]:
-    return {*os.listdir("/proc/self/fd")}
+def _open_files() -> set[tuple[str, str]]:
+    """What is open, by its number, which another one may have later, and what it is."""
+    found, folder = set(), "/proc/self/fd"
+    for number in os.listdir(folder):
+        with suppress(OSError):  # that of the folder itself
+            found.add((number, os.readlink(f"{folder}/{number}")))
+    return found
 
 
 def _end_with_the_fleet() -> None:
