@@ -13,7 +13,6 @@ import pytest
 
 from nodeattrs.changes.asking import Ask
 from nodeattrs.changes.comparing import Part, differences
-from nodeattrs.changes.git import Git
 from nodeattrs.changes.hunks import Hunks
 from nodeattrs.changes.impact import Asking, Group, Impact, impact
 from nodeattrs.changes.reading import watched
@@ -22,6 +21,7 @@ from nodeattrs.cli.program import run
 from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
+from nodeattrs.git import Git
 from nodeattrs.reports.impact import MOST, ImpactReport, Pattern
 from nodeattrs.reports.screen import Screen
 from tests.oracles import impact as oracle

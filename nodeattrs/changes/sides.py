@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from nodeattrs.changes.git import Blob, Git
 from nodeattrs.core.tree import near
 from nodeattrs.errors import BadName, NotFound
+from nodeattrs.git import Blob, Git
 from nodeattrs.records import dataclass, field
 
 _PASSED_OVER = {".git", ".nodeattrs", "__pycache__"}
@@ -196,7 +196,7 @@ class _Laying:
         wanted: dict[str, list[Blob]] = {}
         for one in files:
             wanted.setdefault(one.id, []).append(one)
-        for mark, content in self._git.contents([*wanted]):
+        for mark, content in self._git.contents(files):
             for one in wanted.pop(mark):
                 target = _made(self._place, one.path)
                 target.write_bytes(content)
@@ -205,7 +205,8 @@ class _Laying:
         gone = [one.path for some in wanted.values() for one in some]
         if gone:
             more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
-            self.notes.append(f"this clone leaves contents out, which were not read: {', '.join(gone[:3])}{more}")
+            why = "this clone does not have them, or they are too large"
+            self.notes.append(f"contents that were not read ({why}): {', '.join(gone[:3])}{more}")
 
     def modules(self, modules: list[Blob]) -> None:
         for one in modules:
@@ -214,7 +215,7 @@ class _Laying:
             _made(self._place, one.path).mkdir(exist_ok=True)
 
     def links(self, links: list[Blob]) -> None:
-        targets = {mark: os.fsdecode(content) for mark, content in self._git.contents(one.id for one in links)}
+        targets = {mark: os.fsdecode(content) for mark, content in self._git.contents(links)}
         for one in links:
             target = targets.get(one.id, "")
             self.marks[one.path] = f"link:{target}"

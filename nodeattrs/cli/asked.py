@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 
 from nodeattrs.cli import program
+from nodeattrs.cli.exits import FAILED
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.code import held_back
@@ -83,12 +84,12 @@ class Asked:
         terminal = _Collecting()
         with self._turns.get(words[0], nullcontext()), self._room:
             try:
-                self._perform(words, terminal)
+                code = self._perform(words, terminal)
             except Exception as error:
-                return Answer(terminal.data, _error(program.understood(error)), terminal.warnings)
-        return Answer(terminal.data, None, terminal.warnings)
+                return Answer(terminal.data, _error(program.understood(error)), terminal.warnings, FAILED)
+        return Answer(terminal.data, None, terminal.warnings, code)
 
-    def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> None:
+    def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
         from nodeattrs.runs.settings import Settings
 
         options = argparse.Namespace(words=words, settings=Settings(self._given, os.environ))
@@ -98,7 +99,8 @@ class Asked:
         settled = judge(options, terminal)
         terminal.warnings.clear()  # those of the settings were shown at the start
         with limits_of(options, settled), held_back(not (self._runs_code and asked_to_run(options))):
-            options.perform(options, terminal)
+            code: int = options.perform(options, terminal)
+        return code
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:

@@ -134,20 +134,19 @@ def _classified(options: argparse.Namespace, node: str) -> dict[str, Any]:
 
 def _asked(program: Path, node: str) -> str:
     """What a classifier prints for a node. raises: UnknownLayer, where code is held back; DocumentError"""
-    import subprocess
-
+    from nodeattrs import children
+    from nodeattrs.core.budget import in_force
     from nodeattrs.core.code import require_may_run
-    from nodeattrs.errors import DocumentError
+    from nodeattrs.errors import DocumentError, TooMuch
 
     require_may_run(f"the classifier {program.as_posix()}")
     command = [str(program.absolute()), node]
     try:
-        done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", stdin=subprocess.DEVNULL, timeout=_SECONDS
-        )
-    except (OSError, UnicodeDecodeError, subprocess.TimeoutExpired) as error:
+        done = children.run(command, env=children.callers_environment(), seconds=_SECONDS, most_bytes=in_force().bytes)
+        answer = done.output.decode("utf-8")
+    except (OSError, UnicodeDecodeError, TooMuch) as error:
         raise DocumentError(f"cannot be asked: {error}", file=program.as_posix()) from error
-    if done.returncode:
-        last = (done.stderr.strip() or "nothing").splitlines()[-1]
-        raise DocumentError(f"ended with {done.returncode} for {node!r} and wrote: {last}", file=program.as_posix())
-    return done.stdout
+    if done.code:
+        last = (done.errors.strip() or "nothing").splitlines()[-1]
+        raise DocumentError(f"ended with {done.code} for {node!r} and wrote: {last}", file=program.as_posix())
+    return answer

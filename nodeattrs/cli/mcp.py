@@ -1,17 +1,17 @@
 """`nodeattrs mcp`: explain, search, diff, impact and check as tools of programs that read for people.
 
-Serves the model context protocol through the library mcp. Each tool is a command of ours with `--format json`, on one
-repository and one store that whoever started it has named; it writes nothing and takes no other places.
+Serves the model context protocol through the library mcp. Each tool asks a command in this process, on the one
+repository and the one store that the caller of this command has named; it writes nothing and takes no other places.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any  # which the library reads
 
+from nodeattrs.cli.asked import Asked
 from nodeattrs.cli.options import add_store
 from nodeattrs.cli.terminal import Terminal
 
@@ -62,13 +62,15 @@ def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]]
     store = [] if options.store is None else [f"--store={options.store}"]
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
 
+    ask = Asked(vars(options), options.run_code)
+
     async def explain(node: str, path: str, at: str | None = None) -> Answer:
         """Who set a value of a saved node: the winner, what it overrode and by which rule, each with file and line.
 
         path: keys joined by dots, such as apache2.listen_ports.0
         at: the number of a revision, or a time; the latest unless given
         """
-        return await _asked("explain", [*store, *_given("--at", at)], node, path)
+        return await _asked(ask, "explain", [*store, *_given("--at", at)], node, path)
 
     async def search(query: str, attributes: Sequence[str] = (), limit: int = 100) -> Answer:
         """The saved nodes that have something: role:web AND chef_environment:production, or app.workers>=8.
@@ -76,14 +78,14 @@ def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]]
         attributes: paths whose values are given, too
         """
         named = [f"--attribute={one}" for one in attributes]
-        return await _asked("search", [*store, *named, f"--limit={limit}"], query)
+        return await _asked(ask, "search", [*store, *named, f"--limit={limit}"], query)
 
     async def diff(before: str, after: str | None = None, path: str | None = None) -> Answer:
         """What differs between two saved nodes, or revisions of one (web1@3), and who set each side.
 
         after: the latest revision of the same node unless given
         """
-        return await _asked("diff", [*store, *_given("--path", path)], before, *([] if after is None else [after]))
+        return await _asked(ask, "diff", [*store, *_given("--path", path)], before, *([] if after is None else [after]))
 
     async def impact(change: str = "HEAD", ignore: Sequence[str] = ()) -> Answer:
         """Which values of which nodes a change of the repository changes, because of which line.
@@ -92,14 +94,14 @@ def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]]
         ignore: paths to pass over: apache2.**
         """
         words = [*repo, *_given("--facts", options.facts), *([] if options.run_code else ["--no-run-code"])]
-        return await _asked("impact", [*words, *(f"--ignore={one}" for one in ignore)], change)
+        return await _asked(ask, "impact", [*words, *(f"--ignore={one}" for one in ignore)], change)
 
     async def check(ignore: Sequence[str] = ()) -> Answer:
         """What is wrong, or probably not meant, in the repository, each with file and line.
 
         ignore: codes or names of findings to pass over
         """
-        return await _asked("check", [*repo, *(f"--ignore={one}" for one in ignore)])
+        return await _asked(ask, "check", [*repo, *(f"--ignore={one}" for one in ignore)])
 
     return explain, search, diff, impact, check
 
@@ -108,21 +110,21 @@ def _given(option: str, value: str | None) -> list[str]:
     return [] if value is None else [f"{option}={value}"]
 
 
-async def _asked(command: str, options: Sequence[str], *words: str) -> Answer:
-    """What a command gives, run by itself: whatever happens to it, the server stays. raises: ToolError"""
-    import json
-
+async def _asked(ask: Asked, command: str, options: Sequence[str], *words: str) -> Answer:
+    """What a command gives. raises: ToolError, where it gives no data"""
     import anyio
     from mcp.server.mcpserver.exceptions import ToolError
 
-    line = [sys.executable, "-m", "nodeattrs", command, *options, "--format=json", *(["--", *words] if words else [])]
-    try:
-        ran = await anyio.run_process(line, check=False, stdin=subprocess.DEVNULL)
-    except ValueError as error:  # a word that no command line can have
-        raise ToolError(str(error)) from None
-    messages = ran.stderr.decode("utf-8", "replace")
-    try:
-        data = json.loads(ran.stdout)
-    except ValueError:
-        raise ToolError(messages.strip() or f"{command} ended with exit code {ran.returncode}") from None
-    return {"data": data, "exit_code": ran.returncode, "messages": messages.splitlines()}
+    given = [*options, *(["--", *words] if words else [])]
+    came = await anyio.to_thread.run_sync(lambda: ask(command, *given))
+    messages = [*came.warnings, *(_lines(came.error) if came.error else ())]
+    if came.data is None:
+        raise ToolError("\n".join(messages) or f"{command} ended with exit code {came.code}")
+    return {"data": came.data, "exit_code": came.code, "messages": messages}
+
+
+def _lines(error: Mapping[str, Any]) -> list[str]:
+    """An error as lines: the place, the sentence and the code, then what else is known, then the way out."""
+    place = ":".join(str(error[name]) for name in ("file", "line", "column") if error[name] is not None)
+    first = f"{place}: {error['message']}" if place else error["message"]
+    return [f"{first} [{error['code']}]", *error["details"], *([error["hint"]] if error["hint"] else [])]

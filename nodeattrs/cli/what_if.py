@@ -62,7 +62,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         from pathlib import Path
 
         from nodeattrs.changes.dialects import levels_of
-        from nodeattrs.changes.git import Git
         from nodeattrs.changes.sides import commit_side, folder_side
         from nodeattrs.changes.what_if import side_after
 
@@ -70,6 +69,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         if options.revision is None:
             before = folder_side(Path(options.repo))
         else:
+            from nodeattrs.git import Git
+
             git = Git(Path(options.repo))
             before = commit_side(git, git.commit(options.revision), options.revision, private / "before")
         after, what_if = side_after(before, ask, options.without, values, levels_of(before, ask), private / "after")

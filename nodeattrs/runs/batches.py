@@ -19,6 +19,7 @@ from io import IOBase
 from itertools import chain, islice
 from types import FrameType
 
+from nodeattrs.children import leave_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.keep.stores import may_be_copied
@@ -241,10 +242,11 @@ def _pool(
             stop.value = 1
         return bool(stop.value)
 
-    pool = ProcessPoolExecutor(jobs, context, _begin, (stop, is_copied, ending))
+    with safe_path():  # its locks start a process that keeps track of them
+        pool = ProcessPoolExecutor(jobs, context, _begin, (stop, is_copied, ending))
 
     def submit(*words: Any) -> Future[_Done]:
-        with _not_interrupted(is_copied):  # it may start a process
+        with safe_path(), _not_interrupted(is_copied):  # it may start a process
             return pool.submit(*words)
 
     try:
@@ -311,6 +313,7 @@ def _begin(stop: Any, is_copied: bool, ending: Callable[[], None]) -> None:
     import signal
     import threading
 
+    leave_safe_path()
     if is_copied:
         from multiprocessing.util import Finalize
 

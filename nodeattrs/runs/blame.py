@@ -1,24 +1,24 @@
-"""Who changed a line last, as git knows it: a person, where explanations name files.
+"""The commit that changed a line last, for explanations that name files.
 
-One `git blame` a file, no shell. It knows files and lines, and nothing of attributes.
+Used by `explain --git`. Git is asked about the last commit only; where a line of the work tree stood in it, is
+compared here, since Git would run filters of the repository for that. It knows files and lines, and no attributes.
 """
 
 from __future__ import annotations
 
+import difflib
 import pathlib
-import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
 from nodeattrs.core.trace import Trace
-from nodeattrs.errors import NotFound
-from nodeattrs.records import dataclass
+from nodeattrs.errors import DocumentError
+from nodeattrs.git import Git
+from nodeattrs.records import dataclass, replace
 from nodeattrs.runs.repository import Repository
+from nodeattrs.texts.documents import content_of
 from nodeattrs.typed import Any
-
-_COMMAND = ("git", "-c", "core.fsmonitor=false", "blame", "--porcelain", "--no-textconv")
-"""Nothing that a repository has configured is started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +59,49 @@ def _places(trace: Trace) -> Iterator[tuple[str, int]]:
 def blame(root: pathlib.Path, places: Iterable[tuple[str, int]]) -> tuple[Change, ...]:
     """The last change of each line, in the order in which they are asked for.
 
-    root:   the folder to which the files are relative; somewhere in a git repository
-    cost:   one `git blame` a file
-    raises: NotFound, where git is not installed, or the folder lies in no repository of git
+    root:   the folder to which the files are relative; somewhere in a Git repository
+    cost:   one `git blame` for each file
+    raises: NotFound, where Git is not installed, or the folder lies in no Git repository; NoRevision
     """
     asked = dict.fromkeys(places)
     lines: dict[str, list[int]] = defaultdict(list)
     for file, line in asked:
         lines[file].append(line)
-    found = {file: _blamed(root, file, its) for file, its in lines.items()}
+    git = Git(root)
+    commit = git.commit("HEAD") if git.has_commits() else None
+    found = {file: _blamed(git, commit, root / file, file, its) for file, its in lines.items()}
     return tuple(found[file][line] for file, line in asked)
 
 
-def _blamed(root: pathlib.Path, file: str, lines: list[int]) -> dict[int, Change]:
-    ranges = [word for line in lines for word in ("-L", f"{line},{line}")]
+def _blamed(git: Git, commit: str | None, place: pathlib.Path, file: str, lines: list[int]) -> dict[int, Change]:
+    """The changes of a file by line. Lines that differ from the commit are changed and not committed."""
+    path = git.path_of(place)
+    committed = git.content(commit, path) if commit is not None and path is not None else None
+    if commit is None or path is None or committed is None:
+        return {line: Change(file, line, note="not committed") for line in lines}
     try:
-        done = subprocess.run([*_COMMAND, *ranges, "--", file], cwd=root, capture_output=True, check=False)
-    except FileNotFoundError as error:
-        raise NotFound("git is not installed here", hint="install it, or leave --git out") from error
-    except OSError as error:
-        raise NotFound(f"git cannot be started: {error.strerror}", hint="leave --git out") from error
-    if done.returncode:
-        return {line: Change(file, line, note=_why(root, done.stderr.decode(errors="replace"))) for line in lines}
-    return _read(file, done.stdout.decode(errors="replace"))
+        now = _lines(content_of(place, file))
+    except DocumentError:
+        now = []
+    line_then = _lines_then(_lines(committed), now)
+    changes = _read(file, git.blame(commit, path)) if line_then else {}
+    found = {}
+    for line in lines:
+        then = changes.get(line_then.get(line, 0))
+        note = "changed and not committed" if line <= len(now) else "the file is shorter now"
+        found[line] = Change(file, line, note=note) if then is None else replace(then, line=line)
+    return found
 
 
-def _why(root: pathlib.Path, error_text: str) -> str:
-    """What git's refusal means for a file. raises: NotFound, where it means that git knows nothing here"""
-    if "not a git repository" in error_text or "ownership" in error_text:
-        raise NotFound(
-            f"git knows no repository at {root}", hint="leave --git out", details=error_text.strip().splitlines()[:1]
-        )
-    if "has only" in error_text:
-        return "the file is shorter now"
-    return "not committed"
+def _lines(content: bytes) -> list[bytes]:
+    """The lines without their ends, which Git may convert."""
+    return [line.rstrip(b"\r") for line in content.split(b"\n")]
+
+
+def _lines_then(then: list[bytes], now: list[bytes]) -> dict[int, int]:
+    """Line in the work tree -> the same line in the commit, both counted from 1."""
+    blocks = difflib.SequenceMatcher(None, then, now).get_matching_blocks()
+    return {one.b + at: one.a + at for one in blocks for at in range(1, one.size + 1)}
 
 
 def _read(file: str, text: str) -> dict[int, Change]:
@@ -113,7 +122,5 @@ def _read(file: str, text: str) -> dict[int, Change]:
 
 
 def _change(file: str, line: int, commit: str, facts: dict[str, str]) -> Change:
-    if not commit.strip("0"):
-        return Change(file, line, note="changed and not committed")
     date = datetime.fromtimestamp(int(facts.get("author-time", "0")), UTC).date().isoformat()
     return Change(file, line, commit, facts.get("author", ""), date, facts.get("summary", ""))

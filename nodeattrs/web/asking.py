@@ -21,11 +21,13 @@ class Answer(NamedTuple):
     data:     that of `--format json`; None where there is none
     error:    a finding as data, where it failed; it may have data all the same
     warnings: a sentence each
+    code:     its exit code
     """
 
     data: Any
     error: Mapping[str, Any] | None = None
     warnings: Sequence[str] = ()
+    code: int = 0
 
 
 class Ask(Protocol):

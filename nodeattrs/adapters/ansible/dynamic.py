@@ -10,15 +10,18 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from nodeattrs import children
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.groups import Tree
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Unsafe, Vault, parsed, with_leaves
+from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
+from nodeattrs.errors import TooMuch
 from nodeattrs.texts.places import Text
 from nodeattrs.typed import Any
 
@@ -74,19 +77,20 @@ class Dynamic:
         return self._printed(path, [str(path), "--host", host])
 
     def _printed(self, path: Path, words: list[str]) -> Any:
-        import subprocess
-
         name = self.files.shown(path)
         require_may_run(f"the inventory {name}")
-        known = {**os.environ, "ANSIBLE_VARS_ENABLED": ""} if words[0] != str(path) else None
+        known = children.callers_environment()
+        if words[0] != str(path):
+            known["ANSIBLE_VARS_ENABLED"] = ""
+        most = in_force().bytes
         try:
-            done = subprocess.run(words, cwd=self.files.folder, env=known, capture_output=True, timeout=_SECONDS)
-        except (OSError, subprocess.SubprocessError) as error:
+            done = children.run(words, env=known, folder=self.files.folder, seconds=_SECONDS, most_bytes=most)
+        except (OSError, TooMuch) as error:
             raise AnsibleError("inventory", f"it cannot be run: {error}", file=name) from error
-        if done.returncode:
-            raise AnsibleError("inventory", f"it was run, and ended with {done.returncode}", file=name)
+        if done.code:
+            raise AnsibleError("inventory", f"it was run, and ended with {done.code}", file=name)
         try:
-            return parsed(Text(name, done.stdout.decode())).tree if done.stdout.strip() else {}
+            return parsed(Text(name, done.output.decode())).tree if done.output.strip() else {}
         except (AnsibleError, UnicodeDecodeError) as error:
             raise AnsibleError("inventory", f"what it printed is no JSON: {error}", file=name) from error
 

@@ -12,17 +12,18 @@ import hashlib
 import hmac
 import os
 import shutil
-import subprocess
 from binascii import Error, unhexlify
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
+from nodeattrs import children
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, Decrypted, Vault, with_leaves
+from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.errors import missing_extra
+from nodeattrs.errors import TooMuch, missing_extra
 from nodeattrs.records import NamedTuple
 from nodeattrs.typed import Any
 
@@ -39,6 +40,9 @@ class _Envelope(NamedTuple):
     body: bytes
 
 
+_SECONDS = 60
+
+
 class Password:
     """A password of a file, or of a program that prints it. identity: of the vaults that it is for"""
 
@@ -52,12 +56,10 @@ class Password:
         if is_program:
             require_may_run(f"the password program {self.file}")
         try:
-            if is_program:
-                found = subprocess.run([str(self.file)], capture_output=True, check=True).stdout.strip()
-            else:
-                found = self.file.read_bytes().strip()
-        except (OSError, subprocess.CalledProcessError) as error:
+            found = (_printed([str(self.file)]) or b"") if is_program else self.file.read_bytes()
+        except (OSError, TooMuch) as error:
             raise AnsibleError("vault", f"this password cannot be read: {error}", file=str(self.file)) from None
+        found = found.strip()
         if not found:
             raise AnsibleError("vault", "this password is empty", file=str(self.file))
         return found
@@ -75,6 +77,13 @@ class Password:
         padded = opening.update(envelope.body) + opening.finalize()
         unpadding = PKCS7(128).unpadder()
         return unpadding.update(padded) + unpadding.finalize()
+
+
+def _printed(words: list[str], given: bytes = b"") -> bytes | None:
+    """What a program prints; None where it fails. raises: OSError, TooMuch"""
+    env, most = children.callers_environment(), in_force().bytes
+    done = children.run(words, env=env, given=given, seconds=_SECONDS, most_bytes=most)
+    return None if done.code else done.output
 
 
 class Passwords:
@@ -126,8 +135,7 @@ def _by_program(text: str, password: Password) -> bytes | None:
     if program is None:
         raise missing_extra("cryptography", "ansible", "opening a vault of Ansible")
     words = [program, "decrypt", "--vault-id", f"{password.identity}@{password.file}", "--output", "-", "-"]
-    done = subprocess.run(words, input=text.encode(), capture_output=True)
-    return None if done.returncode else done.stdout
+    return _printed(words, text.encode())
 
 
 def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:

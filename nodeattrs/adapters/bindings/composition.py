@@ -16,6 +16,7 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from nodeattrs import children
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
@@ -29,6 +30,7 @@ from nodeattrs.adapters.bindings.references import Inventory, layer_references, 
 from nodeattrs.adapters.bindings.resolution.declarations import BOUND_PROVIDERS, Layer
 from nodeattrs.adapters.bindings.site_files import ENDINGS, TEXTS, Known, directories, sets_below
 from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
@@ -396,17 +398,16 @@ def _of_document(error: DocumentError) -> BindingError:
 def _asked_command(command: list[str], node: str) -> Document:
     if not command or node.startswith("-"):
         raise BindingError("classifier-failed", "the classifier is no command, or the node's name is no word")
-    import subprocess
-
     name = os.path.basename(command[0])
+    env, most = children.callers_environment(), in_force().bytes
     try:
-        done = subprocess.run([*command, node], capture_output=True, timeout=_CLASSIFIER_SECONDS, check=False)
-    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+        done = children.run([*command, node], env=env, seconds=_CLASSIFIER_SECONDS, most_bytes=most)
+    except (OSError, ValueError) as error:
         raise BindingError("classifier-failed", f"the classifier {name} cannot be asked: {error}") from error
-    if done.returncode:
-        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or [""]
-        raise BindingError("classifier-failed", f"the classifier {name} ended with {done.returncode}: {last[0]}")
-    return parse(done.stdout.decode("utf-8", "replace"), name, "yaml")
+    if done.code:
+        last = done.errors.strip().splitlines()[-1:] or [""]
+        raise BindingError("classifier-failed", f"the classifier {name} ended with {done.code}: {last[0]}")
+    return parse(done.output.decode("utf-8", "replace"), name, "yaml")
 
 
 class _Classified:

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
+from nodeattrs import children
 from nodeattrs.catalog.documents import nearest_first
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
@@ -108,19 +109,19 @@ class Execute(ResourceType):
         command = revealed(command)
         words = ["/bin/sh", "-c", command] if isinstance(command, str) else [str(word) for word in command]
         mark = secrets.token_hex(16)
-        environment = {**os.environ, **{name: str(value) for name, value in revealed(self.environment).items()}}
+        environment = children.callers_environment()
+        environment |= {name: str(value) for name, value in revealed(self.environment).items()}
         environment |= {_MARK: mark, "NODEATTRS_ROOT": str(site.root)}
         with tempfile.TemporaryFile() as output:  # not a pipe: one that a child keeps open would keep us waiting
             try:
                 with _folder(site, self.cwd) as folder:
-                    child = subprocess.Popen(
+                    child = children.start(
                         words,
+                        env=environment,
                         stdin=subprocess.DEVNULL,
                         stdout=output,
                         stderr=subprocess.STDOUT,
                         cwd=folder,
-                        env=environment,
-                        start_new_session=True,
                     )
             except (OSError, ValueError) as error:
                 reason = (error.strerror if isinstance(error, OSError) else None) or "it cannot be started"

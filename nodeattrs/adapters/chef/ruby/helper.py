@@ -19,6 +19,7 @@ import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 
+from nodeattrs import children
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
@@ -56,13 +57,12 @@ class Helper:
     def __init__(self, root: pathlib.Path, seconds: float = SECONDS, command: Sequence[str] = ()) -> None:
         require_may_run(f"an attribute file in Ruby of {root}")
         environment = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-        self._process = subprocess.Popen(
+        self._process = children.start(
             command or _ruby(),
-            cwd=root,
             env={**environment, "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8"},
+            cwd=root,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            start_new_session=True,
             bufsize=0,
         )
         assert self._process.stdin is not None

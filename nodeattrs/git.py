@@ -1,0 +1,245 @@
+"""Git repositories, read by plumbing commands that start nothing and fetch nothing, whatever a repository configures.
+
+Used by `changes.sides` for the files of a commit, and by `runs.blame` for the commit of a line. It knows names, modes,
+contents and commits. It does not know what a file means.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from nodeattrs import children
+from nodeattrs.core.budget import in_force
+from nodeattrs.errors import NoRevision, NotFound, TooMuch
+from nodeattrs.records import NamedTuple
+
+_SETTINGS = {
+    "blame.ignoreRevsFile": "",
+    "core.attributesFile": os.devnull,  # no attributes from outside of the repository
+    "core.fsmonitor": "false",
+    "core.hooksPath": os.devnull,
+    "core.pager": "cat",
+    "diff.external": "",
+    "log.showSignature": "false",
+    "mailmap.file": os.devnull,
+    "protocol.allow": "never",
+    "safe.bareRepository": "explicit",  # a folder that only looks like a repository is none
+}
+"""Settings that count instead of those of the repository."""
+
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "none",  # counts before `protocol.file.allow` of the repository
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+
+_SECONDS = 60.0
+_LISTING_BYTES = 64_000_000
+"""The names of some 600,000 files."""
+
+_BATCH_BYTES = 32_000_000
+"""Contents that are read at once."""
+
+_TOO_DEEP_HINT = "name a folder of the files instead: nodeattrs impact OLD NEW"
+
+
+class Blob(NamedTuple):
+    """An entry of a tree: a file, a link, or a submodule ("commit"). size: in bytes; 0 where it is not known"""
+
+    mode: str
+    kind: str
+    id: str
+    path: str
+    size: int
+
+
+class Git:
+    """A repository of Git, found from a folder in it.
+
+    top:    the root of its work tree; None for a bare repository
+    prefix: the folder below it, with a slash at the end; "" for the root
+
+    raises: NotFound, where Git is not installed, the folder lies in no repository, or `.git` belongs to another one
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = Path(os.path.realpath(folder))
+        self.top = work_tree_of(self._folder)
+        self.prefix = ""
+        if self.top is None:
+            self._checked("rev-parse", "--git-dir")  # a bare repository, or none
+            return
+        inside = self._folder.relative_to(self.top).as_posix()
+        self.prefix = "" if inside == "." else f"{inside}/"
+        self._require_own()
+
+    def _require_own(self) -> None:
+        """raises: NotFound, where `.git` leads to a repository that does not name this work tree as its own"""
+        assert self.top is not None
+        words = (("rev-parse", "--absolute-git-dir"), ("rev-parse", "--git-common-dir"))
+        own, common = (Path(os.path.realpath(self.top / self._word(*one))) for one in words)
+        is_inside = own.is_relative_to(self.top)
+        if is_inside and common.is_relative_to(self.top):
+            return
+        if is_inside or self._work_tree_named_by(own) != self.top:
+            hint = "name two folders instead: nodeattrs impact OLD NEW"
+            raise NotFound(f"{self.top / '.git'} leads to the repository of another folder", hint=hint)
+
+    def _work_tree_named_by(self, own: Path) -> Path | None:
+        """The work tree that a Git folder names: one that `git worktree` has added, or that of a submodule."""
+        link = own / "gitdir"
+        if link.is_file():
+            return Path(os.path.realpath(link.read_text("utf-8", "surrogateescape").strip())).parent
+        named = self._run("config", "--file", str(own / "config"), "core.worktree")
+        return None if named.code else Path(os.path.realpath(own / os.fsdecode(named.output).strip()))
+
+    def has_commits(self) -> bool:
+        """Whether there is a commit at all."""
+        return not self._run("rev-parse", "--verify", "--quiet", "HEAD").code
+
+    def path_of(self, file: Path) -> str | None:
+        """A file as a path below the root of the work tree; None where it lies elsewhere."""
+        real = Path(os.path.realpath(file))
+        return real.relative_to(self.top).as_posix() if self.top and real.is_relative_to(self.top) else None
+
+    def commit(self, name: str) -> str:
+        """The commit that a name means. raises: NoRevision"""
+        found = self._run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        if found.code:
+            raise NoRevision(f"git knows no commit {name!r} here", hint=self._way_out(name))
+        return found.output.decode().strip()
+
+    def fork_of(self, one: str, other: str) -> str:
+        """The commit at which two branches parted. raises: NoRevision"""
+        found = self._run("merge-base", one, other)
+        if found.code:
+            hint = f"{self._way_out('', 'they may have no common history')}; or compare them as they are: BASE..HEAD"
+            raise NoRevision(f"git knows no common ancestor of {one[:12]} and {other[:12]}", hint=hint)
+        return found.output.decode().split()[0]
+
+    def _way_out(self, name: str, otherwise: str = "") -> str:
+        if not self.has_commits():
+            return "this repository has no commit yet: compare two folders, or commit first"
+        if self._word("rev-parse", "--is-shallow-repository") == "true":
+            return "this clone is shallow: git fetch --unshallow, or in CI a checkout with fetch-depth: 0"
+        return otherwise or f"git log --oneline shows what there is; git fetch brings what {name} may be elsewhere"
+
+    def files(self, commit: str) -> list[Blob]:
+        """Every file, link and submodule of a commit, by path. raises: NoRevision; TooMuch, for a tree without end"""
+        rows = self._checked("ls-tree", "-r", "-l", "-z", "--full-tree", commit).split(b"\0")
+        found = []
+        for row in filter(None, rows):
+            head, _, path = row.partition(b"\t")
+            mode, kind, mark, size = head.decode().split()
+            found.append(Blob(mode, kind, mark, os.fsdecode(path), int(size) if size.isdigit() else 0))
+        return found
+
+    def contents(self, blobs: Iterable[Blob]) -> Iterator[tuple[str, bytes]]:
+        """The id and content of each blob, in their order.
+
+        Left out are blobs that are not there, as in a partial clone, and those larger than the limit of bytes for one
+        document, which no reader would read.
+        """
+        most = in_force().bytes
+        waiting: list[str] = []
+        size = 0
+        for one in {blob.id: blob for blob in blobs}.values():
+            if one.size > most:
+                continue
+            if waiting and size + one.size > _BATCH_BYTES:
+                yield from self._batch(waiting)
+                waiting, size = [], 0
+            waiting.append(one.id)
+            size += one.size
+        if waiting:
+            yield from self._batch(waiting)
+
+    def _batch(self, ids: list[str]) -> Iterator[tuple[str, bytes]]:
+        given = "".join(f"{one}\n" for one in ids).encode()
+        text = self._checked("cat-file", "--batch", given=given, most_bytes=2 * _BATCH_BYTES + 1000 * len(ids))
+        at = 0
+        for one in ids:
+            end = text.index(b"\n", at)
+            head = text[at:end].split()
+            if head[-1] == b"missing":
+                at = end + 1
+                continue
+            size = int(head[2])
+            yield one, text[end + 1 : end + 1 + size]
+            at = end + 2 + size
+
+    def content(self, commit: str, path: str) -> bytes | None:
+        """The content of a file of a commit; None where the commit does not have it. path: below the root"""
+        rows = self._checked("ls-tree", "-l", "-z", "--full-tree", commit, "--", path).split(b"\0")
+        for row in filter(None, rows):
+            mode, kind, mark, size = row.partition(b"\t")[0].decode().split()
+            if kind == "blob" and size.isdigit():
+                return dict(self.contents([Blob(mode, kind, mark, path, int(size))])).get(mark)
+        return None
+
+    def blame(self, commit: str, path: str) -> str:
+        """The commits of the lines that a file has in a commit, as `git blame --porcelain` prints them.
+
+        The work tree is not read, so no filter of the repository runs.
+
+        path:   below the root
+        raises: NoRevision
+        """
+        words = ("blame", "--porcelain", "--no-textconv", commit, "--", path)
+        return self._checked(*words).decode(errors="replace")
+
+    def _word(self, *words: str) -> str:
+        return os.fsdecode(self._checked(*words)).rstrip("\n")
+
+    def _checked(self, *words: str, given: bytes = b"", most_bytes: int = _LISTING_BYTES) -> bytes:
+        done = self._run(*words, given=given, most_bytes=most_bytes)
+        if done.code:
+            written = done.errors.strip().splitlines()[-1:] or ["nothing"]
+            if words[0] == "rev-parse":
+                hint = "name two folders instead: nodeattrs impact OLD NEW"
+                if "ownership" in written[0]:
+                    hint = "it belongs to somebody else: git config --global --add safe.directory ... if you trust it"
+                raise NotFound(f"git knows no repository at {self._folder}", hint=hint, details=written)
+            raise NoRevision(
+                f"git {words[0]} failed: {written[0]}", hint="git fsck says whether the repository is whole"
+            )
+        return done.output
+
+    def _run(self, *words: str, given: bytes = b"", most_bytes: int = _LISTING_BYTES) -> children.Ended:
+        folder = self.top or self._folder
+        settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
+        # A work tree that is named here counts before `core.worktree` of the repository.
+        named = {"GIT_WORK_TREE": str(self.top)} if self.top else {"GIT_DIR": str(folder)}
+        try:
+            return children.run(
+                ["git", "--no-pager", *settings, *words],
+                env=children.environment(**_VARIABLES, **named, GIT_CEILING_DIRECTORIES=str(folder.parent)),
+                folder=folder,
+                given=given,
+                seconds=_SECONDS,
+                most_bytes=most_bytes,
+            )
+        except TooMuch as error:
+            raise TooMuch(
+                f"git {words[0]} {error.reason.removeprefix('git ')}",
+                limit=error.limit,
+                file=str(folder),
+                hint=_TOO_DEEP_HINT,
+            ) from None
+        except FileNotFoundError as error:
+            hint = "install it, or name two folders: nodeattrs impact OLD NEW"
+            raise NotFound("git is not installed here, or there is no such folder", hint=hint) from error
+        except OSError as error:
+            raise NotFound(f"git cannot be started: {error.strerror}", hint="name two folders") from error
+
+
+def work_tree_of(folder: Path) -> Path | None:
+    """The root of the Git work tree that holds a folder, found by its `.git`; None where there is none.
+
+    Starts no program. The folder is a real path, without links.
+    """
+    return next((one for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)

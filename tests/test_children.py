@@ -1,0 +1,75 @@
+"""Child processes: one module starts them, and what it starts takes nothing from the current folder."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import nodeattrs
+from nodeattrs import children
+from nodeattrs.errors import TooMuch
+
+ROOT = Path(nodeattrs.__file__).parent
+STARTERS = {"Popen", "run", "call", "check_call", "check_output", "system", "popen", "posix_spawn", "execv", "spawnv"}
+
+
+def python(text: str, folder: Path, **limits: float) -> children.Ended:
+    how = {"seconds": 20.0, "most_bytes": 1000, **limits}
+    return children.run([sys.executable, "-c", text], env=children.environment(), folder=folder, **how)  # type: ignore[arg-type]
+
+
+class TestTheSmallEnvironment:
+    def test_a_python_child_imports_nothing_from_the_current_folder(self, tmp_path: Path) -> None:
+        (tmp_path / "json.py").write_text("print('ran')\n")
+
+        assert python("import json", tmp_path).output == b""
+
+    def test_a_child_gets_no_secret_of_the_caller(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("PGPASSWORD", "GIT_SSH_COMMAND", "PYTHONPATH", "LD_PRELOAD"):
+            monkeypatch.setenv(name, "")
+
+        seen = python("import os; print(*os.environ)", tmp_path).output.decode().split()
+
+        assert not {"PGPASSWORD", "GIT_SSH_COMMAND", "PYTHONPATH", "LD_PRELOAD"} & {*seen}
+
+    def test_relative_places_of_path_are_left_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", os.pathsep.join([".", "", "bin", "/usr/bin"]))
+
+        assert children.environment()["PATH"] == "/usr/bin"
+
+
+class TestLimits:
+    def test_a_child_that_prints_too_much_is_ended(self, tmp_path: Path) -> None:
+        with pytest.raises(TooMuch, match="printed more than 1,000 bytes"):
+            python("while True: print('x' * 1000)", tmp_path)
+
+    def test_a_child_that_does_not_end_is_ended_with_what_it_has_started(self, tmp_path: Path) -> None:
+        text = "import os, time; print(os.fork(), flush=True); time.sleep(60)"
+
+        with pytest.raises(TooMuch, match="did not end within"):
+            python(text, tmp_path, seconds=0.5)
+
+
+class TestProcessPools:
+    def test_the_variable_of_a_pool_is_gone_after_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+
+        with children.safe_path():
+            assert os.environ["PYTHONSAFEPATH"] == "1"
+
+        assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_no_other_module_starts_a_program() -> None:
+    found = []
+    for file in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STARTERS:
+                owner = node.func.value
+                if isinstance(owner, ast.Name) and owner.id in ("subprocess", "os", "anyio"):
+                    found.append(f"{file.relative_to(ROOT)}: {owner.id}.{node.func.attr}")
+    assert found == ["children.py: subprocess.Popen"]
