@@ -181,6 +181,10 @@ class Git:
                 return dict(self.contents([Blob(mode, kind, mark, path, int(size))])).get(mark)
         return None
 
+    def tracks(self, name: str) -> bool:
+        """Whether the index has a file of the folder."""
+        return bool(self._checked("ls-files", "--cached", "--", f":(literal){self.prefix}{name}"))
+
     def blame(self, commit: str, path: str) -> str:
         """The commits of the lines that a file has in a commit, as `git blame --porcelain` prints them.
 
@@ -243,3 +247,15 @@ def work_tree_of(folder: Path) -> Path | None:
     Starts no program. The folder is a real path, without links.
     """
     return next((one for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
+
+
+def is_tracked(file: str | os.PathLike[str]) -> bool:
+    """Whether Git tracks a file; False where Git cannot say. cost: some processes"""
+    place = Path(os.path.abspath(file))
+    folder = Path(os.path.realpath(place.parent))
+    if work_tree_of(folder) is None:
+        return False
+    try:
+        return Git(folder).tracks(place.name)
+    except (NotFound, NoRevision):
+        return False

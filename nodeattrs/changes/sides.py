@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
+from nodeattrs import border
 from nodeattrs.core.tree import near
 from nodeattrs.errors import BadName, NotFound
 from nodeattrs.git import Blob, Git
@@ -114,12 +115,13 @@ class Side:
 
 @contextlib.contextmanager
 def private_folder() -> Iterator[Path]:
-    """A folder of our own, which goes at the end."""
+    """A folder of our own, which goes at the end. Within the block it is inside of the border."""
     place = Path(os.path.realpath(tempfile.mkdtemp(prefix="nodeattrs-")))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
+    with border.widened(place):
+        try:
+            yield place
+        finally:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tuple[Side, Side]:

@@ -12,7 +12,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 
+from nodeattrs.border import held
 from nodeattrs.cli import program
+from nodeattrs.cli.border import border_of
 from nodeattrs.cli.exits import FAILED
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
@@ -96,10 +98,13 @@ class Asked:
         with self._parsing:
             self._parser(words[0]).parse_args(words, options)
         options.format = "json"
-        settled = judge(options, terminal)
-        terminal.warnings.clear()  # those of the settings were shown at the start
-        with limits_of(options, settled), held_back(not (self._runs_code and asked_to_run(options))):
-            code: int = options.perform(options, terminal)
+        is_held = not (self._runs_code and asked_to_run(options))
+        allowed = self._given.get("allow_path")
+        with held(border_of(options, is_closed=is_held, allowed=allowed)), held_back(is_held):
+            settled = judge(options, terminal)
+            terminal.warnings.clear()  # those of the settings were shown at the start
+            with limits_of(options, settled):
+                code: int = options.perform(options, terminal)
         return code
 
     def _parser(self, command: str) -> argparse.ArgumentParser:

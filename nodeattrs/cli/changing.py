@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Container, Iterable
 
+from nodeattrs import border
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
@@ -48,7 +48,7 @@ _HOW: dict[str, tuple[dict[str, Any], str]] = {
     "--jobs": (_COUNT, "how many at a time, in so many processes (default: as a fleet has them)"),
     "--reads": (
         {"metavar": "FILE"},
-        "keep what answers look at there, for later calls (default: .nodeattrs/reads.json)",
+        "keep what answers look at there, and believe it in later calls (default: nothing is kept)",
     ),
 }
 _COUNTS: dict[str, tuple[dict[str, Any], str]] = {
@@ -129,9 +129,10 @@ def answer(
 
     with private_folder() as private:
         before, after, ask, what_if = sides(private)
-        reads = Path(options.reads or os.path.join(".nodeattrs", "reads.json"))
+        reads = Path(options.reads) if options.reads else None
         how = Asking(private, options.dialect, options.sample, reads, options.jobs, through)
-        found = impact(before, after, ask, how, what_if)
+        with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
+            found = impact(before, after, ask, how, what_if)
     ignored = list(map(Pattern, options.ignore))
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
     passed, found = len(found.groups) - len(left), replace(found, groups=left)

@@ -13,8 +13,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
+from nodeattrs.border import Border, held
+from nodeattrs.cli.border import border_of
 from nodeattrs.cli.changing import add_asking, ask_of
-from nodeattrs.cli.options import add_ruby
+from nodeattrs.cli.options import add_allowed_paths, add_ruby
 from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
@@ -51,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--most", type=int, metavar="N", help="so many of each dialect at most, by name (default: 200)")
     add_asking(parser, without=("--dialect", "--sample"))
     add_ruby(parser)
+    add_allowed_paths(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -90,6 +93,7 @@ class _Service:
         self._reported: set[str] = set()
         self._lines: Lines | None = None
         self._root = ""
+        self._border: Border | None = None
 
     def register(self) -> None:
         """Offer what is answered."""
@@ -120,6 +124,8 @@ class _Service:
 
         root = self._options.repo or self._server.workspace.root_path or "."
         self._root = os.path.realpath(root)
+        given = argparse.Namespace(**{**vars(self._options), "repo": self._root})
+        self._border = border_of(given, is_closed=not self._options.run_code)
         ask = ask_of(self._options, self._root, self._options.run_code)
         self._lines = Lines(Path(self._root), ask, self._options.most or MOST)
         self._again(params)
@@ -131,7 +137,11 @@ class _Service:
             self._in_context(self._check)
 
     def _in_context(self, function: Callable[[], _Made]) -> _Made:
-        return self._context.copy().run(function)
+        def within() -> _Made:
+            with held(self._border):
+                return function()
+
+        return self._context.copy().run(within)
 
     def _look(self) -> None:
         from nodeattrs.errors import NodeattrsError

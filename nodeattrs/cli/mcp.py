@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any  # which the library reads
 
 from nodeattrs.cli.asked import Asked
-from nodeattrs.cli.options import add_store
+from nodeattrs.cli.options import add_allowed_paths, add_store
 from nodeattrs.cli.terminal import Terminal
 
 SUMMARY = "answer programs: explain, search, diff, impact and check as tools"
@@ -33,6 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--facts", metavar="PLACE", help="facts of all, or a folder with NODE.json, for `impact`")
     parser.add_argument("--run-code", action="store_true", help="`impact` runs code of the repository, of both sides")
     add_store(parser)
+    add_allowed_paths(parser)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:

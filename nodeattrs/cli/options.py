@@ -103,6 +103,18 @@ def add_budget(parser: argparse._ActionsContainer) -> None:
         help="what one document, lookup, merge or query may take at most: steps, values, bytes, depth or seconds; "
         "may be repeated (default: [limits] in nodeattrs.toml)",
     )
+    add_allowed_paths(parser)
+
+
+def add_allowed_paths(parser: argparse._ActionsContainer) -> None:
+    """Folders outside of the repository that it may name."""
+    parser.add_argument(
+        "--allow-path",
+        metavar="DIR",
+        action="append",
+        help="files below DIR may be read where the repository names them; may be repeated (default: only files of "
+        "the repository, or of the Git work tree around it)",
+    )
 
 
 def limits_of(options: argparse.Namespace, settled: Mapping[str, float]) -> AbstractContextManager[object]:
@@ -355,7 +367,7 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     from nodeattrs.runs.config import judged
     from nodeattrs.texts.documents import read
 
-    config, warnings = judged(read(Path(file), SETTINGS_FILE))
+    config, warnings = judged(read(Path(file), SETTINGS_FILE), Path(folder))
     terminal.warn(warnings)
     return config.limits
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 
+from nodeattrs.border import held
+from nodeattrs.cli.border import border_of
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
 from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
@@ -52,6 +54,7 @@ _MODULES = {
     "codes": "codes",
     "config": "config_command",
     "fleet": "fleet",
+    "trust": "trust",
     "schema": "schema",
     "completion": "completion",
 }
@@ -225,9 +228,11 @@ def run(argv: Sequence[str] | None = None) -> int:
                 parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
-            settled = judge(options, terminal)
-            with limits_of(options, settled), held_back(not asked_to_run(options)):
-                code: int = options.perform(options, terminal)
+            is_held = not asked_to_run(options)
+            with held(border_of(options, is_closed=is_held)), held_back(is_held):
+                settled = judge(options, terminal)
+                with limits_of(options, settled):
+                    code: int = options.perform(options, terminal)
             while_working(False)
         except SystemExit as end:
             # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.

@@ -19,6 +19,8 @@ from io import IOBase
 from itertools import chain, islice
 from types import FrameType
 
+from nodeattrs import border
+from nodeattrs.border import Border
 from nodeattrs.children import leave_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
@@ -92,7 +94,7 @@ def through(
     """
     stopping = stopping or (lambda: False)
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
-    task = _Task(some, in_force())
+    task = _Task(some, in_force(), border.in_force())
     if workers.executor is not None:
         submit: _Submit = workers.executor.submit
         shared = None if repository is None else workers.share(repository)
@@ -280,10 +282,11 @@ def _not_interrupted(is_copied: bool) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Task:
-    """What is done with nodes, wherever that is, and under which limits."""
+    """What is done with nodes, wherever that is, under which limits and within which border."""
 
     some: Callable[[Iterable[Any]], Iterator[Any]]
     limits: Limits
+    border: Border | None = None
     version: str = field(default_factory=version)
 
 
@@ -420,7 +423,7 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
     outcomes: list[Any] = []
     _Stop.at_work = True
     try:
-        with _Quiet.kept(), limited(task.limits):
+        with _Quiet.kept(), limited(task.limits), border.held(task.border):
             for outcome in task.some(
                 _until(lambda: _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value, names)
             ):

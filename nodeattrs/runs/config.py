@@ -60,7 +60,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path as FilePath
 
+from nodeattrs import border
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
@@ -71,6 +73,7 @@ from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
+from nodeattrs.runs.trust import note_beyond, tightened
 from nodeattrs.texts.documents import SYNTAXES, Document
 from nodeattrs.typed import Any
 
@@ -188,17 +191,22 @@ class Config:
     source_url: str | None = None
 
 
-def judged(document: Document) -> tuple[Config, list[DocumentError]]:
-    """The settings of nodeattrs.toml, and what in it is probably not meant. raises: DocumentError"""
+def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentError]]:
+    """The settings of nodeattrs.toml, and what in it is probably not meant.
+
+    root:   the repository
+    raises: DocumentError
+    """
     fields = Fields(document.tree, document.locator("settings", ""), "the settings")
-    return read_config(fields), [*document.warnings, *fields.warnings]
+    return read_config(fields, root), [*document.warnings, *fields.warnings]
 
 
-def read_config(fields: Fields) -> Config:
+def read_config(fields: Fields, root: FilePath) -> Config:
     """The settings that a document describes.
 
     raises: DocumentError, with everything that is wrong with it
     """
+    note_beyond(fields, root)
     fields.only(_KNOWN, ignore=_CHEFS)
     fields.only(("select", "ignore", "baseline", "rules"), "check", above=_KNOWN)
     fields.only(("fauxhai",), "facts", above=_KNOWN)
@@ -213,7 +221,7 @@ def read_config(fields: Fields) -> Config:
         fields.text("hiera") or None,
         *_bindings(fields),
         tuple(_merge_rules(fields, "merge")),
-        _limits(fields),
+        tightened(_limits(fields), fields, root),
         tuple(_codes(fields, "select")),
         tuple(_codes(fields, "ignore")),
         fields.text("check", "baseline") or None,
@@ -324,8 +332,9 @@ def _chef(fields: Fields) -> ChefConfig:
     ruby, seconds = (fields.map("chef").get(name, known) for name, known in (("ruby", False), ("ruby_seconds", 60.0)))
     if type(ruby) is not bool:
         fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")
-    if type(seconds) not in (int, float) or not 0 < seconds <= MOST_SECONDS:
-        fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {MOST_SECONDS}, and not {seconds!r}")
+    most = MOST_SECONDS if border.in_force() is None else ChefConfig.ruby_seconds
+    if type(seconds) not in (int, float) or not 0 < seconds <= most:
+        fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {most:g}, and not {seconds!r}")
     texts = {name: fields.text("chef", name) for name in _CHEF_TEXTS}
     return ChefConfig(tuple(paths), missing, **texts, ruby=ruby is True, ruby_seconds=seconds)
 

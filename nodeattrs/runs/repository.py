@@ -104,7 +104,7 @@ class Repository:
         """
         config = Config()
         if self.settings is not None:
-            config, warnings = judged(self.settings)
+            config, warnings = judged(self.settings, self.root)
             self.warnings += warnings
         return self._with_chefs(config)
 

@@ -10,11 +10,13 @@ import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
+from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.runs.defaults import FILE, SETTINGS
+from nodeattrs.runs.trust import leads_out, way_out
 from nodeattrs.texts.nearest import is_ours, nearest
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -104,14 +106,37 @@ class Settings:
 
     @property
     def store(self) -> str:
-        """Where nodes are kept. A path in nodeattrs.toml counts from its repository."""
+        """Where nodes are kept. A path in nodeattrs.toml counts from its repository.
+
+        raises: DocumentError, where a repository that the caller does not trust names a server or a place outside,
+                or brings a store of its own
+        """
         given = [given["store"] for given, _ in self._given if "store" in given]
-        if given or self.repository is None:  # who only looks at a store folds no settings
-            return str(given[-1] if given else self._usual_store)
-        place = str(self.folded["store"])
-        if "://" in place or self.folded.origins("store")[0].kind != "settings":
+        if given:
+            return str(given[-1])
+        place = self._usual_store if self.repository is None else str(self.folded["store"])
+        if self.repository is None or self.folded.origins("store")[0].kind != "settings":
+            self._require_not_tracked(place)
             return place
-        return os.path.join(os.path.relpath(self.repository.root), place)
+        root = self.repository.root
+        if border.in_force() is not None and leads_out(root, place):
+            origin = self.folded.origins("store")[0]
+            shown, hint = without_password(place), f"--store {place}; {way_out(root)}"
+            message = f"store is {shown}, and a repository may name a store inside itself only"
+            raise DocumentError(message, file=origin.file, line=origin.line, hint=without_password(hint))
+        return place if "://" in place else os.path.join(os.path.relpath(root), place)
+
+    def _require_not_tracked(self, place: str) -> None:
+        """raises: DocumentError, where the usual store came with the repository"""
+        if border.in_force() is None or not os.path.lexists(place):
+            return
+        from nodeattrs.git import is_tracked
+
+        if is_tracked(place):
+            hint = f"name it if it is meant: --store {place}"
+            raise DocumentError(
+                "is tracked by Git, so it came with the repository and is not read", file=place, hint=hint
+            )
 
     def traces(self) -> Iterator[Trace]:
         """Why each setting is what it is; each entry of a table has a trace of its own."""

@@ -1,0 +1,42 @@
+"""`nodeattrs trust`: the repositories whose settings count whole."""
+
+from __future__ import annotations
+
+import argparse
+
+from nodeattrs.cli.terminal import Terminal
+
+SUMMARY = "let a repository set what only the caller may set"
+DESCRIPTION = """\
+Note that a repository is your own. Its nodeattrs.toml may then name a server as store, raise limits, and name files
+outside of the repository; so may its hiera.yaml, ansible.cfg and links. Its code runs no more than before. Noted
+are the path and the owner of the folder, in your own configuration. In CI, set NODEATTRS_TRUST to the path instead;
+several paths are joined as in PATH."""
+EXAMPLES = """\
+examples:
+  nodeattrs trust .
+  nodeattrs trust --list
+  nodeattrs trust --remove .
+"""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The words of this command."""
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("repository", metavar="DIR", nargs="?", help="the folder of the repository")
+    what.add_argument("--list", action="store_true", help="print the trusted repositories")
+    what.add_argument("--remove", metavar="DIR", help="trust this one no longer")
+
+
+def perform(options: argparse.Namespace, terminal: Terminal) -> int:
+    """Note it, or print those that are noted."""
+    from nodeattrs.cli.border import root_of
+    from nodeattrs.reports.screen import printable
+    from nodeattrs.runs.trust import trust, trusted
+
+    if options.list:
+        terminal.text("".join(f"{printable(one['path'])}\n" for one in trusted()))
+        return 0
+    place = trust(root_of(options.remove or options.repository), remove=bool(options.remove))
+    terminal.text(f"{'no longer trusted' if options.remove else 'trusted'}: {printable(place)}\n")
+    return 0
