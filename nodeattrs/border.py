@@ -23,6 +23,8 @@ from urllib.parse import unquote
 
 HINT = "--allow-path DIR lets a command read below DIR; `nodeattrs trust DIR` lets a repository name any file"
 REASON = "lies outside of the repository"
+UNREAD = f"it {REASON}: {HINT}"
+"""Why a layer beyond the border is unknown."""
 
 _READ_EVENTS = frozenset({"open", "os.listdir", "os.scandir", "sqlite3.connect"})
 _NEW_FILE = os.O_CREAT | os.O_EXCL
@@ -44,6 +46,7 @@ class Border:
     named: paths that the caller has written. Outside of the roots such a path may be a link, and anywhere a pipe or a
            device. Inside it may be no link that leads out: the repository may have put it there
     is_closed: whether Python refuses what lies beyond; else only readers that ask `is_outside` do
+    has_machine: whether places of the user or machine that no file of the repository names are inside
     """
 
     def __init__(
@@ -51,19 +54,20 @@ class Border:
         roots: Iterable[str | os.PathLike[str]],
         named: Iterable[str | os.PathLike[str]] = (),
         is_closed: bool = True,
+        has_machine: bool = False,
     ) -> None:
         self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
         self.named = frozenset(os.path.abspath(one) for one in named)
-        self.is_closed = is_closed
+        self.is_closed, self.has_machine = is_closed, has_machine
         self._libraries = _libraries()
         self._real_folders: dict[str, str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Border, (self.roots, self.named, self.is_closed)
+        return Border, (self.roots, self.named, self.is_closed, self.has_machine)
 
     def narrowed(self, *roots: str | os.PathLike[str]) -> Border:
         """The border around other folders; what the caller named stays inside."""
-        return Border(roots, self.named, self.is_closed)
+        return Border(roots, self.named, self.is_closed, self.has_machine)
 
     def widened(self, *roots: str | os.PathLike[str]) -> Border:
         """The border with more folders inside."""
@@ -118,6 +122,18 @@ def is_outside(path: str | os.PathLike[str]) -> bool:
     """Whether the border that is in force refuses a path because of where it lies."""
     border = _held.get()
     return border is not None and border.fault(os.fspath(path)) == REASON
+
+
+def admit(*places: str | os.PathLike[str]) -> None:
+    """Put places that the caller has chosen inside of the border, as by a variable of the environment."""
+    if (border := _held.get()) is not None:
+        border.roots = (*border.roots, *map(os.path.realpath, places))
+
+
+def admit_of_machine(*places: str | os.PathLike[str]) -> None:
+    """Put places of the user or machine inside that the original reads where no file names another place."""
+    if (border := _held.get()) is not None and border.has_machine:
+        admit(*places)
 
 
 @contextmanager

@@ -100,7 +100,10 @@ class Asked:
         options.format = "json"
         is_held = not (self._runs_code and asked_to_run(options))
         allowed = self._given.get("allow_path")
-        with held(border_of(options, is_closed=is_held, allowed=allowed)), held_back(is_held):
+        border = border_of(options, is_closed=is_held, allowed=allowed)
+        if border is not None:
+            border.has_machine = False  # a page or a tool asks about the repository alone
+        with held(border), held_back(is_held):
             settled = judge(options, terminal)
             terminal.warnings.clear()  # those of the settings were shown at the start
             with limits_of(options, settled):

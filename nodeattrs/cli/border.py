@@ -33,6 +33,9 @@ NAMING = (
 )  # fmt: skip
 """Other options that name files. A file stands for itself alone; a folder for the repository around it."""
 
+_WITHOUT_MACHINE = ("impact", "what-if", "check", "lsp", "mcp", "web")
+"""Commands that judge the repository alone: they read no place of the user or machine."""
+
 _FOUND_UPWARDS = (SETTINGS_FILE, "hiera.yaml")
 
 
@@ -55,7 +58,8 @@ def border_of(options: argparse.Namespace, *, is_closed: bool, allowed: Iterable
         return None
     own = os.path.join(os.curdir, ".nodeattrs")  # what commands keep where the settings name no other place
     more = [*(getattr(options, "allow_path", None) or ()), *(allowed or ())]
-    return Border([*roots, own, *more], [one for some in places.values() for one in some], is_closed)
+    named = [one for some in places.values() for one in some]
+    return Border([*roots, own, *more], named, is_closed, getattr(options, "command", "") not in _WITHOUT_MACHINE)
 
 
 def root_of(place: str) -> str:

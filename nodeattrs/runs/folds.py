@@ -19,6 +19,7 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
+from nodeattrs import border
 from nodeattrs.adapters.plain import POLICIES, NamedPolicy
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Meet, Policy
@@ -103,7 +104,7 @@ def layers_of(
 def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
     """The files that a word means, sorted by name where they are several."""
     path = folder / word
-    if os.path.isdir(path):
+    if os.path.isdir(path) and not border.is_outside(path):
         names = sorted(name for name in os.listdir(path) if name[0] != "." and syntax_of(name) is not None)
         return [path / name for name in names if os.path.isfile(path / name)]
     if os.path.lexists(path) or not glob.has_magic(word):

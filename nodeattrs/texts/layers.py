@@ -9,6 +9,7 @@ import pathlib
 import warnings
 from collections.abc import Callable, Mapping
 
+from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
@@ -50,6 +51,8 @@ class LayerReader:
         raises: DocumentError, with file and line; TooMuch
         """
         shown = path.as_posix() if file is None else file
+        if border.is_outside(path):
+            return [Layer.unknown(name or path.stem, Origin(self.kind, name or path.stem, shown), border.UNREAD)]
         budget = budget or Budget(shown)
         return self.layers(content_of(path, shown, budget), shown, name or path.stem, budget)
 

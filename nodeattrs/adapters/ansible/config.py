@@ -6,10 +6,12 @@ It knows nothing of inventories.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
 from nodeattrs.records import dataclass, fields, replace
@@ -113,6 +115,8 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
     raises: AnsibleError, for a file that is no INI, or a value that cannot be read
     """
     named = environment.get("ANSIBLE_CONFIG")
+    if named:
+        border.admit(folder / named)
     file = file or (folder / named if named else folder / "ansible.cfg")
     file = file / "ansible.cfg" if file.is_dir() else file
     found = _read(file) if file.is_file() else {}
@@ -121,8 +125,12 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
     for key, (section, variable, made) in _KEYS.items():
         if variable in environment:
             changes[key] = _made(made, environment[variable], folder, variable)
+            if made in (_path, _paths, _sources):
+                border.admit(*([changes[key]] if made is _path else changes[key]))
         elif (section, key) in found:
             changes[key] = _made(made, found[section, key], file.parent, f"{file.name}, {key}")
+    if "inventory" not in changes:
+        border.admit_of_machine(*(os.path.dirname(one) for one in config.inventory))
     return replace(config, **changes)
 
 

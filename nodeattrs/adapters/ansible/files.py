@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
 from nodeattrs.core.claim import Origin
@@ -104,6 +105,8 @@ class Files:
 
         raises: AnsibleError, for a file that is broken or no map, unless that is borne
         """
+        if border.is_outside(path):
+            return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.UNREAD)
         try:
             document = self.document(path)
             if document is not None and document.tree is not None and not isinstance(document.tree, dict):
@@ -123,13 +126,19 @@ class Files:
         self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
     ) -> list[Layer]:
         """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
+        if os.path.isdir(folder) and border.is_outside(folder):
+            return [layer for layer in [read(folder)] if layer is not None]
         for candidate in (name, *(name + extension for extension in extensions)):
             path = folder / candidate
             if ("/" not in name and candidate not in self.listed(folder)) or not os.path.exists(path):
                 continue  # a link may lead nowhere
-            paths = self.walked(path, extensions) if path.is_dir() else iter((path,))
+            paths = self.walked(path, extensions) if self._is_listed(path) else iter((path,))
             return [layer for layer in map(read, paths) if layer is not None]
         return []
+
+    def _is_listed(self, path: Path) -> bool:
+        """Whether a path is a folder inside of the border; one beyond it is a layer that is not read."""
+        return path.is_dir() and not border.is_outside(path)
 
     def walked(self, folder: Path, extensions: Sequence[str]) -> Iterator[Path]:
         """The files of variables in a folder, by name, folders in their place."""
@@ -137,7 +146,7 @@ class Files:
             path = folder / name
             if name.startswith(".") or name.endswith("~"):
                 continue
-            if path.is_dir():
+            if self._is_listed(path):
                 yield from self.walked(path, extensions)
             elif (not path.suffix or path.suffix in extensions) and path.exists():
                 yield path

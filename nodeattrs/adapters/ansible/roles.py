@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested, plain_of
 from nodeattrs.adapters.ansible.levels import title
@@ -143,6 +144,8 @@ class Roles:
         self.files, self.policy, self.extensions, self._fill = files, policy, extensions, fill
         self.are_private = are_private
         self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
+        if not paths:
+            border.admit_of_machine(*self.paths)
 
     def read(self, asked: Asked, folder: Path, by: Role | None = None) -> Role:
         """The role that an entry asks for.

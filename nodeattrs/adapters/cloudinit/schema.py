@@ -6,9 +6,11 @@ of the value, and by how far each alternative follows it. It knows no parts: who
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as File
 
+from nodeattrs import border
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
 from nodeattrs.adapters.cloudinit.lints.values import is_foreign, kind_of
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
@@ -46,6 +48,7 @@ def schema_file(place: str) -> File:
     if place == "installed":
         import glob
 
+        border.admit(*(os.path.dirname(pattern.partition("*")[0]) for pattern in INSTALLED))
         places = [File(found) for pattern in INSTALLED for found in sorted(glob.glob(pattern))]
     for one in places:
         for file in [one] if one.is_file() else [one / below / _NAME for below in _BELOW]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
 
+from nodeattrs import border
 from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.adapters.hiera.errors import BadData
@@ -271,9 +272,12 @@ class LoadedTree:
         found = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
             return found  # type: ignore[no-any-return]
-        if syntax is not None and is_file and path is not None:
+        made: Source | None
+        if is_file and path is not None and border.is_outside(path):
+            made = unread(entry.name, border.UNREAD)
+        elif syntax is not None and is_file and path is not None:
             opened = None if keys is None else self._opening(keys, file)
-            made: Source | None = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn)
+            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn)
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file)

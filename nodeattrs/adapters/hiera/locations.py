@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from nodeattrs import border
 from nodeattrs.adapters.hiera.config import URIS, Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
@@ -83,6 +84,8 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
     folder = _filled(str(config.folder), entry.datadir, speech)
     if entry.location in ("path", "paths"):
         return [Location(declared, _filled(folder, declared, speech), folder) for declared in entry.declared]
+    if entry.location in ("glob", "globs") and border.is_outside(folder):
+        return [Location(declared, folder, folder) for declared in entry.declared]  # which is not listed
     if entry.location in ("glob", "globs"):
         return [
             Location(declared, path, folder)
