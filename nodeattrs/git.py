@@ -14,6 +14,7 @@ from nodeattrs import children
 from nodeattrs.core.budget import in_force
 from nodeattrs.errors import NoRevision, NotFound, TooMuch
 from nodeattrs.records import NamedTuple
+from nodeattrs.texts.nearest import work_tree_of
 
 _SETTINGS = {
     "blame.ignoreRevsFile": "",
@@ -239,14 +240,6 @@ class Git:
             raise NotFound("git is not installed here, or there is no such folder", hint=hint) from error
         except OSError as error:
             raise NotFound(f"git cannot be started: {error.strerror}", hint="name two folders") from error
-
-
-def work_tree_of(folder: Path) -> Path | None:
-    """The root of the Git work tree that holds a folder, found by its `.git`; None where there is none.
-
-    Starts no program. The folder is a real path, without links.
-    """
-    return next((one for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
 
 
 def is_tracked(file: str | os.PathLike[str]) -> bool:

@@ -12,22 +12,24 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nodeattrs.border import Border
-from nodeattrs.git import work_tree_of
-from nodeattrs.runs.trust import is_trusted
-from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
+from nodeattrs.texts.nearest import SETTINGS_FILE, nearest, work_tree_of
+from nodeattrs.trust import is_trusted
 from nodeattrs.typed import Any
 
 OPENING = (
     "repo", "hiera", "hiera_config", "against_tree", "inventory", "playbook", "folder", "site", "before", "other",
-    "place_hiera", "place_bindings", "place_ansible", "place_catalogs",
+    "place_hiera", "environmentpath", "puppet_conf", "place_bindings", "place_ansible", "place_catalogs",
 )  # fmt: skip
 """Options that name what is asked: the repository around the file or folder is inside of the border."""
 
+_BESIDE = ("against_tree", "other")
+"""Options that name a second repository; the first one may be the current folder."""
+
 NAMING = (
     "backups", "baseline", "basemodulepath", "builtin", "classifier", "cmdline", "confd", "datasource",
-    "directory", "enc", "env", "environmentpath", "extra", "extra_vars", "eyaml_private_key",
+    "directory", "enc", "env", "extra", "extra_vars", "eyaml_private_key",
     "eyaml_public_key", "facts", "file", "files", "from_store", "include_root", "instance", "instance_data",
-    "json_attributes", "modulepath", "output", "playbook_dir", "puppet", "puppet_conf", "reads", "report",
+    "json_attributes", "modulepath", "output", "playbook_dir", "puppet", "reads", "report",
     "root", "run_inventory", "runtime", "schema", "secret_file", "source", "store", "to", "trusted",
     "vault_password_file", "vendor", "vendor2", "write_baseline",
 )  # fmt: skip
@@ -52,7 +54,7 @@ def border_of(options: argparse.Namespace, *, is_closed: bool, allowed: Iterable
     places = {name: [place for text in texts for place in _places(text)] for name, texts in given.items()}
     roots = [root_of(place) for name in OPENING for place in places[name]]
     roots += [root_of(place) for name in NAMING for place in places[name] if os.path.isdir(place)]
-    if not any(given[name] for name in OPENING):
+    if not any(given[name] for name in OPENING if name not in _BESIDE):
         roots.append(root_of(_here()))
     if any(map(is_trusted, roots)):
         return None
@@ -77,7 +79,7 @@ def _here() -> str:
 
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield value
+        yield from [value] if value else []
     elif isinstance(value, Iterable):
         for one in value:
             yield from _texts(one)

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 
 from nodeattrs.border import held
-from nodeattrs.cli.border import border_of
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
 from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
@@ -228,6 +227,8 @@ def run(argv: Sequence[str] | None = None) -> int:
                 parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
+            from nodeattrs.cli.border import border_of
+
             is_held = not asked_to_run(options)
             with held(border_of(options, is_closed=is_held)), held_back(is_held):
                 settled = judge(options, terminal)

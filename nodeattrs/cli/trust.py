@@ -32,7 +32,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Note it, or print those that are noted."""
     from nodeattrs.cli.border import root_of
     from nodeattrs.reports.screen import printable
-    from nodeattrs.runs.trust import trust, trusted
+    from nodeattrs.trust import trust, trusted
 
     if options.list:
         terminal.text("".join(f"{printable(one['path'])}\n" for one in trusted()))

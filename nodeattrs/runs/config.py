@@ -73,7 +73,7 @@ from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
-from nodeattrs.runs.trust import note_beyond, tightened
+from nodeattrs.runs.rights import note_beyond, tightened
 from nodeattrs.texts.documents import SYNTAXES, Document
 from nodeattrs.typed import Any
 

@@ -16,7 +16,7 @@ from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.runs.defaults import FILE, SETTINGS
-from nodeattrs.runs.trust import leads_out, way_out
+from nodeattrs.runs.rights import leads_out, way_out
 from nodeattrs.texts.nearest import is_ours, nearest
 from nodeattrs.typed import TYPE_CHECKING, Any
 

@@ -6,6 +6,7 @@ It looks at names and owners, and opens nothing.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 SETTINGS_FILE = "nodeattrs.toml"
 
@@ -28,3 +29,11 @@ def nearest(file: str, start: str | os.PathLike[str] = os.curdir) -> str | None:
 def is_ours(file: str | os.PathLike[str]) -> bool:
     """Whether a file belongs to us, or to who may do everything anyway."""
     return not hasattr(os, "geteuid") or os.lstat(file).st_uid in (os.geteuid(), 0)
+
+
+def work_tree_of(folder: Path) -> Path | None:
+    """The root of the Git work tree that holds a folder, found by its `.git`; None where there is none.
+
+    folder: a real path, without links
+    """
+    return next((one for one in (folder, *folder.parents) if os.path.lexists(one / ".git")), None)
