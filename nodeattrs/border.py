@@ -82,14 +82,14 @@ class Border:
         if folder not in self._real_folders:
             self._real_folders[folder] = os.path.realpath(folder)
         place = os.path.join(self._real_folders[folder], name)
-        if whole in self.named and not _is_below(place, self.roots):
+        if whole in self.named and not _is_below(whole, self.roots):
             return ""
         real = os.path.realpath(place) if os.path.islink(place) else place
         if real == os.devnull or _is_below(real, self._libraries):
             return ""
         if _is_below(real, _MACHINE) or not _is_below(real, self.roots):
             return REASON
-        if ".git" in real.split(os.sep):
+        if ".git" in real.lower().split(os.sep):
             return "belongs to Git"
         try:
             how = _stat(real).st_mode
@@ -173,7 +173,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if event not in _READ_EVENTS or (border := _held.get()) is None or not border.is_closed:
         return
     path = arguments[0] if arguments else "."
-    if event == "open" and (isinstance(path, int) or _makes_a_file(arguments[2])):
+    if event == "open" and (isinstance(path, int) or _reads_nothing(arguments[2])):
         return
     place = os.curdir if path is None else os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else path
     if not isinstance(place, str) or place in ("", ":memory:"):
@@ -185,9 +185,9 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         raise Outside(place, reason)
 
 
-def _makes_a_file(flags: object) -> bool:
-    """Whether a call of `open` makes a new file, and so reads none."""
+def _reads_nothing(flags: object) -> bool:
+    """Whether a call of `open` makes a new file, or empties the one that is there."""
     if not isinstance(flags, int):
         return False
-    unnamed = getattr(os, "O_TMPFILE", 0)
-    return flags & _NEW_FILE == _NEW_FILE or bool(unnamed and flags & unnamed == unnamed)
+    unnamed = getattr(os, "O_TMPFILE", os.O_TRUNC)
+    return bool(flags & os.O_TRUNC) or flags & _NEW_FILE == _NEW_FILE or flags & unnamed == unnamed

@@ -7,6 +7,7 @@ work tree that holds the asked folder, else that folder.
 from __future__ import annotations
 
 import argparse
+import glob
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -38,6 +39,9 @@ NAMING = (
 _WITHOUT_MACHINE = ("impact", "what-if", "check", "lsp", "mcp", "web")
 """Commands that judge the repository alone: they read no place of the user or machine."""
 
+OWN_FOLDER = ".nodeattrs"
+"""What commands keep where neither the caller nor the settings name a place."""
+
 _FOUND_UPWARDS = (SETTINGS_FILE, "hiera.yaml")
 
 
@@ -52,23 +56,34 @@ def border_of(options: argparse.Namespace, *, is_closed: bool, allowed: Iterable
     given = {name: [*_texts(getattr(options, name, None))] for name in (*OPENING, *NAMING)}
     given["repo"] = given["repo"] or [*filter(None, [os.environ.get("NODEATTRS_REPO")])]
     places = {name: [place for text in texts for place in _places(text)] for name, texts in given.items()}
-    roots = [root_of(place) for name in OPENING for place in places[name]]
-    roots += [root_of(place) for name in NAMING for place in places[name] if os.path.isdir(place)]
-    if not any(given[name] for name in OPENING if name not in _BESIDE):
-        roots.append(root_of(_here()))
-    if any(map(is_trusted, roots)):
+    asked = [root_of(place) for name in OPENING for place in places[name] if os.path.lexists(place)]
+    if not asked or not any(given[name] for name in OPENING if name not in _BESIDE):
+        asked.append(root_of(_here()))
+    if all(map(is_trusted, asked)):
         return None
-    own = os.path.join(os.curdir, ".nodeattrs")  # what commands keep where the settings name no other place
+    folders = [root_of(place) for name in NAMING for place in places[name] if os.path.isdir(place)]
+    own = [] if os.path.islink(OWN_FOLDER) else [OWN_FOLDER]
     more = [*(getattr(options, "allow_path", None) or ()), *(allowed or ())]
     named = [one for some in places.values() for one in some]
-    return Border([*roots, own, *more], named, is_closed, getattr(options, "command", "") not in _WITHOUT_MACHINE)
+    has_machine = getattr(options, "command", "") not in _WITHOUT_MACHINE
+    return Border([*asked, *folders, *own, *more], named, is_closed, has_machine)
 
 
 def root_of(place: str) -> str:
-    """The root of the repository in which a file or folder lies."""
-    folder = os.path.realpath(place)
-    if not os.path.isdir(folder):
-        folder = os.path.dirname(folder)
+    """The root of the repository in which a file or folder lies.
+
+    A link in a work tree, or below the current folder, may come from the repository: its own folder counts, and not
+    the place that it leads to.
+    """
+    here, folder = os.getcwd(), os.sep
+    for step in os.path.abspath(place).split(os.sep):
+        path = os.path.join(folder, step)
+        if os.path.islink(path) and (work_tree_of(Path(folder)) or f"{folder}/".startswith(f"{here}/")):
+            break
+        path = os.path.realpath(path)
+        if not os.path.isdir(path):
+            break
+        folder = path
     return str(work_tree_of(Path(folder)) or folder)
 
 
@@ -89,9 +104,8 @@ def _places(text: str) -> Iterator[str]:
     """The paths that a word may name: `FILE`, `NAME=FILE`, `ID@FILE`, `FILE#2`, a list of them, a pattern of files."""
     parts = [text, text.rpartition("=")[2], text.rpartition("@")[2], text.rpartition("#")[0]]
     parts += [*text.split(":"), *text.split(",")]
-    for part in dict.fromkeys(os.path.expanduser(part) for part in parts):
-        while part and "\0" not in part:
-            if os.path.lexists(part) or os.path.isdir(os.path.dirname(part) or os.curdir):
-                yield part
-                break
-            part = os.path.dirname(part) if "*" in part or "?" in part or "[" in part else ""
+    for part in dict.fromkeys(os.path.expanduser(part) for part in parts if "\0" not in part):
+        while glob.has_magic(part) and not os.path.lexists(part):
+            part = os.path.dirname(part) or os.curdir
+        if part:
+            yield part

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 
+from nodeattrs.border import held
 from nodeattrs.cli.terminal import Terminal
 
 SUMMARY = "let a repository set what only the caller may set"
@@ -35,8 +37,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.trust import trust, trusted
 
     if options.list:
-        terminal.text("".join(f"{printable(one['path'])}\n" for one in trusted()))
+        with held(None):
+            terminal.text("".join(f"{printable(one['path'])}\n" for one in trusted()))
         return 0
-    place = trust(root_of(options.remove or options.repository), remove=bool(options.remove))
+    folder = options.remove or options.repository
+    with held(None):  # the list lies in the home of the caller
+        place = trust(root_of(folder) if os.path.isdir(folder) else folder, remove=bool(options.remove))
     terminal.text(f"{'no longer trusted' if options.remove else 'trusted'}: {printable(place)}\n")
     return 0

@@ -12,6 +12,7 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property, partial
 
+from nodeattrs import border
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
@@ -308,6 +309,11 @@ def _sort_of(error: NodeattrsError) -> str:
 
 def commit_of(root: pathlib.Path) -> str:
     """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
+    with border.held(None):  # what it reads is a commit, or nothing
+        return _commit_of(root)
+
+
+def _commit_of(root: pathlib.Path) -> str:
     git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
     if git is None:
         return ""
