@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -106,6 +107,20 @@ class TestAStrangersSettings:
         assert f"nodeattrs trust {repo}" in text
         assert "no saved node n in mine.db" in say("show", "n", "--store", "mine.db")[1]
         assert say("list", "roles") == (0, "web\n")
+
+    @pytest.mark.parametrize(
+        "words", [["show", "n"], ["complete", "show", ""], ["search", "*:*"], ["status"], ["config"]]
+    )
+    def test_no_server_that_a_repository_names_is_asked(self, repo: Path, say: Say, words: list[str]) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.setblocking(False)
+            port = server.getsockname()[1]
+            (repo / "nodeattrs.toml").write_text(f'store = "postgresql://v@127.0.0.1:{port}/x?connect_timeout=2"\n')
+
+            say(*words)
+
+            with pytest.raises(BlockingIOError):
+                server.accept()
 
     def test_a_store_inside_is_free(self, repo: Path, say: Say) -> None:
         (repo / "nodeattrs.toml").write_text('store = "kept/nodes.db"\n')

@@ -30,6 +30,8 @@ def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParse
     parser: makes the parser of a command
     A shell that takes "profile::users" for three words is answered with what follows the last colon.
     """
+    from nodeattrs.border import held
+    from nodeattrs.cli.border import border_of
     from nodeattrs.errors import NodeattrsError
 
     *before, word = _joined(words) or [""]
@@ -38,7 +40,9 @@ def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParse
     cut = len(word) - len(words[-1].strip(":")) if words and word != words[-1] else 0
     found: list[str] = []
     with suppress(NodeattrsError, OSError, SystemExit, ValueError):
-        found = [one[cut:] for one in _Asked(before, parser(before[0])).offered(word) if one.startswith(word)]
+        asked = _Asked(before, parser(before[0]))
+        with held(border_of(asked.options, is_closed=True)):
+            found = [one[cut:] for one in asked.offered(word) if one.startswith(word)]
     return found
 
 
