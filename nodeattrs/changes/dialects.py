@@ -334,7 +334,8 @@ class HieraKeys(_Who):
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
         if place.is_dir() and not has_environments(place):
             place = place / "hiera.yaml" if (place / "hiera.yaml").is_file() else place
-        return Hiera(place, root=self.side.root, skip_levels=self.what_if.levels)
+        paths = self.repository.config.sensitive
+        return Hiera(place, root=self.side.root, skip_levels=self.what_if.levels, sensitive_paths=paths)
 
     def answer(self, name: str) -> Answered:
         """Its keys."""
@@ -505,7 +506,8 @@ class AnsibleHosts(_Opened):
         """The inventory. raises: NodeattrsError"""
         from nodeattrs.adapters.ansible import Inventory
 
-        return Inventory(*filter(None, [self.place]), folder=self.side.root)
+        paths = self.repository.config.sensitive
+        return Inventory(*filter(None, [self.place]), folder=self.side.root, sensitive_paths=paths)
 
     def subjects(self) -> Iterable[str]:
         """The hosts."""
