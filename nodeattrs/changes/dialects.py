@@ -484,8 +484,9 @@ class CloudInit(_Opened):
             given["confd"] = read_confd(files["confd"][0])
         merged = merge(unpack(list(map(blob_of, files.get("files", ())))))
         whole = merge_layers(user=merged, **given) if given else merged
-        values = guarded((), _part(self._set(whole)).tree, Sensitive)
-        return {"value": _part(self._set(masked(whole)))._replace(tree=values)}
+        paths = self.repository.config.sensitive
+        values = guarded((), _part(self._set(whole)).tree, Sensitive, paths)
+        return {"value": _part(self._set(masked(whole, paths)))._replace(tree=values)}
 
 
 class AnsibleHosts(_Opened):
