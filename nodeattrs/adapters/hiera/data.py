@@ -162,7 +162,7 @@ class DataFile:
             what, offset = self._unfit[key]
             line, column = self._text.place(offset)
             raise BadData(
-                f"{key!r} holds {what}, which data may not hold",
+                f"{key!r} holds {'a value' if self._has_secrets(key) else what}, which data may not hold",
                 kind="bad_data_value",
                 file=self.file,
                 line=line,
@@ -174,6 +174,8 @@ class DataFile:
             try:
                 value = plan(speech)
             except HieraError as error:
+                if self._has_secrets(key) and not isinstance(error, BadData):  # it quotes the text
+                    error.message, error.details, error.hint = f"an expression in {key!r} fails", (), None
                 place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
                 if place not in error.details:
                     error.details = (*error.details, place)
@@ -185,6 +187,10 @@ class DataFile:
         if not self._sensitive or value is ABSENT or key == NAME:
             return value
         return withheld(value, self._sensitive, (key,))
+
+    def _has_secrets(self, key: str) -> bool:
+        """Whether the value of a key, or something in it, is sensitive."""
+        return any(path[:1] in ((), ("*",), (key,)) for path in self._sensitive)
 
     def says_always(self, key: str) -> bool:
         """Whether the value of a key is what the file has, whoever asks."""
