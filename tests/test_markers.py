@@ -26,6 +26,7 @@ KINDS = ("chef", "fold", "hiera", "converted", "eyaml", "ansible", "vault", "clo
 PASSWORD = "opensesame"
 SETTINGS = """\
 hiera = "hiera"
+store = "nodes.db"
 sensitive = [
   "app.password", "users.*.token", "fold.password", "pw", "nested.password", "list", ["mod::key", "token"], "number",
   "deep", "mapped", "apw", "amap.password", "alist.*.key", "write_files.*.content",
@@ -35,6 +36,8 @@ files = ["fold/a.yaml", "fold/b.yaml"]
 policy = "helm"
 [cloud-init.web]
 files = ["user.yaml"]
+[ansible.site]
+inventory = "hosts"
 """
 ANSIBLE_CFG = "[defaults]\ninventory = hosts\n"
 
@@ -44,9 +47,12 @@ def files(mark: dict[str, str], control: str) -> dict[str, str]:
     chef = {"password": mark["chef"], "port": f"chef-{control}"}
     vault = "".join(f"  {line}\n" for line in vaulted(mark["vault"]).splitlines())
     return {
+        ".gitignore": "*.db*\n*.html\n.nodeattrs/\n",
         "nodeattrs.toml": SETTINGS,
         "nodes/web1.json": json.dumps({"name": "web1", "run_list": ["role[web]"], "normal": {"app": chef}}),
         "nodes/web2.json": json.dumps({"name": "web2", "run_list": ["role[web]"]}),
+        "facts/web1.json": '{"platform": "debian"}',
+        "facts/web2.json": '{"platform": "debian"}',
         "roles/web.json": json.dumps(
             {
                 "name": "web",
@@ -158,7 +164,7 @@ def plant(place: Path, mark: dict[str, str], control: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
     words = ["git", "-c", "user.name=t", "-c", "user.email=t@example", "-C", str(place)]
-    for line in (["init", "-q"], ["add", "-A", "-f"], ["commit", "-qm", control]):
+    for line in (["init", "-q"], ["add", "-A"], ["commit", "-qm", control]):
         subprocess.run([*words, *line], check=True, capture_output=True)
 
 
@@ -180,6 +186,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Planted:
     return Planted(place, tuple(clear))
 
 
+FORMS = ("markdown", "yaml", "sarif", "github", "gitlab", "junit")
 ROWS: list[tuple[str, str]] = [
     # --- Chef
     ("show web1", "chef-controlB user-controlB"),
@@ -314,6 +321,8 @@ ROWS: list[tuple[str, str]] = [
     # --- changes
     ("impact HEAD~1..HEAD --no-run-code", "controlA controlB"),
     ("impact HEAD~1..HEAD --no-run-code --format json", "controlA controlB"),
+    *((f"impact HEAD~1..HEAD --no-run-code --format {form}", "controlB") for form in FORMS),
+    *((f"check --format {form}", "") for form in FORMS[1:]),
     ("what-if --without hiera/data/common.yaml --no-run-code", "pw controlB"),
     ("what-if --set pw=other --dialect hiera --no-run-code --format json", "other"),
 ]  # fmt: skip
@@ -329,3 +338,115 @@ def test_no_marker_is_printed(line, controls, planted, monkeypatch, capsys):
 
     assert [] == [one for one in planted.clear if one in printed]
     assert [] == [one for one in controls.split() if one not in printed], printed
+
+
+def test_no_marker_is_in_what_is_written(planted, monkeypatch):
+    """The stores, what is kept beside them, and a report in HTML."""
+    monkeypatch.chdir(planted.place)
+    assert 0 == main(["report", "web1", "web2", "-o", "report.html"])
+    assert 0 == main(["report", "web1", "--store", "hosts.db", "-o", "hosts.html"])
+    written = {
+        file.relative_to(planted.place).as_posix(): file.read_bytes()
+        for pattern in (".nodeattrs/**/*", "*.db*", "*.html")
+        for file in planted.place.glob(pattern)
+        if file.is_file()
+    }
+
+    assert {"hosts.db", "report.html", "hosts.html", "nodes.db"} <= written.keys()
+    assert [] == [(name, one) for name, content in written.items() for one in planted.clear if one.encode() in content]
+    assert b"chef-controlB" in written["report.html"]
+    assert b"amap-controlB" in written["hosts.html"]
+
+
+def test_no_marker_is_in_what_an_editor_shows_of_any_line(planted):
+    from nodeattrs.changes.asking import Ask
+    from nodeattrs.changes.lines import Lines, Place
+    from nodeattrs.reports.lines import hover
+
+    lines = Lines(planted.place, Ask(str(planted.place), run_code=False))
+    lines.look()
+    shown = ""
+    for name in subprocess.check_output(["git", "ls-files"], cwd=planted.place, text=True).split():
+        for line in range(1, len((planted.place / name).read_text("utf-8").splitlines()) + 1):
+            shown += hover(lines.at(Place(name, line)), lines.count)
+
+    assert [] == [one for one in planted.clear if one in shown]
+    controls = ("chef", "user", "fold", "hiera", "nested", "url", "alias", "amap", "cloud")
+    assert [] == [one for one in controls if f"{one}-controlB" not in shown], shown
+
+
+def test_no_marker_is_in_a_page_of_the_explorer(planted):
+    pytest.importorskip("starlette")
+    pytest.importorskip("httpx")
+    from tests.test_web_site import client, site_of
+
+    place = planted.place
+    web = client(site_of(place))
+    pages = {
+        "/nodes/web1": "chef-controlB",
+        "/nodes/web1/why?part=1&path=app": "chef-controlB",
+        "/attribute?path=app": "chef-controlB",
+        "/hiera?key=nested": "nested-controlB",
+        "/hiera?key=urls": "url-controlB",
+        "/cloud-init/web?path=chef": "chef-controlB",
+        "/cloud-init/web?path=write_files": "plain-controlB",
+        "/ansible/site?host=web1": "amap-controlB",
+        "/ansible/site?path=amap": "amap-controlB",
+        "/ansible/site?host=web1&path=amap": "amap-controlB",
+        "/impact?range=HEAD~1..HEAD": "controlB",
+        "/api/hiera-explain?key=nested": "nested-controlB",
+        "/api/hiera-matrix?key=nested": "nested-controlB",
+        "/api/ansible-vars?inventory=site&host=web1": "amap-controlB",
+        "/api/ansible-explain?inventory=site&host=web1&path=amap": "amap-controlB",
+        "/api/ansible-matrix?inventory=site&path=amap": "amap-controlB",
+        "/api/cloud-config-explain?set=web&path=write_files": "plain-controlB",
+        "/api/impact?range=HEAD~1..HEAD": "controlB",
+    }
+    for page, control in pages.items():
+        text = web.get(page).text
+        assert [] == [one for one in planted.clear if one in text], page
+        assert control in text, (page, text)
+
+
+def test_no_marker_is_in_an_answer_to_a_program(planted):
+    pytest.importorskip("mcp")
+    from tests.test_mcp import asked
+
+    async def talk(ask):
+        answers = [
+            ("explain", {"node": "web1", "path": "app"}, "chef-controlB"),
+            ("search", {"query": "app_port:*", "attributes": ["app"]}, "chef-controlB"),
+            ("diff", {"before": "web1@1", "after": "web1@2"}, "chef-controlB"),
+            ("impact", {"change": "HEAD~1..HEAD"}, "nested-controlB"),
+            ("check", {}, ""),
+        ]
+        for tool, given, control in answers:
+            text = json.dumps(await ask(tool, **given))
+            assert [] == [one for one in planted.clear if one in text], tool
+            assert control in text, (tool, text)
+
+    asked(planted.place, talk)
+
+
+@pytest.mark.parametrize("line", ["hiera lookup nested --hiera {}/hiera", "ansible vars web1 -i {}/hosts"])
+def test_the_settings_of_the_tree_that_is_read_count_from_anywhere(line, planted, tmp_path, monkeypatch, capsys):
+    """Beside those of the place where the command starts."""
+    for settings in (None, "sensitive = []\n"):
+        if settings is not None:
+            (tmp_path / "nodeattrs.toml").write_text(settings)
+        monkeypatch.chdir(tmp_path)
+        assert 0 == main(line.format(planted.place).split())
+        printed = "\n".join(capsys.readouterr())
+
+        assert [] == [one for one in planted.clear if one in printed]
+        assert "controlB" in printed
+
+
+def test_a_change_of_a_sensitive_value_is_seen_in_all_that_is_made_of_it(planted, monkeypatch, capsys):
+    monkeypatch.chdir(planted.place)
+    assert 0 == main(["impact", "HEAD~1..HEAD", "--no-run-code", "--format", "json"])
+    changes = json.loads(capsys.readouterr().out)["changes"]
+    changed = {(one["dialect"], one["path"].partition(".")[0]) for one in changes if one["after"]["secret"]}
+
+    assert {("hiera", key) for key in ("pw", "nested", "url", "urls", "whole", "chain", "alias", "aliased")} <= changed
+    assert {("ansible", "apw"), ("ansible", "amap")} <= changed
