@@ -241,7 +241,7 @@ ROWS: list[tuple[str, str]] = [
     ("hiera lookup eyaml", "encrypted"),
     ("hiera lookup number", "Integer"),
     ("hiera lookup mapped --node web1", "hash"),
-    ("hiera lookup pw --type Integer", "pw"),
+    ("hiera lookup pw --type Integer", "text"),
     ("hiera lookup pw.x", "text"),
     ("hiera lookup pw.x --traceback", "text"),
     ("hiera list --node web1", "hiera-controlB"),

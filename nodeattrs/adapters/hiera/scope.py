@@ -206,7 +206,8 @@ class Scope(Answers):
         from nodeattrs.adapters.hiera.types import parse_type  # a plain lookup asks for none
 
         wanted = parse_type(text)
-        if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else revealed(value)):
+        value = revealed(value)
+        if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")
 
