@@ -169,6 +169,21 @@ class TestAStrangersSettings:
         assert say("impact", str(repo.parent / "old"), str(repo), "--no-run-code")[0] == 0
 
 
+def test_a_change_that_takes_a_path_out_of_sensitive_shows_no_secret(repo: Path, say: Say) -> None:
+    old = repo.parent / "old"
+    hiera = "version: 5\nhierarchy:\n- {name: c, path: common.yaml}\n"
+    repository(
+        old, {"hiera.yaml": hiera, "nodeattrs.toml": 'sensitive = ["pw"]\n', "data/common.yaml": "pw: one\nk: 1\n"}
+    )
+    repository(repo, {"hiera.yaml": hiera, "nodeattrs.toml": "", "data/common.yaml": "pw: twelve\nk: 2\n"})
+
+    _, text = say("impact", str(old), str(repo), "--no-run-code")
+
+    assert "1 -> 2" in text
+    assert "(a secret) -> (a secret)" in text
+    assert "twelve" not in text
+
+
 class TestTrust:
     def test_a_repository_is_trusted_until_it_is_removed(self, repo: Path, say: Say) -> None:
         (repo / "nodeattrs.toml").write_text('hiera = "../outer"\n[limits]\nbytes = 20000000\n')

@@ -26,6 +26,7 @@ class Ask(NamedTuple):
     run_code: whether code of the repository runs
     ruby:     whether attribute files in Ruby do
     roles_only: whether cookbooks are left out
+    sensitive: further paths whose values are not shown: those of both sides count for each
     """
 
     home: str = ""
@@ -38,6 +39,7 @@ class Ask(NamedTuple):
     run_code: bool = True
     ruby: bool = False
     roles_only: bool = False
+    sensitive: tuple[TreePath, ...] = ()
 
     def place(self, side: Side, text: str) -> Path:
         """What a word of the command line means on a side: in the repository its own, elsewhere the same for both."""

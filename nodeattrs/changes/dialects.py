@@ -77,7 +77,9 @@ class _Opened:
 
     @cached_property
     def repository(self) -> Repository:
-        return Repository(self.side.root)
+        found = Repository(self.side.root)
+        found.also_sensitive = self.ask.sensitive
+        return found
 
     def _has(self, *names: str) -> bool:
         return any((self.side.root / name).exists() for name in names)
@@ -334,7 +336,8 @@ class HieraKeys(_Who):
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
         if place.is_dir() and not has_environments(place):
             place = place / "hiera.yaml" if (place / "hiera.yaml").is_file() else place
-        return Hiera(place, root=self.side.root, skip_levels=self.what_if.levels)
+        paths = self.repository.config.sensitive
+        return Hiera(place, root=self.side.root, skip_levels=self.what_if.levels, sensitive_paths=paths)
 
     def answer(self, name: str) -> Answered:
         """Its keys."""
@@ -483,8 +486,9 @@ class CloudInit(_Opened):
             given["confd"] = read_confd(files["confd"][0])
         merged = merge(unpack(list(map(blob_of, files.get("files", ())))))
         whole = merge_layers(user=merged, **given) if given else merged
-        values = guarded((), _part(self._set(whole)).tree, Sensitive)
-        return {"value": _part(self._set(masked(whole)))._replace(tree=values)}
+        paths = self.repository.config.sensitive
+        values = guarded((), _part(self._set(whole)).tree, Sensitive, paths)
+        return {"value": _part(self._set(masked(whole, paths)))._replace(tree=values)}
 
 
 class AnsibleHosts(_Opened):
@@ -505,7 +509,8 @@ class AnsibleHosts(_Opened):
         """The inventory. raises: NodeattrsError"""
         from nodeattrs.adapters.ansible import Inventory
 
-        return Inventory(*filter(None, [self.place]), folder=self.side.root)
+        paths = self.repository.config.sensitive
+        return Inventory(*filter(None, [self.place]), folder=self.side.root, sensitive_paths=paths)
 
     def subjects(self) -> Iterable[str]:
         """The hosts."""

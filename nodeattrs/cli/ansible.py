@@ -7,7 +7,7 @@ import os
 
 from nodeattrs.cli import ansible_inventory, ansible_save
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
-from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of
+from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, sensitive_paths
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING
 
@@ -154,6 +154,7 @@ def _inventory(options: argparse.Namespace) -> Inventory:
     from nodeattrs.adapters.ansible import Inventory
     from nodeattrs.core.code import held_back
 
+    places = [*options.inventory, options.folder, options.playbook_dir, *getattr(options, "playbook", ())]
     with held_back(False):  # what is run was named, one by one
         return Inventory(
             *options.inventory,
@@ -165,6 +166,7 @@ def _inventory(options: argparse.Namespace) -> Inventory:
             lenient=options.lenient,
             run_inventory=options.run_inventory,
             vault_passwords=options.vault_password_file,
+            sensitive_paths=sensitive_paths(options, *places),
         )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Container, Iterable
+from contextlib import suppress
 
 from nodeattrs import border
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from nodeattrs.changes.asking import Ask, WhatIf
     from nodeattrs.changes.sides import Side
+    from nodeattrs.core.tree import Path as TreePath
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _PLACES = ("hiera", "bindings", "ansible", "catalogs")
@@ -107,6 +110,15 @@ def ask_of(options: argparse.Namespace, home: str, run_code: bool | None = None)
     )
 
 
+def _sensitive(side: Side) -> tuple[TreePath, ...]:
+    """The sensitive paths of a side; a change that takes one away shows no secret."""
+    from nodeattrs.runs import Repository
+
+    with suppress(NodeattrsError):  # settings that cannot be read are reported when they are asked
+        return Repository(side.root).config.sensitive
+    return ()
+
+
 def answer(
     options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Ask, WhatIf]]
 ) -> int:
@@ -129,6 +141,7 @@ def answer(
 
     with private_folder() as private:
         before, after, ask, what_if = sides(private)
+        ask = ask._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
         reads = Path(options.reads) if options.reads else None
         how = Asking(private, options.dialect, options.sample, reads, options.jobs, through)
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):

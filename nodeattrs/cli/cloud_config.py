@@ -15,6 +15,7 @@ from nodeattrs.cli.options import (
     add_run_code,
     add_strict,
     path_of,
+    sensitive_paths,
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING, Any, get_args
@@ -222,8 +223,9 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
         merged = instance.merged
     terminal.warn(_wanted(merged, options))
     if not options.show_secrets:
-        instance = instance and instance.masked()
-        merged = instance.merged if instance else masked(merged)
+        sensitive = sensitive_paths(options, options.instance, *options.files)
+        instance = instance and instance.masked(sensitive)
+        merged = instance.merged if instance else masked(merged, sensitive)
     terminal.report(explained_config(merged, paths, options.steps, options.all, instance))
     is_decided = paths and not any(merged.trace(path).unknown for path in paths)
     return DONE if is_decided else _undecided(merged, terminal)
@@ -246,7 +248,7 @@ def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) 
         return merged
     from nodeattrs.adapters.cloudinit import masked, veiled
 
-    shown = masked(merged)
+    shown = masked(merged, sensitive_paths(options, *options.files))
     has_secrets = shown.value != merged.value
     if options.format == "mime":
         from nodeattrs.errors import BadArgument

@@ -9,12 +9,13 @@ import argparse
 from collections.abc import Callable, Iterator
 
 from nodeattrs.cli.checks import add_checking, finish
-from nodeattrs.cli.options import settings_of
+from nodeattrs.cli.options import sensitive_paths, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Given, Merged, Schema
+    from nodeattrs.core.tree import Path
     from nodeattrs.reports.findings import Finding
 
 _TOGETHER = "{} files are checked together, as those of one machine; --each checks each of them for itself"
@@ -52,7 +53,7 @@ def check(
     given_of:  what a file gives, machine by machine
     merged_of: makes one machine of some files, or of the one in them that has an address
     """
-    schema = _schema(options.schema)
+    schema = _schema(options.schema, sensitive_paths(options, *options.files))
     files: list[str] = options.files
     if len(files) > 1 and not (options.each or options.together):
         terminal.remark([_TOGETHER.format(len(files))])
@@ -80,12 +81,12 @@ def _tried(given_of: Callable[[str], list[Given]], file: str) -> list[Given]:
         return []
 
 
-def _schema(place: str | None) -> Schema | None:
+def _schema(place: str | None, sensitive: list[Path]) -> Schema | None:
     if place is None:
         return None
     from nodeattrs.adapters.cloudinit import Schema, schema_file
 
-    return Schema(schema_file(place))
+    return Schema(schema_file(place), sensitive)
 
 
 def _checked(

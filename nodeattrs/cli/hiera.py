@@ -6,7 +6,7 @@ import argparse
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, described
 from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
-from nodeattrs.cli.options import actions_of, add_output, add_run_code, unmarked
+from nodeattrs.cli.options import actions_of, add_output, add_run_code, sensitive_paths, unmarked
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -175,6 +175,7 @@ def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True
         decrypt=decrypt,
         documented=options.documented,
         strict=options.strict,
+        sensitive_paths=sensitive_paths(options, place, environmentpath, getattr(options, "against_tree", None)),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadValue, TooDeep
 from nodeattrs.typed import Any, NoReturn
 
@@ -73,3 +74,59 @@ class Encrypted(Sensitive):
 
     def __repr__(self) -> str:
         return "Sensitive(encrypted)"
+
+
+class Marked(Sensitive):
+    """A secret because of its place: the settings call its path sensitive. Merges and lookups read it as its value."""
+
+    __slots__ = ()
+
+
+def withheld(value: Any, paths: Iterable[Path], at: Path = (), hide: Callable[[Any], Any] = Marked) -> Any:
+    """A value with its scalars at and below sensitive paths as secrets; null is none.
+
+    paths:  counted from the root of the tree; the step "*" stands for any
+    at:     where the value stands in that tree
+    hide:   makes what takes the place of a scalar
+    return: the same object where nothing in it is sensitive
+    cost:   one copy of each map and list on the way to a secret
+
+    >>> withheld({"db": {"host": "h", "password": "x"}}, [("db", "password")])
+    {'db': {'host': 'h', 'password': Sensitive(withheld)}}
+    """
+    for path in paths:
+        if all(wanted in ("*", step) for wanted, step in zip(path, at, strict=False)):
+            value = _hidden(value, path[len(at) :], hide)
+    return value
+
+
+def _hidden(value: Any, rest: Path, hide: Callable[[Any], Any]) -> Any:
+    if not isinstance(value, (dict, list)):
+        return value if rest or value is None or isinstance(value, Sensitive) else hide(value)
+    inside = value if isinstance(value, dict) else range(len(value))
+    found = value
+    for step in inside if not rest or rest[0] == "*" else rest[:1]:
+        entry = value[step] if step in inside else None
+        new = _hidden(entry, rest[1:], hide)
+        if new is not entry:
+            found = value.copy() if found is value else found
+            found[step] = new
+    return found
+
+
+def revealed(value: Any) -> Any:
+    """A value with what is `Marked` in it as it is without marks; the same object where nothing is.
+
+    cost: one visit of the whole value
+    """
+    if type(value) is Marked:
+        return value.unwrap()
+    if type(value) not in (dict, list):
+        return value
+    found = value
+    for step, entry in value.items() if type(value) is dict else enumerate(value):
+        new = revealed(entry)
+        if new is not entry:
+            found = value.copy() if found is value else found
+            found[step] = new
+    return found

@@ -18,6 +18,7 @@ from nodeattrs.adapters.ansible import (
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.values import as_attribute
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.sensitive import revealed
 from nodeattrs.core.trace import Outcome, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
@@ -255,7 +256,7 @@ def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str
 
 def differences(one: Variables, other: Variables) -> dict[str, tuple[Any, Any]]:
     """The variables that two answers have not alike, each with both values; what is encrypted is withheld."""
-    left, right = as_json(one.vars), as_json(other.vars)
+    left, right = as_json(revealed(one.vars)), as_json(revealed(other.vars))
     names = sorted(left.keys() | right.keys())
     pairs = {name: (left.get(name, ABSENT), right.get(name, ABSENT)) for name in names}
     apart = [name for name, (a, b) in pairs.items() if a != b or type(a) is not type(b)]

@@ -24,7 +24,7 @@ from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
+from nodeattrs.core.tree import SCALARS, Path, checked_name, copied, dig
 from nodeattrs.errors import (
     CannotDecrypt,
     CookbookNotFound,
@@ -72,6 +72,7 @@ class Repository:
     asked:    what a call asks besides
     opened:   when that was, in seconds; nothing of it had been read
     search:   the word `search` of the last run, which queries of bindings ask, too; None without a store
+    also_sensitive: paths that are sensitive beside those of the settings
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
@@ -85,6 +86,7 @@ class Repository:
         self.opened = time.time()
         self.search: Callable[..., Any] | None = None
         self.warnings: list[DocumentError] = []
+        self.also_sensitive: tuple[Path, ...] = ()
         self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}
         if not os.path.isdir(self.root):
@@ -106,6 +108,8 @@ class Repository:
         if self.settings is not None:
             config, warnings = judged(self.settings, self.root)
             self.warnings += warnings
+        if self.also_sensitive:
+            config = replace(config, sensitive=(*config.sensitive, *self.also_sensitive))
         return self._with_chefs(config)
 
     def _with_chefs(self, config: Config) -> Config:

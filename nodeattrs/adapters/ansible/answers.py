@@ -6,7 +6,8 @@ variables only is unknown for those, and for no others. It knows no files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
 
@@ -17,6 +18,7 @@ from nodeattrs.core.fold import Fold, Folded, Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Policy
+from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path
 from nodeattrs.core.unknown import Unknown
@@ -76,27 +78,49 @@ def only(plan: Plan, name: Any) -> Plan:
     return Layer(its, plan.origin, plan.title, plan.policy)
 
 
+def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
+    """A plan whose layers have what is sensitive as secrets; the same object where it says nothing of it."""
+    if isinstance(plan, Layer):
+        value = withheld(plan.value, paths) if isinstance(plan.value, dict) else plan.value
+        return plan if value is plan.value else Layer(value, plan.origin, plan.title, plan.policy)
+    children = [_withheld(child, paths) for child in plan.children]
+    return plan if all(map(operator.is_, children, plan.children)) else type(plan)(tuple(children), plan.policy)
+
+
 class Variables:
     """What a host has, in an inventory or in a task: an answer.
 
     host:  its name
     where: in words: "the inventory", "task 'restart' of site.yml"
     magic: what Ansible sets itself, as far as it can be known
+    sensitive: paths whose values are secrets in all that is answered
 
     cost: the values are laid when they are first asked for, and origins again for each trace
     """
 
-    def __init__(self, host: str, where: str, plan: Callable[[], list[Plan]], policy: Policy, magic: Callable[[], Any]):
+    def __init__(
+        self,
+        host: str,
+        where: str,
+        plan: Callable[[], list[Plan]],
+        policy: Policy,
+        magic: Callable[[], Any],
+        sensitive: Sequence[Path] = (),
+    ) -> None:
         self.host = host
         self.where = where
         self._make = plan
         self._policy = policy
         self._magic = magic
+        self._sensitive = sensitive
 
     @cached_property
     def plan(self) -> Fold:
         """The layers, the weakest first, those of one level in a fold of their own."""
-        return Fold(tuple(self._make()) or (Layer({}),), self._policy)
+        plan = self._make()
+        if self._sensitive:
+            plan = [_withheld(one, self._sensitive) for one in plan]
+        return Fold(tuple(plan) or (Layer({}),), self._policy)
 
     @cached_property
     def vars(self) -> dict[str, Any]:

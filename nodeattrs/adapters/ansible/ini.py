@@ -201,7 +201,7 @@ class _Ini:
         for one in words:
             name, equals, value = one.partition("=")
             if not equals:
-                raise self._error(f"{one!r} is no name=value", "write name=value, without blanks around the =")
+                raise self._error("a word behind the host has no =", "write name=value, without blanks around the =")
             values[name] = literal(value)
         locator = Lines("inventory", word, self.file, dict.fromkeys(("ansible_port", *values), self.line))
         for name in names:
@@ -224,7 +224,7 @@ class _Ini:
     def _vars(self, line: str) -> None:
         name, equals, value = (part.strip() for part in line.partition("="))
         if not equals:
-            raise self._error(f"no name=value: {line}", "write name = value")
+            raise self._error("no name=value", "write name = value")
         group, values = self.tree.groups[self.group], {name: literal(value)}
         if name == PRIORITY:
             self._note(group, values, Lines("inventory", f"[{group.name}:vars]", self.file, {name: self.line}), 3)

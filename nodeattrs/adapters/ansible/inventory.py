@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from nodeattrs.adapters.ansible.answers import Shared, Variables
@@ -23,6 +23,7 @@ from nodeattrs.adapters.ansible.sources import Sources
 from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
 from nodeattrs.typed import Any
 
@@ -41,6 +42,7 @@ class Inventory:
     lenient:      whether a broken file costs its own variables only, instead of being an error
     run_inventory: the dynamic sources that are run; `SOURCE=FILE` where FILE has what it prints, and nothing is run
     vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`; what they open is `Sensitive`
+    sensitive_paths: steps, the first of which is a variable: what stands there is a secret in every answer
 
     raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are none
 
@@ -55,6 +57,7 @@ class Inventory:
         environment=Mapping | None,
         run_inventory=Listed,
         vault_passwords=Listed,
+        sensitive_paths=Listed,
     )
     def __init__(
         self,
@@ -67,10 +70,12 @@ class Inventory:
         lenient: bool = False,
         run_inventory: Iterable[str] = (),
         vault_passwords: Iterable[str] = (),
+        sensitive_paths: Iterable[Steps] = (),
     ) -> None:
         self.folder = Path(folder or ".").resolve()
         self.warnings: list[AnsibleError] = []
         self.config: Config = config_of(self.folder, environment or {})
+        self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
         self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
         self.playbook_dir = self.folder / (playbook_dir or ".")
@@ -131,7 +136,8 @@ class Inventory:
         raises: AnsibleError of kind "no-host", for a name that is not there
         """
         found = self.found(name)
-        return Variables(name, "the inventory", lambda: self._outside(found), self.policy, lambda: self.magic(found))
+        magic = partial(self.magic, found)
+        return Variables(name, "the inventory", lambda: self._outside(found), self.policy, magic, self.sensitive_paths)
 
     def _outside(self, host: Host) -> list[Plan]:
         return [*self.to_facts(host, self.playbook_dir), *nested(self.extra, self.policy)]
@@ -156,7 +162,7 @@ class Inventory:
             read = [one for level, places in files for one in self._files(places, "host_vars", [name], level)]
             return [*nested(host.layers, self.policy), *read]
 
-        return Variables(name, "its own", plan, self.policy, dict)
+        return Variables(name, "its own", plan, self.policy, dict, self.sensitive_paths)
 
     @taking(name=str)
     def of_group(self, name: str) -> Variables:
@@ -172,7 +178,7 @@ class Inventory:
         files = zip(levels, (self._sources.places, self._named_dir), strict=True)
         read = [one for level, places in files for one in self._files(places, "group_vars", [name], level)]
         plan = [*nested(group.layers, self.policy), *read]
-        return Variables(name, "the group alone", lambda: plan, self.policy, dict)
+        return Variables(name, "the group alone", lambda: plan, self.policy, dict, self.sensitive_paths)
 
     def found(self, name: str) -> Host:
         """The host of a name; the implicit localhost, where nobody names it. raises: AnsibleError"""

@@ -87,7 +87,12 @@ class Playbook:
         found = self.inventory.found(host)
         where = f"task {task.name!r} at {task.place}"
         answer = InTask(
-            host, where, lambda: self._plan(task, found), self.inventory.policy, lambda: self._magic(task, found)
+            host,
+            where,
+            lambda: self._plan(task, found),
+            self.inventory.policy,
+            lambda: self._magic(task, found),
+            self.inventory.sensitive_paths,
         )
         answer.task = task
         return answer

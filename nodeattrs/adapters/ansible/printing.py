@@ -12,7 +12,7 @@ from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
 from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.errors import BadValue
 from nodeattrs.typed import Any
 
@@ -142,9 +142,14 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
             return as_yaml_text(nested_listing(inventory, **how))
         from nodeattrs.adapters.ansible.toml_writing import as_toml_text
 
-        return as_toml_text(flat_listing(inventory, **how))
+        return as_toml_text(with_leaves(flat_listing(inventory, **how), _for_toml))
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None
+
+
+def _for_toml(value: Any) -> Any:
+    """A value of an inventory for TOML: one at a sensitive path is withheld as in JSON."""
+    return as_json(value) if type(value) is Marked else value
 
 
 # --- the graph
@@ -208,7 +213,7 @@ _Dumper.add_representer(Unsafe, lambda dumper, value: dumper.represent_str(str(v
 _ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
 for _kind in _ENCRYPTED:
     _Dumper.add_representer(_kind, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
-_Dumper.add_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
+_Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
 
 
 def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:

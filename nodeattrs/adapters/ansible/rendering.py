@@ -16,7 +16,7 @@ from nodeattrs.adapters.ansible.levels import MAGIC
 from nodeattrs.adapters.ansible.templates import is_template
 from nodeattrs.adapters.ansible.values import Unsafe, Vault, with_leaves
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import TooMuch
 from nodeattrs.records import NamedTuple
@@ -89,6 +89,8 @@ class Rendering:
             for step, entry in value.items() if is_map else enumerate(value):
                 settled[step] = self._settled(entry, filled[step], (*path, step), left)
             return settled
+        if type(value) is Marked:  # it is withheld, whether evaluated or not
+            return value
         missing = self._missing(filled)
         if missing is None:
             return filled

@@ -7,8 +7,9 @@ cloud-init keeps as Python objects is opened, so that the config of the data sou
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
@@ -70,16 +71,24 @@ class Instance:
     file:   the file with what it has, combined-cloud-config.json; None where there is none
     """
 
-    def __init__(self, merged: Merged, has: Document | None, whole: Merged | None = None) -> None:
-        """whole: what is compared, where secrets are withheld in *merged*"""
+    def __init__(
+        self,
+        merged: Merged,
+        has: Document | None,
+        whole: Merged | None = None,
+        shown: Callable[[TreePath, Any], Any] = lambda path, value: value,
+    ) -> None:
+        """whole: what is compared, where secrets are withheld in *merged*; shown: withholds them in what differs"""
         self.merged = merged
         self.file = None if has is None else has.file
         self._has = has
         self._whole = whole or merged
+        self._shown = shown
 
-    def masked(self) -> Instance:
-        """The same with its secrets withheld, for printing."""
-        return Instance(masked(self.merged), self._has, self.merged)
+    def masked(self, sensitive: Iterable[TreePath] = ()) -> Instance:
+        """The same with its secrets withheld, for printing. sensitive: further paths that are secret"""
+        paths = tuple(sensitive)
+        return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
 
     def differing(self) -> Iterator[Differing]:
         """Where the two differ, in the order of the files' config. cost: one visit for each value of both"""
@@ -87,9 +96,10 @@ class Instance:
             return
         where = self._has.locator("machine", "")
         has = {key: value for key, value in self._has.tree.items() if key not in _NOT_MERGED}
-        shown = (lambda path, value: value) if self._whole is self.merged else guarded
         for path, given, found in _apart(_as_json(self._whole.value), has, ()):
-            yield Differing(path, shown(path, given), shown(path, found), self._origins(path), where.at(path))
+            yield Differing(
+                path, self._shown(path, given), self._shown(path, found), self._origins(path), where.at(path)
+            )
 
     def _origins(self, path: TreePath) -> tuple[Origin, ...]:
         steps: list[Any] = []

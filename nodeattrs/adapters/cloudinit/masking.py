@@ -5,8 +5,8 @@ The text of what each part says is left as it is: nothing of it is printed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cached_property, partial
 
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
@@ -23,18 +23,19 @@ if TYPE_CHECKING:
 class _Masked(Merged):
     """A merged config for printing."""
 
-    def __init__(self, of: Merged) -> None:
-        result = of._result and Part(guarded((), of._result.value), of._result.origins)
+    def __init__(self, of: Merged, sensitive: Iterable[Path]) -> None:
+        self._guarded = partial(guarded, sensitive=tuple(sensitive))
+        result = of._result and Part(self._guarded((), of._result.value), of._result.origins)
         super().__init__(result, of.parts, of.rows, of.unknown, of.rules)
 
     @cached_property
     def _parts(self) -> dict[int, Any]:
         laid = [(one.number, one.laid) for row in self.rows for one in row.joinings]
-        return {number: guarded((), part.value) for number, part in laid if part is not None}
+        return {number: self._guarded((), part.value) for number, part in laid if part is not None}
 
     def _shown(self, path: Path, value: Any) -> Any:
         hidden = value is not ABSENT and dig(self.value, path) == WITHHELD
-        return WITHHELD if hidden else guarded(path, value)
+        return WITHHELD if hidden else self._guarded(path, value)
 
     def _claim(self, setting: Setting) -> Claim:
         claim = super()._claim(setting)
@@ -50,11 +51,13 @@ class _Masked(Merged):
         return change._replace(old=self._shown(change.path, change.old), new=self._shown(change.path, change.new))
 
 
-def masked(merged: Merged) -> Merged:
+def masked(merged: Merged, sensitive: Iterable[Path] = ()) -> Merged:
     """The same with its secrets withheld, for printing.
+
+    sensitive: further paths of the config that are secret
 
     >>> from nodeattrs.adapters.cloudinit import merge
     >>> masked(merge(["#cloud-config\\npassword: hunter2"])).config
     {'password': 'Sensitive(withheld)'}
     """
-    return _Masked(merged)
+    return _Masked(merged, sensitive)

@@ -64,13 +64,14 @@ class Schema:
     raises: DocumentError, for a file that is no JSON; BadArgument, for one that is no schema; MissingExtra
     """
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, sensitive: Iterable[Path] = ()) -> None:
         from nodeattrs.texts.documents import read
 
         try:
             self._validator = _validator_of(read(file, budget=Budget(str(file))).tree)
         except ImportError as error:
             raise missing_extra("jsonschema", "schema", "a check by the schema") from error
+        self._sensitive = tuple(sensitive)
 
     def warnings(self, config: Any) -> Iterator[Warned]:
         """What the schema says of a config; nothing of one that is for another program. raises: TooMuch"""
@@ -78,9 +79,10 @@ class Schema:
             return
         Budget("the check by the schema").steps(_STEPS_A_VALUE * measured(config))
         tree = _with_text_keys(config)
+        without_secrets = guarded((), tree, sensitive=self._sensitive)
         found: dict[tuple[Path, str], tuple[str, bool]] = {}
         for error in self._errors(tree):
-            for path, message, hint, is_note in _faults(error, tree):
+            for path, message, hint, is_note in _faults(error, without_secrets):
                 if is_note or not _is_open(tree, path):
                     found.setdefault((path, message), (hint, is_note))
         for (path, message), (hint, is_note) in found.items():
@@ -206,7 +208,7 @@ def _faults(error: ValidationError, tree: Any) -> Iterator[_Fault]:
         yield path, *_in_note(error), True
     else:
         make = _WORDS.get(str(error.validator), _in_general)
-        for step, message, hint in make(error, dig(guarded((), tree), path)):
+        for step, message, hint in make(error, dig(tree, path)):
             yield (*path, *step), message, hint, False
 
 
@@ -224,7 +226,7 @@ def _of_the_nearest(error: ValidationError, tree: Any) -> Iterator[_Fault]:
     left = [found for found in near if any(len(one.absolute_path) == deepest for one in found)]
     errors = [one for found in left for one in found]
     if len(left) > 1 and all(tuple(one.absolute_path) == path for one in errors) and (wanted := _wanted(errors, path)):
-        value = dig(guarded((), tree), path)
+        value = dig(tree, path)
         hidden = value == WITHHELD or isinstance(value, (dict, list))
         given = kind_of(error.instance) if hidden else shown(value, 40)
         yield path, f"is {given}, and has to be {wanted}", "", False

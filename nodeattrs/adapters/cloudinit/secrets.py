@@ -7,27 +7,32 @@ hashes of passwords, addresses with a password in them. The merge itself knows n
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 
-from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.sensitive import Sensitive, withheld
 from nodeattrs.core.tree import Path
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
 _NAMED = regexp(
     r"(?i)(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
-    r"|(?:private|api|secret|access|activation|registration|encryption|auth)[_-]?key)$|_private$",
+    r"|(?:private|api|secret|access|activation|registration|encryption|auth|pre[_-]?shared)[_-]?key)$|_private$",
 )
 """How a key is called whose value is one."""
 
 _PLACES = (
     ("chpasswd", "list"),
     ("random_seed", "data"),
-    ("chef", "validation_cert"),
-    ("wireguard", "interfaces", "*", "content"),
+    ("chef", "validation_cert"),  # the text of the key
+    ("chef", "validation_key"),  # its path by the module's page, where many write the text
+    ("wireguard", "interfaces", "*", "content"),  # wg-quick's file, with PrivateKey and PresharedKey
+    ("puppet", "csr_attributes", "custom_attributes"),  # the challenge password of the request, under an OID
+    ("mcollective", "conf", "private-cert"),  # the key beside public-cert
+    ("write_files", "*", "source", "headers"),  # of the request that gets the content: Authorization
+    ("apt", "debconf_selections"),  # answers to questions of packages, passwords of databases among them
 )
-"""Where there is one whatever the key is called."""
+"""Where the modules of cloud-init document one, whatever the key is called. What lies below is one, too."""
 
 _FILES = regexp(
     r"(?i)\.key$|/id_(?:rsa|dsa|ecdsa|ed25519)$|/shadow$|passw(?:or)?d|secret|token|credential|\.netrc$|\.pgpass$|kubeconfig",
@@ -55,16 +60,17 @@ def _withheld(_: Any) -> str:
     return WITHHELD
 
 
-def guarded(path: Path, value: Any, hide: Callable[[Any], Any] = _withheld) -> Any:
+def guarded(path: Path, value: Any, hide: Callable[[Any], Any] = _withheld, sensitive: Iterable[Path] = ()) -> Any:
     """What stands at *path*, `WITHHELD` in the place of each secret; what holds none is the same object.
 
     hide: makes what stands there instead, such as `Sensitive`, of a secret
+    sensitive: further paths of the config that are secret
     cost: one look at each value
 
     >>> guarded(("users", 0), {"name": "a", "passwd": "x"})
     {'name': 'a', 'passwd': 'Sensitive(withheld)'}
     """
-    return _guarded(path, value, _is_place(path), hide)
+    return withheld(_guarded(path, value, _is_place(path), hide), sensitive, path, hide)
 
 
 def _guarded(path: Path, value: Any, is_place: bool, hide: Callable[[Any], Any]) -> Any:

@@ -13,7 +13,7 @@ from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.types import Type, parse_type
 from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.budget import too_long
-from nodeattrs.core.sensitive import Encrypted, Sensitive
+from nodeattrs.core.sensitive import Encrypted, Sensitive, revealed, withheld
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any
 
@@ -37,6 +37,9 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
     """
     if isinstance(value, Encrypted):
         return value  # what it would be only its key can say
+    clear = revealed(value)
+    if clear is not value:
+        return withheld(convert(clear, to, sensitive), [()])
     name, *arguments = to if isinstance(to, list) and to else [to]
     if not isinstance(name, str):
         raise BadLookup(f"convert_to names no type: {to!r}", kind="convert_bad_type", hint="write convert_to: Integer")

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import errno
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
+from nodeattrs.adapters.hiera.keys import NAME
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, TooMuch
@@ -127,7 +129,13 @@ class DataFile:
     warnings: keys written twice, and keys that no lookup finds
     """
 
-    def __init__(self, read: ReadDocument, tree: dict[str, Any], opened: Callable[[Any], Any] | None = None) -> None:
+    def __init__(
+        self,
+        read: ReadDocument,
+        tree: dict[str, Any],
+        opened: Callable[[Any], Any] | None = None,
+        sensitive: Iterable[Path] = (),
+    ) -> None:
         self.file = read.document.file
         self.tree = tree
         self.document = read.document
@@ -138,6 +146,7 @@ class DataFile:
         self._overwritten: dict[str, tuple[Overwritten, ...]] = {}
         self._plans: dict[str, Plan | None] = {}
         self._opened = opened
+        self._sensitive = sensitive
         self._clear: dict[str, Any] = {}
 
     def value(self, key: str, speech: Speech) -> Any:
@@ -153,7 +162,7 @@ class DataFile:
             what, offset = self._unfit[key]
             line, column = self._text.place(offset)
             raise BadData(
-                f"{key!r} holds {what}, which data may not hold",
+                f"{key!r} holds {'a value' if self._has_secrets(key) else what}, which data may not hold",
                 kind="bad_data_value",
                 file=self.file,
                 line=line,
@@ -165,11 +174,23 @@ class DataFile:
             try:
                 value = plan(speech)
             except HieraError as error:
+                if self._has_secrets(key) and not isinstance(error, BadData):  # it quotes the text
+                    error.message, error.details, error.hint = f"an expression in {key!r} fails", (), None
                 place = f"needed by {key!r} in {self.file}:{self.document.place((key,))[0]}"
                 if place not in error.details:
                     error.details = (*error.details, place)
                 raise
-        return value
+        return self._withheld(key, value)
+
+    def _withheld(self, key: str, value: Any) -> Any:
+        """The value of a key with what is sensitive as secrets. They cover what expressions gave, too."""
+        if not self._sensitive or value is ABSENT or key == NAME:
+            return value
+        return withheld(value, self._sensitive, (key,))
+
+    def _has_secrets(self, key: str) -> bool:
+        """Whether the value of a key, or something in it, is sensitive."""
+        return any(path[:1] in ((), ("*",), (key,)) for path in self._sensitive)
 
     def says_always(self, key: str) -> bool:
         """Whether the value of a key is what the file has, whoever asks."""
@@ -210,7 +231,8 @@ class DataFile:
         if found is None:
             from nodeattrs.adapters.hiera import ruby_yaml
 
-            made = tuple(Overwritten(value, mark, self._text) for value, mark in ruby_yaml.overwritten(self._text, key))
+            others = ruby_yaml.overwritten(self._text, key)
+            made = tuple(Overwritten(self._withheld(key, value), mark, self._text) for value, mark in others)
             found = self._overwritten.setdefault(key, made)
         return found
 
@@ -221,10 +243,12 @@ def file_source(
     syntax: Literal["yaml", "json"],
     opened: Callable[[Any], Any] | None = None,
     warn: Callable[[DocumentError], None] | None = None,
+    sensitive: Iterable[Path] = (),
 ) -> DataFile | None:
     """The file at *path*; None where there is none.
 
     opened: makes of a value what it is once it is decrypted
+    sensitive: paths whose values are given as secrets; the first step is the key
 
     A YAML file whose root is no map has no keys, and *warn* is called; JSON has to be an object.
     raises: BadData
@@ -240,27 +264,31 @@ def file_source(
         if warn is not None and tree is not None:
             warn(bad_data(read.document, "data_not_a_hash", "is no map, and so has no keys"))
         tree = {}
-    return DataFile(read, tree, opened)
+    return DataFile(read, tree, opened, sensitive)
 
 
 class FunctionData:
     """A data function of one's own that is asked key by key.
 
     ask: gets a key; raises KeyError where it has none, and gives `Unknown` where it cannot be read
+    sensitive: paths whose values are given as secrets
     """
 
-    def __init__(self, name: str, ask: Callable[[str], Any]) -> None:
+    def __init__(self, name: str, ask: Callable[[str], Any], sensitive: Iterable[Path] = ()) -> None:
         self.file = f"function {name}"
         self._name = name
         self._ask = ask
+        self._sensitive = sensitive
 
     def value(self, key: str, speech: Speech) -> Any:
         try:
             value = self._ask(key)
         except KeyError:
             return ABSENT
-        plan = None if type(value) is Unknown else planned(value)
-        return value if plan is None else plan(speech)
+        if type(value) is Unknown:
+            return value
+        plan = planned(value)
+        return withheld(value if plan is None else plan(speech), self._sensitive, (key,))
 
     def locator(self, key: str, entry: str) -> Locator:
         return Origin("data function", self._name)

@@ -28,6 +28,7 @@ from nodeattrs.core.policy import (
     Meet,
     Policy,
 )
+from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.typed import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from nodeattrs.texts.patterns import Expression
 
 BOOL = "bool"
-_KINDS: dict[type, str] = {bool: BOOL}
+_KINDS: dict[type, str] = {bool: BOOL, Marked: TEXT}
 
 KNOCKED_OUT = Policy("knock-out", Line(ANY, PRESENT, TAKE, "a marker removes what it names"))
 """Noted of each knock-out: the marker lies over what it has removed."""
@@ -226,13 +227,16 @@ class _Markers:
         return self._pattern.without(text)
 
     def has(self, value: Any) -> bool:
+        value = _clear(value)
         return type(value) is str and self.named_by(value) != value
 
     def is_bare(self, value: Any) -> bool:
+        value = _clear(value)
         return type(value) is str and value == self.prefix
 
     def drop(self, value: Any) -> bool:
         """Whether an element is none once its list has met everything."""
+        value = _clear(value)
         return type(value) is str and (value == self.prefix or self._pattern.search(value))
 
     def among(self, keys: Iterable[Any]) -> list[str]:
@@ -257,14 +261,15 @@ class _Markers:
         """What markers leave of a list: what one names goes, and so does the marker's own text."""
         by: dict[str, Part] = {}
         for marker in marked:
-            by.setdefault(self.named_by(marker.value), marker)
-            by.setdefault(marker.value, marker)
+            by.setdefault(self.named_by(_clear(marker.value)), marker)
+            by.setdefault(_clear(marker.value), marker)
         for part in lower.elements():
-            if not bare and not (type(part.value) is str and part.value in by):
+            value = _clear(part.value)
+            if not bare and not (type(value) is str and value in by):
                 yield part
                 continue
             if noted:
-                note(KNOCKED_OUT, part, bare[0] if bare else by[part.value])
+                note(KNOCKED_OUT, part, bare[0] if bare else by[value])
 
 
 def _refuse_empty_prefix(lower: Part, upper: Part) -> Part:
@@ -303,7 +308,13 @@ def _prefix_pattern(prefix: str) -> Expression:
         ) from None
 
 
+def _clear(value: Any) -> Any:
+    """A value, or that of a secret: markers and order are about what it is."""
+    return value.unwrap() if type(value) is Marked else value
+
+
 def _compared(one: Any, other: Any) -> int:
+    one, other = _clear(one), _clear(other)
     kinds = type(one), type(other)
     if all(kind in (int, float) for kind in kinds) or kinds == (str, str):
         return int(one > other) - int(one < other)

@@ -21,7 +21,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.core.sensitive import Encrypted, Marked
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
@@ -124,8 +124,8 @@ class Explanation:
 
     @property
     def is_secret(self) -> bool:
-        """Whether the value is shown to nobody."""
-        return hasattr(self.value, "unwrap") and not isinstance(self.value, Encrypted)
+        """Whether a conversion made the whole value a secret."""
+        return hasattr(self.value, "unwrap") and not isinstance(self.value, (Encrypted, Marked))
 
     @property
     def encrypted(self) -> tuple[tuple[Path, str, tuple[Origin, ...]], ...]:

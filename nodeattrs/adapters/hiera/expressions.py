@@ -15,6 +15,7 @@ from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.keys import dug, split_key
 from nodeattrs.adapters.hiera.values import written
 from nodeattrs.core.budget import Budget
+from nodeattrs.core.sensitive import Marked, revealed
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import Any, Protocol
@@ -120,8 +121,11 @@ def text_plan(text: str, calls: bool = True) -> Plan:
     if len(pieces) == 1 and isinstance(pieces[0], _Alias):
         return pieces[0].value
 
-    def fill(speech: Speech) -> str:
-        return "".join([piece if type(piece) is str else piece.text(speech) for piece in pieces])  # type: ignore[union-attr]
+    def fill(speech: Speech) -> str | Marked:
+        texts = [piece if type(piece) is str else piece.text(speech) for piece in pieces]  # type: ignore[union-attr]
+        if Marked in map(type, texts):
+            return Marked("".join(map(revealed, texts)))
+        return "".join(texts)  # type: ignore[arg-type]
 
     return fill
 
@@ -196,7 +200,8 @@ class _Piece:
 
     __slots__ = ()
 
-    def text(self, speech: Speech) -> str:
+    def text(self, speech: Speech) -> str | Marked:
+        """What it puts into a text; a secret where it is made of what is sensitive."""
         raise NotImplementedError
 
 
@@ -222,7 +227,7 @@ class _Lookup(_Piece):
     def __init__(self, key: str) -> None:
         self.key = key
 
-    def text(self, speech: Speech) -> str:
+    def text(self, speech: Speech) -> str | Marked:
         value, trusted = speech.lookup(self.key)
         if value is ABSENT:
             return ""
@@ -231,9 +236,10 @@ class _Lookup(_Piece):
             value = value if plan is None else plan(speech)
         else:
             speech.untrusted = True
-        text = written(value)
+        clear = revealed(value)
+        text = written(clear)
         speech.budget.bytes(len(text))
-        return text
+        return text if clear is value else Marked(text)
 
 
 class _Alias(_Piece):

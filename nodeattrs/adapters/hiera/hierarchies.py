@@ -21,7 +21,7 @@ from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import ABSENT, copied, is_word, meant
+from nodeattrs.core.tree import ABSENT, Path, copied, is_word, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 from nodeattrs.lazily import regexp
@@ -54,6 +54,7 @@ class LoadedTree:
         basemodulepath=Listed,
         puppet_conf=A_PATH | None,
         skip_levels=Listed,
+        sensitive_paths=Listed,
     )
     def __init__(
         self,
@@ -71,6 +72,7 @@ class LoadedTree:
         documented: bool = False,
         strict: bool = False,
         skip_levels: Iterable[str] = (),
+        sensitive_paths: Iterable[Path] = (),
     ) -> None:
         if config is not None and environmentpath is not None:
             raise BadArgument("both config and environmentpath", hint="an environment layer comes from one of them")
@@ -97,6 +99,7 @@ class LoadedTree:
         self.documented = documented
         self.is_strict = strict
         self.skip_levels = frozenset(skip_levels)
+        self._sensitive_paths = tuple(sensitive_paths)
         self.forget()
 
     def forget(self) -> None:
@@ -277,7 +280,7 @@ class LoadedTree:
             made = unread(entry.name, border.UNREAD)
         elif syntax is not None and is_file and path is not None:
             opened = None if keys is None else self._opening(keys, file)
-            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn)
+            made = file_source(pathlib.Path(path), self.shown(path), syntax, opened, self.warn, self._sensitive_paths)
         else:
             given = {} if path is None else {"path" if is_file else "uri": path}
             made = self._function_source(entry, {**options, **given}, file)
@@ -312,7 +315,7 @@ class LoadedTree:
                 raise
             except Exception as error:
                 raise failed(error) from error
-            return FunctionData(entry.function, data)
+            return FunctionData(entry.function, data, self._sensitive_paths)
 
         def ask(key: str) -> Any:
             try:
@@ -322,7 +325,7 @@ class LoadedTree:
             except Exception as error:
                 raise failed(error, key=key) from error
 
-        return FunctionData(entry.function, ask)
+        return FunctionData(entry.function, ask, self._sensitive_paths)
 
     def _unread(self, entry: Entry, file: str | None) -> FunctionData:
         """What stands for a level that nobody can read. raises: BadData, where its function is a slip of the pen"""

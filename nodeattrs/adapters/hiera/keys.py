@@ -11,6 +11,7 @@ from contextlib import suppress
 from functools import cached_property, lru_cache
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
+from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import TYPE_CHECKING, Any
@@ -90,6 +91,7 @@ def dug(value: Any, steps: Path, key: str) -> Any:
     raises: CannotDig, where a step meets a text, a number or a boolean, or text meets a list
     """
     for step in steps:
+        value = value.unwrap() if type(value) is Marked else value
         if value is None:
             return ABSENT
         if type(value) is list and type(step) is int:

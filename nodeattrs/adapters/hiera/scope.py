@@ -14,7 +14,7 @@ from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, Hie
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
 from nodeattrs.adapters.hiera.values import LEAVES
-from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
 from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
@@ -206,6 +206,7 @@ class Scope(Answers):
         from nodeattrs.adapters.hiera.types import parse_type  # a plain lookup asks for none
 
         wanted = parse_type(text)
+        value = revealed(value)
         if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
             raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")
@@ -286,6 +287,7 @@ class Hiera(LoadedTree):
     documented:      the strategies follow the documentation where Puppet does not
     strict:          what is a warning elsewhere is an error
     skip_levels:     the names of levels to leave out
+    sensitive_paths: steps, the first of which is a key: what stands there is a secret, and so is what it is put into
 
     >>> hiera = Hiera("cookbooks_example/hiera")
     >>> hiera.scope(node="web2").lookup("ntp::servers")

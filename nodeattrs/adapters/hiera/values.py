@@ -6,7 +6,7 @@ would read different texts. It knows no lookup.
 
 from __future__ import annotations
 
-from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive
 from nodeattrs.core.tree import SCALARS, Path
 from nodeattrs.lazily import regexp
 from nodeattrs.typed import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from nodeattrs.typed import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from re import Match
 
-LEAVES = SCALARS | {Encrypted}
+LEAVES = SCALARS | {Encrypted, Marked, Sensitive}
 """What a value of data has at its ends."""
 
 
