@@ -165,6 +165,15 @@ def narrowed(*roots: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def closed(is_closed: bool) -> Iterator[None]:
+    """Within the block Python refuses what lies beyond the border, or no longer does; nothing changes without one."""
+    border = _held.get()
+    found = None if border is None else Border(border.roots, border.named, is_closed, border.has_machine)
+    with held(found):
+        yield
+
+
 class _Hook:
     is_there = False
 

@@ -12,9 +12,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 
-from nodeattrs.border import held
+from nodeattrs import border
 from nodeattrs.cli import program
-from nodeattrs.cli.border import border_of
 from nodeattrs.cli.exits import FAILED
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
@@ -99,11 +98,7 @@ class Asked:
             self._parser(words[0]).parse_args(words, options)
         options.format = "json"
         is_held = not (self._runs_code and asked_to_run(options))
-        allowed = self._given.get("allow_path")
-        border = border_of(options, is_closed=is_held, allowed=allowed)
-        if border is not None:
-            border.has_machine = False  # a page or a tool asks about the repository alone
-        with held(border), held_back(is_held):
+        with border.closed(is_held), held_back(is_held):
             settled = judge(options, terminal)
             terminal.warnings.clear()  # those of the settings were shown at the start
             with limits_of(options, settled):

@@ -18,12 +18,13 @@ from nodeattrs.trust import is_trusted
 from nodeattrs.typed import Any
 
 OPENING = (
-    "repo", "hiera", "hiera_config", "against_tree", "inventory", "playbook", "folder", "site", "before", "other",
-    "place_hiera", "environmentpath", "puppet_conf", "place_bindings", "place_ansible", "place_catalogs",
+    "repo", "hiera", "hiera_config", "against_tree", "inventory", "playbook", "folder", "site", "before", "after",
+    "change", "other", "place_hiera", "environmentpath", "puppet_conf",
+    "place_bindings", "place_ansible", "place_catalogs",
 )  # fmt: skip
 """Options that name what is asked: the repository around the file or folder is inside of the border."""
 
-_BESIDE = ("against_tree", "other")
+_BESIDE = ("against_tree", "after", "other")
 """Options that name a second repository; the first one may be the current folder."""
 
 NAMING = (
@@ -45,13 +46,12 @@ OWN_FOLDER = ".nodeattrs"
 _FOUND_UPWARDS = (SETTINGS_FILE, "hiera.yaml")
 
 
-def border_of(options: argparse.Namespace, *, is_closed: bool, allowed: Iterable[str] | None = None) -> Border | None:
+def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     """The border for a command; None where the caller trusts the repository.
 
     Reads no file but the list of trusted repositories.
 
     is_closed: whether files beyond it cannot be opened at all: where no code of the repository runs
-    allowed:   folders of --allow-path, in addition to those of the command
     """
     given = {name: [*_texts(getattr(options, name, None))] for name in (*OPENING, *NAMING)}
     given["repo"] = given["repo"] or [*filter(None, [os.environ.get("NODEATTRS_REPO")])]
@@ -63,7 +63,7 @@ def border_of(options: argparse.Namespace, *, is_closed: bool, allowed: Iterable
         return None
     folders = [root_of(place) for name in NAMING for place in places[name] if os.path.isdir(place)]
     own = [] if os.path.islink(OWN_FOLDER) else [OWN_FOLDER]
-    more = [*(getattr(options, "allow_path", None) or ()), *(allowed or ())]
+    more = [*(getattr(options, "allow_path", None) or ()), *_settings()]
     named = [one for some in places.values() for one in some]
     has_machine = getattr(options, "command", "") not in _WITHOUT_MACHINE
     return Border([*asked, *folders, *own, *more], named, is_closed, has_machine)
@@ -90,6 +90,13 @@ def root_of(place: str) -> str:
 def _here() -> str:
     """The current folder, or the one above it in which the settings or the hierarchy are found."""
     return next(filter(None, (nearest(file) for file in _FOUND_UPWARDS)), os.curdir)
+
+
+def _settings() -> Iterator[str]:
+    """The settings that count for the call, where they lie in no repository that is asked."""
+    folder = nearest(SETTINGS_FILE)
+    if folder is not None and not os.path.islink(file := os.path.join(folder, SETTINGS_FILE)):
+        yield file
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -141,10 +141,10 @@ def answer(
 
     with private_folder() as private:
         before, after, ask, what_if = sides(private)
-        ask = ask._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
         reads = Path(options.reads) if options.reads else None
         how = Asking(private, options.dialect, options.sample, reads, options.jobs, through)
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
+            ask = ask._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, ask, how, what_if)
     ignored = list(map(Pattern, options.ignore))
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]

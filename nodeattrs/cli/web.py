@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
+from nodeattrs import border
 from nodeattrs.cli.options import add_budget, add_settings_from, add_store, settings_of, store_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING
@@ -43,7 +44,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     from nodeattrs.web.serving import serve
 
-    with tempfile.TemporaryDirectory(prefix="nodeattrs-web-") as private:
+    with tempfile.TemporaryDirectory(prefix="nodeattrs-web-") as private, border.widened(private):
         return serve(
             site(options, os.path.join(private, "reads.json")), options.bind, options.port, partial(_open, terminal)
         )
