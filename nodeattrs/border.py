@@ -182,7 +182,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if event not in _READ_EVENTS or (border := _held.get()) is None or not border.is_closed:
         return
     path = arguments[0] if arguments else "."
-    if event == "open" and (isinstance(path, int) or _reads_nothing(arguments[2])):
+    if event == "open" and (isinstance(path, int) or _reads_nothing(arguments[2]) or _is_step(path, arguments[2])):
         return
     place = os.curdir if path is None else os.fsdecode(path) if isinstance(path, (bytes, os.PathLike)) else path
     if not isinstance(place, str) or place in ("", ":memory:"):
@@ -195,8 +195,13 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _reads_nothing(flags: object) -> bool:
-    """Whether a call of `open` makes a new file, or empties the one that is there."""
+    """Whether a call of `open` makes a new file, empties the one that is there, or opens a folder to go on from it."""
     if not isinstance(flags, int):
         return False
     unnamed = getattr(os, "O_TMPFILE", os.O_TRUNC)
-    return bool(flags & os.O_TRUNC) or flags & _NEW_FILE == _NEW_FILE or flags & unnamed == unnamed
+    return bool(flags & (os.O_TRUNC | os.O_DIRECTORY)) or flags & _NEW_FILE == _NEW_FILE or flags & unnamed == unnamed
+
+
+def _is_step(path: object, flags: object) -> bool:
+    """Whether `nodeattrs.disk` opens a name in a folder that is open already: one step, and no link is followed."""
+    return isinstance(path, str) and os.sep not in path and isinstance(flags, int) and bool(flags & os.O_NOFOLLOW)

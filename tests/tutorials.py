@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -71,7 +72,7 @@ def followed(page: Path, folder: Path, programs: Path | None = None) -> str:
         return f"```console\n{''.join(_typed(body, desk, environment))}```"
 
     if page in BESIDE_THE_EXAMPLE:
-        (desk / "cookbooks_example").symlink_to(ROOT / "cookbooks_example")
+        shutil.copytree(ROOT / "cookbooks_example", desk / "cookbooks_example")
         _printed(BESIDE_THE_EXAMPLE[page], desk, environment)
     return _BLOCK.sub(block, page.read_text("utf-8"))
 
