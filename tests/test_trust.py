@@ -87,6 +87,13 @@ class TestAStrangersSettings:
         assert f"nodeattrs trust {repo}" in text
         assert "nodeattrs.toml:" in text
 
+    def test_settings_beside_a_tree_elsewhere_name_their_own_repository(self, repo: Path, say: Say) -> None:
+        (repo / "nodeattrs.toml").write_text('bindings = "site"\n[fold.a]\nfiles = ["a.yaml"]\n')
+        other = repo.parent / "other"
+        repository(other, {"hiera.yaml": "version: 5\nhierarchy: [{name: c, path: c.yaml}]\n", "data/c.yaml": "k: 1\n"})
+
+        assert say("hiera", "lookup", "k", "--hiera", str(other)) == (0, "1\n")
+
     def test_a_link_of_the_repository_that_leads_out_is_no_way_around(self, repo: Path, say: Say) -> None:
         (repo.parent / "outer").mkdir()
         (repo / "inner").symlink_to(repo.parent / "outer")

@@ -58,9 +58,10 @@ _WINNER = """
 
 
 @contextlib.contextmanager
-def served(place: Path, *words: str) -> Iterator[str]:
+def served(place: Path, *words: str, token: bool = False) -> Iterator[str]:
     """The address of a server; it goes at the end."""
     where = ["--repo", str(place), "--store", str(place / "nodes.db"), "--port", "0", *words]
+    where += [] if token else ["--no-token"]
     process = subprocess.Popen(
         [sys.executable, "-m", "nodeattrs", "web", *where],
         stdout=subprocess.PIPE,
@@ -258,6 +259,18 @@ class TestPages:
         dark = browser.open(f"{site}/") and paper()
         browser.look("light")
         assert dark < 150 < 600 < paper()
+
+
+def test_the_printed_address_lets_the_browser_in_and_the_token_leaves_it(browser, place):
+    """What a page loads later has the cookie, too."""
+    browser.look("light")
+    with served(place, token=True) as address:
+        site = address.partition("/?token=")[0]
+        assert site != address
+        browser.open(address)
+        assert f"{site}/" == browser.driver.current_url
+        browser.open(f"{site}/nodes/web1")
+        assert browser.opened(["app.workers"])
 
 
 class TestTheTree:

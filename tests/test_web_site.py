@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import json
+import os
 import random
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from queue import Empty, Queue
 from threading import Event
@@ -80,10 +84,10 @@ def site_of(place: Path, runs_code: bool = False, pattern: str = "") -> Site:
     return found._replace(source=Source(pattern, str(place))) if pattern else found
 
 
-def client(site: Site, **more: object) -> Client:
+def client(site: Site, token: str = "", **more: object) -> Client:
     from nodeattrs.web.site import app
 
-    return Client(app(site, **more))
+    return Client(app(site, token, **more))
 
 
 class Client:
@@ -93,12 +97,15 @@ class Client:
         self._app = app
 
     def get(self, path: str, host: str = "127.0.0.1:8700", method: str = "GET", **headers: str):
-        import asyncio
+        return self.request(method, path, [("host", host), *headers.items()])
+
+    def request(self, method: str, path: str, headers: list[tuple[str, str]], reached: str = "127.0.0.1"):
+        """reached: the address of the machine that the request came to"""
 
         async def asked():
             transport = httpx.ASGITransport(app=self._app, raise_app_exceptions=False)
-            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8700") as one:
-                return await one.request(method, path, headers={"host": host, **headers})
+            async with httpx.AsyncClient(transport=transport, base_url=f"http://{reached}:8700") as one:
+                return await one.request(method, path, headers=headers)
 
         return asyncio.run(asked())
 
@@ -219,23 +226,114 @@ class TestPages:
             assert [] == re.findall(r"<script>|<img|<b>\W|\u202e", text), path
 
 
+OURS = ["127.0.0.1:8700", "127.0.0.1", "localhost", "LOCALHOST:8700", "LocalHost", "[::1]:8700", "[::1]"]
+NOT_OURS = [
+    "", ":8700", " ", "evil.example", "evil.example:8700", "10.0.0.1", "10.0.0.1:8700", "0.0.0.0", "[::]",
+    "127.0.0.1.evil.example", "127.0.0.1.evil.example:8700", "localhost.evil.example", "evil.localhost",
+    "[localhost].evil.example", "[localhost]", "[127.0.0.1]", "[::1]evil", "[::1].evil.example:8700", "[::1", "::1",
+    "localhost:1@evil", "localhost@evil.example", "evil.example@localhost", "user@localhost:8700",
+    "localhost.", "localhost.:8700", "127.0.0.1.", "127.1", "0x7f.1", "0x7f.0.0.1", "0177.0.0.1", "2130706433",
+    "127.0.0.2", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]", "[::1%lo]", "localhost:", "localhost:80", "localhost:08700",
+    "localhost:8700:8700", "localhost:evil", "localhost:8700.evil.example", "localhost:-1", "localhost:+8700",
+    "localhost, evil.example", "localhost evil.example", "localhost/evil", "localhost#", "localhost\\", "*",
+    "http://localhost", "%6cocalhost", "\u0130localhost",
+]  # fmt: skip
+NO_TOKEN = "open the address with the token that `nodeattrs web` prints in its terminal\n"
+COOKIES = [
+    "",
+    "nodeattrs-token-8700=wrong",
+    "nodeattrs-token-8700=",
+    "nodeattrs-token-8701=s3cret",
+    "nodeattrs-token=s3cret",
+    "s3cret",
+    '; ;=;,"x',
+]
+METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "NOSUCH"]
+OTHER_USER = """
+import encodings.idna, http.client, json, os, sys
+
+port, paths = int(sys.argv[1]), sys.argv[2:]
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+answers = {}
+for path in paths:
+    asked = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    asked.request("GET", path)
+    answer = asked.getresponse()
+    answers[path] = [answer.status, answer.read().decode()]
+print(json.dumps(answers))
+"""
+"""Asks a server on this machine as a user who owns nothing, and who cannot read the modules of this Python."""
+
+
+@contextlib.contextmanager
+def served(place: Path, *words: str) -> Iterator[tuple[subprocess.Popen, str]]:
+    """A server in a process of its own, and the first line that it prints."""
+    where = ["--repo", str(place), "--store", str(place / "nodes.db"), "--port", "0", *words]
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "nodeattrs", "web", *where],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process, process.stdout.readline()
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
 class TestGuard:
+    @pytest.mark.parametrize("host", OURS)
+    def test_a_request_under_a_name_of_this_machine_and_the_port_served_is_answered(self, web, host):
+        assert 200 == web.get("/static/style.css", host).status_code
+
+    @pytest.mark.parametrize("host", NOT_OURS)
+    def test_a_request_under_any_other_host_is_refused_with_or_without_the_token(self, web, place, host):
+        with_token = client(site_of(place), token="s3cret")
+
+        assert 421 == web.request("GET", "/", [("host", host.encode())]).status_code
+        assert 421 == with_token.request("GET", "/?token=s3cret", [("host", host.encode())]).status_code
+
     @pytest.mark.parametrize(
-        ("host", "is_let_in"),
+        "hosts", [[], ["localhost", "evil.example"], ["evil.example", "localhost"], ["localhost"] * 2]
+    )
+    def test_a_request_without_exactly_one_host_is_refused(self, web, hosts):
+        """httpx adds the header where it is missing, so the application is asked without it."""
+        from nodeattrs.web.site import Guard
+
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http", "method": "GET", "path": "/", "raw_path": b"/", "query_string": b"",
+            "headers": [(b"host", one.encode()) for one in hosts], "server": ("127.0.0.1", 8700),
+        }  # fmt: skip
+        asyncio.run(Guard(None, "", ())(scope, None, send))
+
+        assert 421 == sent[0]["status"]
+
+    @pytest.mark.parametrize(
+        ("reached", "host", "status"),
         [
-            ("127.0.0.1:8700", True),
-            ("localhost", True),
-            ("LOCALHOST:1", True),
-            ("[::1]:8700", True),
-            ("evil.example", False),
-            ("evil.example:8700", False),
-            ("127.0.0.1.evil.example", False),
-            ("10.0.0.1", False),
-            ("", False),
+            ("10.0.0.5", "10.0.0.5:8700", 403),
+            ("10.0.0.5", "10.0.0.6:8700", 421),
+            ("10.0.0.5", "10.0.0.5:80", 421),
+            ("[fd00::5]", "[fd00::5]:8700", 403),
+            ("[::ffff:a00:5]", "10.0.0.6", 421),
+            ("10.0.0.5", "shop.example:8700", 403),
+            ("10.0.0.5", "other.example", 421),
         ],
     )
-    def test_it_is_asked_under_its_own_names_only(self, web, host, is_let_in):
-        assert (200 if is_let_in else 421) == web.get("/static/style.css", host).status_code
+    def test_a_server_of_others_is_asked_under_its_name_and_the_address_that_is_reached(
+        self, place, reached, host, status
+    ):
+        web = client(site_of(place), token="s3cret", hosts=["shop.example"])
+
+        assert status == web.request("GET", "/", [("host", host)], reached).status_code
 
     @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
     @pytest.mark.parametrize("path", ["/", "/nodes/web1", "/api/status"])
@@ -253,18 +351,52 @@ class TestGuard:
         )
         assert "access-control-allow-origin" not in headers
 
-    def test_with_a_token_nothing_is_shown_without_it(self, place):
-        web = client(site_of(place), token="s3cret")
+    @pytest.mark.parametrize(
+        "path",
+        [
+            "/", "/nosuch", "/api/status", "/static/app.js", "//evil.example/", "/?token=wrong", "/?token=",
+            "/?token=%ff", "/?token=s3cre", "/?token=s3cret5", "/?Token=s3cret", "/?token=wrong&token=",
+            "/?q=token=s3cret",
+        ],
+    )  # fmt: skip
+    def test_without_the_token_nothing_is_answered(self, path):
+        """Whatever the method, and whatever other cookies come with it."""
+        web = client(Site(None, Source(), ""), token="s3cret")
+        for method, cookie in product(METHODS, COOKIES):
+            answer = web.get(path, method=method, cookie=cookie)
+            assert (403, NO_TOKEN) == (answer.status_code, answer.text), (method, cookie)
+            assert "set-cookie" not in answer.headers
+            assert "no-referrer" == answer.headers["referrer-policy"]
 
-        for path in ("/", "/api/status", "/static/app.js", "/?token=wrong", "/?token=", "/?token=%ff"):
-            assert 401 == web.get(path, "10.0.0.1:8700").status_code, path
-        moved = web.get("http://127.0.0.1//evil.example/?token=s3cret&q=a", "10.0.0.1:8700")
-        assert (303, "/evil.example/?q=a") == (moved.status_code, moved.headers["location"])
-        cookie = moved.headers["set-cookie"]
-        assert {"HttpOnly", "SameSite=Strict"} <= set(cookie.split("; "))
-        assert 200 == web.get("/", "10.0.0.1:8700", cookie=cookie.partition(";")[0]).status_code
-        assert 401 == web.get("/", "10.0.0.1:8700", cookie="nodeattrs-token=wrong; x").status_code
-        assert 421 == web.get("/?token=s3cret", "evil.example").status_code
+    @pytest.mark.parametrize(
+        ("path", "place_of"),
+        [
+            ("/?token=s3cret", "/"),
+            ("/nodes/a%2Fb?token=s3cret", "/nodes/a%2Fb"),
+            ("/nodes?q=a%26b&token=s3cret&failed=1", "/nodes?q=a%26b&failed=1"),
+            ("/nodes?token=x&q=a&q=b&token=s3cret", "/nodes?q=a&q=b"),
+            ("http://127.0.0.1:8700//evil.example/?token=s3cret", "/evil.example/"),
+            ("http://127.0.0.1:8700/%5Cevil.example/?token=s3cret", "/%5Cevil.example/"),
+        ],
+    )
+    def test_the_token_becomes_a_cookie_and_leaves_the_address(self, place, path, place_of):
+        moved = client(site_of(place), token="s3cret").get(
+            path, cookie="nodeattrs-token-8700=s3cret" if "q=a" in path else ""
+        )
+        same = {
+            name: value for name, _, value in (one.partition("=") for one in moved.headers["set-cookie"].split("; "))
+        }
+
+        assert (303, place_of, "") == (moved.status_code, moved.headers["location"], moved.text)
+        assert {"nodeattrs-token-8700": "s3cret", "HttpOnly": "", "SameSite": "strict", "Path": "/"} == same
+
+    def test_a_browser_with_the_cookie_sees_all_pages_and_no_page_has_the_token(self, place):
+        web = client(site_of(place, runs_code=True), token="s3cret-token")
+
+        for path in (*PAGES, "/api/status", "/static/app.js"):
+            answer = web.get(path, cookie="other=1; nodeattrs-token-8700=s3cret-token; nodeattrs-token-1=x")
+            assert 200 == answer.status_code, path
+            assert "s3cret-token" not in f"{answer.text}{answer.headers}", path
 
     def test_code_is_run_for_who_asked_at_the_start_only(self, place, tmp_path):
         copy = tmp_path / "copy"
@@ -489,3 +621,55 @@ def test_counting_by_the_index_gives_the_values_of_asking_each(tmp_path, monkeyp
         return sorted(rows)
 
     assert groups() == groups("--count")
+
+
+class TestServer:
+    """The command itself, asked over a socket."""
+
+    def test_each_start_makes_another_token_and_prints_it_once(self, place):
+        """It is in no other line, whatever the server is asked, nor in words or variables of its process."""
+        tokens = set()
+        for _ in range(2):
+            with served(place) as (server, line):
+                address, _, token = line.strip().partition("?token=")
+                for path in ("", "?token=wrong", "nosuch", f"?token={token}", f"nodes?q=((&token={token}"):
+                    httpx.get(f"{address}{path}")
+                httpx.get(f"{address}?token={token}", headers={"host": "evil.example"})
+                known = [Path(f"/proc/{server.pid}/{name}") for name in ("cmdline", "environ")]
+                assert [] == [file for file in known if file.exists() and token.encode() in file.read_bytes()]
+            assert "" == server.stdout.read()
+            tokens.add(token)
+
+        assert [32, 32] == [len(token) for token in tokens]
+        assert [] == [file for file in place.rglob("*") if file.is_file() and token.encode() in file.read_bytes()]
+
+    def test_the_printed_address_opens_the_pages(self, place):
+        with served(place) as (_, line), httpx.Client(follow_redirects=True) as browser:
+            address = line.partition("?token=")[0]
+            opened = browser.get(line.strip())
+            assert (200, address, True) == (opened.status_code, str(opened.url), "web1" in opened.text)
+            assert 200 == browser.get(f"{address}api/status").status_code
+            assert 403 == httpx.get(f"{address}api/status").status_code
+
+    @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can ask as another user")
+    def test_another_user_of_the_machine_reads_nothing(self, place):
+        paths = [path.replace(" ", "%20") for path in (*PAGES, "/api/status", "/static/app.js", "/nosuch")]
+        with served(place) as (_, line):
+            port = re.search(r":(\d+)/", line)[1]
+            asked = [sys.executable, "-c", OTHER_USER, port, *paths]
+            done = subprocess.run(asked, capture_output=True, text=True, check=True)
+
+        assert {path: [403, NO_TOKEN] for path in paths} == json.loads(done.stdout)
+
+    def test_who_wants_no_token_is_warned(self, place):
+        with served(place, "--no-token") as (server, warning):
+            address = server.stdout.readline().strip()
+            assert "every user of this machine can read" in warning
+            assert 200 == httpx.get(f"{address}api/status").status_code
+
+    @pytest.mark.parametrize("address", ["0.0.0.0", "::"])
+    def test_other_machines_are_never_served_without_a_token(self, place, capsys, address):
+        where = ["--repo", str(place), "--store", str(place / "nodes.db"), "--port", "0"]
+
+        assert 0 != main(["web", *where, "--bind", address, "--no-token"])
+        assert f"--bind {address} serves other machines, and they need a token" in capsys.readouterr().err

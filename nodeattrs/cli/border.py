@@ -1,7 +1,7 @@
 """The border of a command: what the caller has named, and the repository around it.
 
 Used by `cli.program`, and by `cli.asked` for commands that pages and tools ask. The root of a repository is the Git
-work tree that holds the asked folder, else that folder.
+work tree that holds the asked folder, else the folder of the nodeattrs.toml that counts there, else that folder.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def root_of(place: str) -> str:
         if not os.path.isdir(path):
             break
         folder = path
-    return str(work_tree_of(Path(folder)) or folder)
+    return str(work_tree_of(Path(folder)) or nearest(SETTINGS_FILE, folder) or folder)
 
 
 def _here() -> str:

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 SUMMARY = "serve pages to look at: nodes, who set each value, what differs, what a change changes"
 DESCRIPTION = """\
-Serve pages and their data to a browser, on this machine alone unless --bind says otherwise; then a token is asked for.
-Nothing is written, and no page loads anything from elsewhere. Code of the repository runs with --run-code only: the
-pages of catalogs need it, that of an impact leaves cookbooks out without it. docs/web.md has all pages."""
+Serve pages and their data to a browser, on this machine alone unless --bind says otherwise. The address that is printed
+has a token; the server answers no browser that has not opened it. Nothing is written, and no page loads anything from
+elsewhere. Code of the repository runs with --run-code only: the pages of catalogs need it, that of an impact leaves
+cookbooks out without it. docs/web.md has all pages."""
 EXAMPLES = """\
 examples:
   nodeattrs web
@@ -30,6 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("--port", metavar="N", type=int, default=8700, help="where to listen; 0 is any (default: 8700)")
     parser.add_argument("--bind", metavar="ADDRESS", default="127.0.0.1", help="on which address (default: 127.0.0.1)")
+    parser.add_argument("--no-token", action="store_true", help="let in all users and programs of this machine")
     add_settings_from(parser)
     add_store(parser)
     parser.add_argument("--run-code", action="store_true", help="pages may run code of the repository")
@@ -44,13 +46,15 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     from nodeattrs.web.serving import serve
 
+    has_token = not options.no_token
     with tempfile.TemporaryDirectory(prefix="nodeattrs-web-") as private, border.widened(private):
-        return serve(
-            site(options, os.path.join(private, "reads.json")), options.bind, options.port, partial(_open, terminal)
-        )
+        shown = site(options, os.path.join(private, "reads.json"))
+        return serve(shown, options.bind, options.port, partial(_open, terminal, has_token), has_token)
 
 
-def _open(terminal: Terminal, address: str) -> None:
+def _open(terminal: Terminal, has_token: bool, address: str) -> None:
+    if not has_token:
+        terminal.warn(["without a token every user of this machine can read what the pages show"])
     terminal.text(f"{address}\n")
     terminal.finish()
 

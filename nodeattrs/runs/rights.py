@@ -51,7 +51,9 @@ RIGHTS: Mapping[tuple[str, ...], str] = {
     ("chef", "node_name"): FREE,
     ("chef", "ruby"): FREE,  # it runs nothing in a command that runs no code
     ("facts", "fauxhai"): INSIDE,
-    ("cloud-init", "*"): INSIDE,
+    ("cloud-init", "*", "files"): INSIDE,
+    ("cloud-init", "*", "vendor"): INSIDE,
+    ("cloud-init", "*", "confd"): INSIDE,
     ("ansible", "*", "inventory"): INSIDE,
     ("ansible", "groups"): FREE,
     ("web", "source_url"): FREE,
@@ -75,8 +77,10 @@ def note_beyond(fields: Fields, root: Path) -> None:
 
 
 def leads_out(root: Path, text: str) -> bool:
-    """Whether a setting names a URL, or a path beyond the border that is in force."""
-    return "://" in text or border.is_outside(root / os.path.expanduser(text))
+    """Whether a setting names a URL, or a path outside of its repository and of the border that is in force."""
+    path = root / os.path.expanduser(text)
+    is_inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    return "://" in text or (not is_inside and border.is_outside(path))
 
 
 def way_out(root: Path) -> str:
@@ -98,12 +102,12 @@ def tightened(given: Mapping[str, float], fields: Fields, root: Path) -> dict[st
 
 
 def _texts(value: Any, rule: tuple[str, ...], path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """The texts at the paths that a rule names; of lists and maps there each one."""
+    """The texts at the paths that a rule names; of a list there each one."""
     if rule and isinstance(value, dict):
         for key in value if rule[0] == "*" else {rule[0]} & value.keys():
             yield from _texts(value[key], rule[1:], (*path, key))
-    elif not rule and isinstance(value, (list, dict)):
-        for key, one in enumerate(value) if isinstance(value, list) else value.items():
-            yield from _texts(one, (), (*path, key))
+    elif not rule and isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _texts(one, (), (*path, index))
     elif not rule and isinstance(value, str):
         yield path, value

@@ -22,7 +22,11 @@ from nodeattrs.typed import Any
 _HERE = __name__.rpartition(".")[0]
 _WITHHELD = {"$sensitive"}
 _SIGNS = {"\t": "→", "\n": "↵"}
-_SCHEMES = ("https://", "http://", "vscode://", "vscodium://", "idea://", "txmt://", "subl://", "file://")
+_LINKS = (
+    "https://", "http://", "file:///", "vscode://file/", "vscodium://file/", "idea://open?", "subl://open?",
+    "txmt://open?",
+)  # fmt: skip
+"""How a link may begin: with a page, or a file for an editor to open. Other actions of an editor make no link."""
 
 
 def group_of(rank: int) -> str:
@@ -80,7 +84,7 @@ class Source:
     """
 
     def __init__(self, pattern: str = "", root: str = "", commit: str = "") -> None:
-        self._pattern = pattern if pattern.lower().startswith(_SCHEMES) else ""
+        self._pattern = pattern
         self._known = {"root": root.rstrip("/"), "commit": commit or "HEAD"}
 
     def at(self, commit: str | None) -> Source:
@@ -97,7 +101,8 @@ class Source:
         if not (self._pattern and file) or file.startswith("/") or ".." in file.split("/"):
             return ""
         known = {**self._known, "file": file, "line": str(line or 1)}
-        return re.sub(r"\{(root|commit|file|line)\}", lambda found: quote(known[found[1]], safe="/"), self._pattern)
+        link = re.sub(r"\{(root|commit|file|line)\}", lambda found: quote(known[found[1]], safe="/"), self._pattern)
+        return link if link.lower().startswith(_LINKS) else ""
 
     def place(self, who: Mapping[str, Any]) -> Any:
         """File and line of who set something, as a link where there is one; else who it is."""

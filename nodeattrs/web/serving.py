@@ -1,49 +1,50 @@
-"""Serves the explorer with uvicorn: on this machine alone, or with a token."""
+"""Serves the explorer with uvicorn, to browsers that know a token."""
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import secrets
 import signal
 import socket
 from collections.abc import Callable
 
-from nodeattrs.errors import NodeattrsError, missing_extra
+from nodeattrs.errors import BadArgument, NodeattrsError, missing_extra
 from nodeattrs.web.asking import Site
-from nodeattrs.web.site import app
+from nodeattrs.web.site import app, in_url
 
 
-def serve(site: Site, address: str, port: int, say: Callable[[str], object]) -> int:
-    """Serve until somebody interrupts; the exit code. raises: MissingExtra, NodeattrsError
+def serve(site: Site, address: str, port: int, say: Callable[[str], object], has_token: bool = True) -> int:
+    """Serve until a signal comes; the exit code. raises: MissingExtra, NodeattrsError, BadArgument
 
-    say: is given the address to open, once it can be
+    say:       is given the URL to open, with the token, when the server can be reached
+    has_token: whether a browser needs a token; False only for an address of this machine alone
     """
     try:
         import uvicorn
     except ImportError as error:
         raise missing_extra("uvicorn", "web", "a server of pages") from error
-    listener = _listening(address, port)
-    is_local = ipaddress.ip_address(listener.getsockname()[0]).is_loopback
-    token = "" if is_local else secrets.token_urlsafe(24)
-    hosts = {"localhost", "127.0.0.1", "::1", address} | (
-        set() if is_local else {socket.gethostname(), socket.getfqdn()}
-    )
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app(site, hosts, token), log_level="warning", access_log=False, server_header=False, date_header=False,
-            lifespan="off", ws="none", proxy_headers=False, timeout_graceful_shutdown=1,
-        )
-    )  # fmt: skip
-    shown = f"[{address}]" if ":" in address else address
-    say(f"http://{shown}:{listener.getsockname()[1]}/" + (f"?token={token}" if token else ""))
-    # A server that is ended has a folder to remove; uvicorn gives the signal on when it has closed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        server.run([listener])
-    except KeyboardInterrupt:
-        pass  # as people end it
-    finally:
-        listener.close()
+    with _listening(address, port) as listener:
+        bound, port = listener.getsockname()[:2]
+        is_local = ipaddress.ip_address(bound).is_loopback
+        if not (has_token or is_local):
+            hint = "leave out --no-token, or bind to 127.0.0.1"
+            raise BadArgument(f"--bind {address} serves other machines, and they need a token", hint=hint)
+        token = secrets.token_urlsafe(24) if has_token else ""
+        hosts = {in_url(address)}
+        if not is_local:
+            hosts |= {in_url(socket.gethostname()), in_url(socket.getfqdn())}
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app(site, token, hosts), log_level="warning", access_log=False, server_header=False, date_header=False,
+                lifespan="off", ws="none", proxy_headers=False, timeout_graceful_shutdown=1,
+            )
+        )  # fmt: skip
+        say(f"http://{in_url(address)}:{port}/" + (f"?token={token}" if token else ""))
+        # A server that is ended has a folder to remove; uvicorn gives the signal on when it has closed.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with contextlib.suppress(KeyboardInterrupt):  # as people end it
+            server.run([listener])
     return 0
 
 

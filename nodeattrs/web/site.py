@@ -5,14 +5,12 @@ It knows requests and answers of HTTP. What a page asks stands in `pages`, what 
 
 from __future__ import annotations
 
-import hmac
-import ipaddress
 import json
 import mimetypes
+import secrets
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
-from http.cookies import SimpleCookie
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
 from nodeattrs.errors import missing_extra
 from nodeattrs.typed import Any
@@ -39,16 +37,16 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _FILES = ("style.css", "app.js", "icon.svg")
-_COOKIE = "nodeattrs-token"
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+_LOCAL = ("localhost", "127.0.0.1", "[::1]")
+_NO_TOKEN = "open the address with the token that `nodeattrs web` prints in its terminal\n"
 _STATUS = {"NoSuchAttribute": 404, "MissingExtra": 501, "InternalError": 500}
 
 
-def app(site: Site, hosts: Collection[str] = _LOCAL, token: str = "") -> App:
+def app(site: Site, token: str, hosts: Collection[str] = ()) -> App:
     """The application. raises: MissingExtra
 
-    hosts: the names under which it may be asked; addresses of numbers may, where a token is needed
-    token: what has to be known; "" for nothing
+    token: what a browser has to know; "" lets in every request under an allowed name
+    hosts: names that a request may be addressed to, besides localhost and the address that it reaches
     """
     try:
         from starlette.applications import Starlette
@@ -61,73 +59,64 @@ def app(site: Site, hosts: Collection[str] = _LOCAL, token: str = "") -> App:
         Route("/static/{name}", _static, methods=["GET"]),
     ]
     lost = partial(_lost, site)
-    return Guard(Starlette(routes=routes, exception_handlers={404: lost, 500: lost}), hosts, token)
+    return Guard(Starlette(routes=routes, exception_handlers={404: lost, 500: lost}), token, hosts)
 
 
 class Guard:
-    """Lets in who asks under a name of ours, and knows the token if there is one; gives every answer its headers."""
+    """Answers requests under an allowed name that know the token; refuses all others before a page is looked for."""
 
-    def __init__(self, inner: App, hosts: Collection[str], token: str) -> None:
-        self._inner, self._hosts, self._token = inner, {host.lower() for host in hosts}, token
+    def __init__(self, inner: App, token: str, hosts: Collection[str]) -> None:
+        self._inner, self._token, self._hosts = inner, token, {*_LOCAL, *hosts}
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return await self._inner(scope, receive, send)
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if not self._is_ours(headers.get("host", "")):
-            return await _short(send, 421, "this server is not asked under that name")
-        if self._token and not self._knows(headers.get("cookie", "")):
-            return await self._ask_token(scope, send)
-        return await self._inner(scope, receive, partial(_sent, send))
+        if scope["type"] == "http":
+            answer = self._refusal(scope) or self._inner
+            await answer(scope, receive, partial(_sent, send))
+        else:
+            await self._inner(scope, receive, send)
 
-    def _is_ours(self, host: str) -> bool:
-        name = host.lower()
-        name = name[1:].partition("]")[0] if name.startswith("[") else name.rpartition(":")[0] or name
-        return name in self._hosts or (bool(self._token) and _is_address(name))
+    def _refusal(self, scope: Message) -> Any:
+        """The response to a request that has no right to a page; None where it has one."""
+        from starlette.requests import Request
+        from starlette.responses import PlainTextResponse, RedirectResponse
 
-    def _knows(self, text: str) -> bool:
-        cookies: SimpleCookie = SimpleCookie()
-        try:
-            cookies.load(text)
-        except Exception:  # whatever somebody sends
-            return False
-        return _COOKIE in cookies and self._is_token(cookies[_COOKIE].value)
+        request, (address, port) = Request(scope), scope["server"]
+        if not self._is_ours(request.headers.getlist("host"), address, port):
+            return PlainTextResponse("this server is not asked under that name\n", 421)
+        cookie = f"nodeattrs-token-{port}"  # browsers send a cookie to all ports of a host
+        if self._is_token(request.query_params.get("token", "")):
+            rest = urlencode([one for one in request.query_params.multi_items() if one[0] != "token"])
+            # Two slashes at the start would name another server.
+            place = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\") + (f"?{rest}" if rest else "")
+            moved = RedirectResponse(place, 303)
+            moved.set_cookie(cookie, self._token, httponly=True, samesite="strict")
+            return moved
+        if self._token and not self._is_token(request.cookies.get(cookie, "")):
+            return PlainTextResponse(_NO_TOKEN, 403)
+        return None
+
+    def _is_ours(self, given: list[str], address: str, port: int) -> bool:
+        """Whether the one `Host` is an allowed name, alone or with the port that is served.
+
+        Starlette's TrustedHostMiddleware accepts any port, and the first of two headers.
+        """
+        names = {*self._hosts, in_url(address.removeprefix("::ffff:"))}
+        return len(given) == 1 and given[0].lower() in {*names, *(f"{name}:{port}" for name in names)}
 
     def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
-
-    async def _ask_token(self, scope: Message, send: Send) -> None:
-        query = parse_qs(scope["query_string"].decode("latin-1"))
-        if self._is_token(query.pop("token", [""])[0]):
-            rest = urlencode(query, doseq=True)
-            # Twice a slash would be another server.
-            place = "/" + scope["raw_path"].decode("latin-1").lstrip("/\\") + (f"?{rest}" if rest else "")
-            cookie = f"{_COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
-            return await _short(send, 303, "", {"location": place, "set-cookie": cookie})
-        return await _short(send, 401, "a token is needed: open the address that `nodeattrs web` printed")
+        return bool(self._token) and secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
 
 
-def _is_address(name: str) -> bool:
-    try:
-        return bool(ipaddress.ip_address(name))
-    except ValueError:
-        return False
+def in_url(address: str) -> str:
+    """A name or an address in lower case, as a URL has it."""
+    return f"[{address}]".lower() if ":" in address else address.lower()
 
 
 async def _sent(send: Send, message: Message) -> None:
     if message["type"] == "http.response.start":
-        message["headers"] = [*message.get("headers", ()), *_encoded(_HEADERS)]
+        headers = [(name.lower().encode(), value.encode()) for name, value in _HEADERS.items()]
+        message["headers"] = [*message.get("headers", ()), *headers]
     await send(message)
-
-
-def _encoded(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
-    return [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
-
-
-async def _short(send: Send, status: int, text: str, more: dict[str, str] | None = None) -> None:
-    headers = _encoded({**_HEADERS, "content-type": "text/plain; charset=utf-8", **(more or {})})
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": f"{text}\n".encode() if text else b""})
 
 
 # --- answers ------------------------------------------------------------------------
