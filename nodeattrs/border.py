@@ -45,6 +45,7 @@ class Border:
     roots: real paths; a folder stands for all that is below it, but for folders called `.git`
     named: paths that the caller has written. Outside of the roots such a path may be a link, and anywhere a pipe or a
            device. Inside it may be no link that leads out: the repository may have put it there
+    refused: the paths that lie beyond, and that a reader wanted so far; borders made from this one share them
     is_closed: whether Python refuses what lies beyond; else only readers that ask `is_outside` do
     has_machine: whether places of the user or machine that no file of the repository names are inside
     """
@@ -59,6 +60,7 @@ class Border:
         self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
         self.named = frozenset(os.path.abspath(one) for one in named)
         self.is_closed, self.has_machine = is_closed, has_machine
+        self.refused: dict[str, None] = {}
         self._libraries = _libraries()
         self._real_folders: dict[str, str] = {}
 
@@ -67,7 +69,16 @@ class Border:
 
     def narrowed(self, *roots: str | os.PathLike[str]) -> Border:
         """The border around other folders; what the caller named stays inside."""
-        return Border(roots, self.named, self.is_closed, self.has_machine)
+        return self._like(roots, self.is_closed)
+
+    def closed(self, is_closed: bool) -> Border:
+        """The same border, closed or open."""
+        return self._like(self.roots, is_closed)
+
+    def _like(self, roots: Iterable[str | os.PathLike[str]], is_closed: bool) -> Border:
+        found = Border(roots, self.named, is_closed, self.has_machine)
+        found.refused = self.refused
+        return found
 
     def widened(self, *roots: str | os.PathLike[str]) -> Border:
         """The border with more folders inside."""
@@ -76,6 +87,12 @@ class Border:
     def fault(self, path: str) -> str:
         """Why a file may not be read; "" where it may. cost: two system calls"""
         whole = os.path.abspath(path)
+        reason = self._fault(whole)
+        if reason == REASON:
+            self.refused[whole] = None
+        return reason
+
+    def _fault(self, whole: str) -> str:
         if _is_below(whole, self._libraries):
             return ""
         folder, name = os.path.split(whole)
@@ -124,6 +141,12 @@ def is_outside(path: str | os.PathLike[str]) -> bool:
     return border is not None and border.fault(os.fspath(path)) == REASON
 
 
+def note_refused(paths: Iterable[str]) -> None:
+    """Note the paths that another process was refused for this one."""
+    if (border := _held.get()) is not None:
+        border.refused.update(dict.fromkeys(paths))
+
+
 def admit(*places: str | os.PathLike[str]) -> None:
     """Put places that the caller has chosen inside of the border, as by a variable of the environment."""
     if (border := _held.get()) is not None:
@@ -169,8 +192,7 @@ def narrowed(*roots: str | os.PathLike[str]) -> Iterator[None]:
 def closed(is_closed: bool) -> Iterator[None]:
     """Within the block Python refuses what lies beyond the border, or no longer does; nothing changes without one."""
     border = _held.get()
-    found = None if border is None else Border(border.roots, border.named, is_closed, border.has_machine)
-    with held(found):
+    with held(None if border is None else border.closed(is_closed)):
         yield
 
 

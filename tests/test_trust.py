@@ -173,7 +173,10 @@ class TestAStrangersSettings:
         (repo.parent / "old").mkdir()
         repository(repo.parent / "old", {"nodes/n.json": {"name": "n"}})
 
-        assert say("impact", str(repo.parent / "old"), str(repo), "--no-run-code")[0] == 0
+        words = ["impact", str(repo.parent / "old"), str(repo), "--no-run-code"]
+
+        assert say(*words)[0] == 0
+        assert "does not hold what answers have looked at" in say(*words, "--reads", ".nodeattrs/reads.json")[1]
 
 
 def test_a_change_that_takes_a_path_out_of_sensitive_shows_no_secret(repo: Path, say: Say) -> None:

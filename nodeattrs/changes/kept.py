@@ -20,6 +20,9 @@ from nodeattrs.typed import Any
 
 _VERSION = 1
 
+_MOST_BYTES = 200_000_000
+"""Of a file of notes: that of 10,000 nodes has some 20 MB."""
+
 
 class Read(NamedTuple):
     """What a subject looked at, and what of its question is no file."""
@@ -41,6 +44,8 @@ class Reads:
         if file is None or not file.exists():
             return
         try:
+            if not file.is_file() or file.stat().st_size > _MOST_BYTES:
+                raise ValueError
             found = json.loads(file.read_text("utf-8") or "{}")
             self._all = dict(found["asked"]) if found else {}
         except (OSError, ValueError, TypeError, KeyError, RecursionError):

@@ -12,7 +12,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nodeattrs.border import Border
+from nodeattrs.border import HINT, REASON, Border
+from nodeattrs.errors import DocumentError
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest, work_tree_of
 from nodeattrs.trust import is_trusted
 from nodeattrs.typed import Any
@@ -67,6 +68,15 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     named = [one for some in places.values() for one in some]
     has_machine = getattr(options, "command", "") not in _WITHOUT_MACHINE
     return Border([*asked, *folders, *own, *more], named, is_closed, has_machine)
+
+
+def unread(border: Border | None) -> list[DocumentError]:
+    """A warning for what lies beyond the border, and was therefore not read."""
+    paths = [*border.refused] if border is not None else []
+    if not paths:
+        return []
+    more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return [DocumentError(f"{REASON}, and was not read{more}", file=paths[0], hint=HINT, kind="outside")]
 
 
 def root_of(place: str) -> str:

@@ -227,13 +227,15 @@ def run(argv: Sequence[str] | None = None) -> int:
                 parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
-            from nodeattrs.cli.border import border_of
+            from nodeattrs.cli.border import border_of, unread
 
             is_held = not asked_to_run(options)
-            with held(border_of(options, is_closed=is_held)), held_back(is_held):
+            border = border_of(options, is_closed=is_held)
+            with held(border), held_back(is_held):
                 settled = judge(options, terminal)
                 with limits_of(options, settled):
                     code: int = options.perform(options, terminal)
+            terminal.warn(unread(border))
             while_working(False)
         except SystemExit as end:
             # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.

@@ -161,6 +161,7 @@ def _sent(
                 del under_way[future]
                 sizes.learn(len(came.given), came.seconds)
                 _require_same_time(came, began, workers)
+                border.note_refused(came.refused)
                 yield from came.given
             idle = _require_workers(workers, time.monotonic() if done else idle)
     except (*_losses(), *workers.deaths, *workers.ends) as error:
@@ -297,6 +298,7 @@ class _Done(NamedTuple):
     host: str
     at: float
     seconds: float
+    refused: tuple[str, ...] = ()
 
 
 class _Stop:
@@ -433,4 +435,5 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
             raise
     finally:
         _Stop.at_work = False
-    return _Done(outcomes, host, time.time(), time.perf_counter() - began)
+    refused = tuple(task.border.refused) if task.border is not None else ()
+    return _Done(outcomes, host, time.time(), time.perf_counter() - began, refused)
