@@ -108,7 +108,7 @@ lock: $(RELEASE)/.installed ## the versions that CI installs, into .ci/*.lock; U
 # Every file in the wheel has the time of the last commit, so that a second build gives the same bytes.
 dist: $(RELEASE)/.installed ## the wheel and the source archive, into dist
 	@rm -rf dist
-	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RELEASE)/bin/python -P -m build --no-isolation >/dev/null
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RELEASE)/bin/python -P -m build --no-isolation --quiet
 
 sbom: dist ## what the wheel may install, all extras, as CycloneDX, into .run/sbom.cdx.json
 	@mkdir -p .run

@@ -1,12 +1,11 @@
-"""What pyproject.toml cannot say: absolute links in the README that an index shows, and a wheel of the same bytes everywhere."""
+"""What pyproject.toml cannot say: absolute links in the README that an index shows, and a reproducible wheel."""
 
-import os
 import re
 import tomllib
 from pathlib import Path
 
 from setuptools import setup
-from setuptools.command.build_py import build_py
+from setuptools.command.bdist_wheel import bdist_wheel
 
 HERE = Path(__file__).parent
 SOURCE = tomllib.loads((HERE / "pyproject.toml").read_text("utf-8"))["project"]["urls"]["Source"]
@@ -17,17 +16,20 @@ def absolute(found: re.Match[str]) -> str:
     return f"{found[1]}{SOURCE}/{'raw' if found[1].startswith('!') else 'blob'}/main/{found[2]}"
 
 
-class SameModes(build_py):
-    """Gives every file of the wheel the mode 644; setuptools keeps the modes that data files have in the checkout."""
+class SameModes(bdist_wheel):
+    """Gives every file of the wheel the mode 644; setuptools takes the modes of the checkout and the user's umask."""
 
-    def copy_file(self, infile, outfile, **options):
-        return super().copy_file(infile, outfile, **{**options, "preserve_mode": False})
+    def write_wheelfile(self, *args, **options):
+        """Called when all files lie in `bdist_dir`, before they are packed."""
+        super().write_wheelfile(*args, **options)
+        for file in Path(self.bdist_dir).rglob("*"):
+            if file.is_file():
+                file.chmod(0o644)
 
 
-os.umask(0o022)  # a wheel records the modes of the files that the build creates
 README = (HERE / "README.md").read_text("utf-8")
 setup(
-    cmdclass={"build_py": SameModes},
+    cmdclass={"bdist_wheel": SameModes},
     long_description=re.sub(r"(!?\[[^]]*\]\()(?!https?:|#)([^)]+)", absolute, README),
     long_description_content_type="text/markdown",
 )
