@@ -14,7 +14,7 @@ PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 pyth
 	"$$python" -c '$(USABLE)' 2>/dev/null && { echo "$$python"; break; }; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test slow test-all lint types docs bench clean
+.PHONY: help run quick test slow test-all lint types docs bench lock dist sbom clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -93,8 +93,41 @@ test-all: ## run the tests on every CPython from 3.11 to 3.14 that works here
 	printf '\nran on:%s; not on this machine:%s; failed on:%s\n' "$${ran:- none}" "$${absent:- none}" "$${failed:- none}"; \
 	[ -n "$$ran" ] && [ -z "$$failed" ]
 
+# ---------------------------------------------------------------- the release
+# The tools have an environment of their own, with the versions and hashes of .ci/release.lock.
+RELEASE = .venv-release
+UV = $(RELEASE)/bin/uv
+LOCKED = --disable-pip-version-check --quiet --require-hashes --only-binary :all: --requirement
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --only-binary :all: \
+	--custom-compile-command 'make lock' $(UPGRADE)
+
+lock: $(RELEASE)/.installed ## the versions that CI installs, into .ci/*.lock; UPGRADE=--upgrade takes newer ones
+	@$(COMPILE) --extra dev pyproject.toml --output-file .ci/dev.lock
+	@for group in ansible release; do $(COMPILE) --group $$group --output-file .ci/$$group.lock || exit; done
+
+# Every file in the wheel has the time of the last commit, so that a second build gives the same bytes.
+dist: $(RELEASE)/.installed ## the wheel and the source archive, into dist
+	@rm -rf dist
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(RELEASE)/bin/python -P -m build --no-isolation --quiet
+
+sbom: dist ## what the wheel may install, all extras, as CycloneDX, into .run/sbom.cdx.json
+	@mkdir -p .run
+	@$(UV) venv --quiet --clear --python $(RELEASE)/bin/python .run/sbom
+	@$(UV) pip install --quiet --python .run/sbom --only-binary :all: --constraint .ci/dev.lock "$$(ls dist/*.whl)[all,dask,fast]"
+	@$(RELEASE)/bin/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible \
+		--output-file .run/sbom.cdx.json .run/sbom/bin/python
+
+$(RELEASE)/.installed: .ci/release.lock
+	@"$(PYTHON)" -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install $(LOCKED) .ci/release.lock
+	@touch $@
+
 # ---------------------------------------------------------------- the environment
+# A newcomer gets the newest that pyproject.toml allows. LOCK=.ci/dev.lock gets exactly what that file names.
+LOCK =
 # A new machine waits for pip: a dot every second says that something is going on, and what pip said if it failed.
+locked = { $(BIN)/python -m pip install $(LOCKED) $(LOCK) \
+	&& $(BIN)/python -m pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .; }
 install = @python="$(PYTHON)"; \
 	if [ -z "$$python" ]; then \
 		echo 'No Python 3.11 or newer that can make a virtual environment.' >&2; \
@@ -103,15 +136,15 @@ install = @python="$(PYTHON)"; \
 	fi; \
 	printf 'Installing %s into $(VENV), once ' "$(2)"; \
 	log=$$(mktemp); { [ -x $(BIN)/python ] || "$$python" -m venv $(VENV); } >"$$log" 2>&1 \
-		&& $(BIN)/python -m pip install --disable-pip-version-check --editable '.[$(1)]' >>"$$log" 2>&1 & \
+		&& $(if $(LOCK),$(locked),$(BIN)/python -m pip install --disable-pip-version-check --editable '.[$(1)]') >>"$$log" 2>&1 & \
 	pip=$$!; while kill -0 $$pip 2>/dev/null; do printf .; sleep 1; done; \
 	if wait $$pip; then echo ' done'; rm -f "$$log"; else echo; cat "$$log" >&2; rm -f "$$log"; exit 1; fi
 
-$(RUNS): pyproject.toml
+$(RUNS): pyproject.toml $(LOCK)
 	$(call install,search$(comma)templates$(comma)bindings,what the example needs)
 	@touch $@
 
-$(STAMP): pyproject.toml
+$(STAMP): pyproject.toml $(LOCK)
 	$(call install,dev,everything a developer needs)
 	@touch $@ $(RUNS)
 

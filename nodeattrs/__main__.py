@@ -1,4 +1,4 @@
-"""`python -m nodeattrs` is the command `nodeattrs`."""
+"""`python -P -m nodeattrs` is the command `nodeattrs`."""
 
 import sys
 

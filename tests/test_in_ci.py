@@ -7,7 +7,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import yaml
 
 from nodeattrs.cli import main
 from nodeattrs.cli.program import parser
+from tests.tutorials import programs_in
 
 ROOT = Path(__file__).parents[1]
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
@@ -105,12 +105,10 @@ class TestAction:
         """
         three_files(tmp_path)
         (step,) = [step for step in ACTION["runs"]["steps"] if step.get("name") == "Check"]
-        python = tmp_path / "bin" / "python"
-        python.parent.mkdir()
-        python.symlink_to(sys.executable)
+        programs_in(tmp_path / "runner/nodeattrs/bin")
         environment = {
             **os.environ,
-            "PATH": f"{python.parent}:{os.environ['PATH']}",
+            "RUNNER_TEMP": str(tmp_path / "runner"),
             "PYTHONPATH": str(ROOT),
             "REPO": ".",
             "ARGUMENTS": "--ignore NA0305,NA0302",
@@ -126,6 +124,33 @@ class TestAction:
         assert (1, True) == (done.returncode, done.stdout.startswith("::warning file=roles/web.json,line=2")), (
             done.stderr
         )
+
+
+class TestForStrangers:
+    """In somebody else's repository, nothing is imported from its folder and nothing comes by a name that can move."""
+
+    def test_every_action_is_pinned_by_commit_with_its_version_beside_it(self):
+        """
+        A tag can be moved to other code.
+        """
+        files = [ROOT / "action.yml", *sorted((ROOT / ".github/workflows").glob("*.yml"))]
+        used = [found for file in files for found in re.findall(r"\buses: *(.*)", file.read_text("utf-8"))]
+
+        assert used
+        assert [] == [one for one in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)]
+
+    def test_no_page_starts_the_program_with_modules_of_the_current_folder(self):
+        """
+        `python -m` imports from there before our code runs, `python -P -m` does not.
+        """
+        files = [ROOT / name for name in ("README.md", "action.yml", ".pre-commit-hooks.yaml")]
+        files += sorted((ROOT / "docs").rglob("*.md"))
+
+        assert [] == [
+            f"{file.relative_to(ROOT)}: {found}"
+            for file in files
+            for found in re.findall(r"python[\d.]* -m (?:nodeattrs(?!\.)|json\.tool).*", file.read_text("utf-8"))
+        ]
 
 
 class TestThePage:

@@ -5,6 +5,7 @@ Nothing is fetched: the two plain dependencies are copied from this environment.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import os
 import re
@@ -12,13 +13,18 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
 from pathlib import Path, PurePosixPath
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.tutorials import followed
 
@@ -27,6 +33,15 @@ pytestmark = pytest.mark.xdist_group("package")  # one worker, so that it is bui
 ROOT = Path(__file__).parents[1]
 PLAIN = ["pyyaml", "sortedcontainers"]
 """All that a plain install may pull."""
+
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+GROUPS = PYPROJECT["dependency-groups"]
+LOCKS = {
+    "dev": [*PYPROJECT["build-system"]["requires"], *PYPROJECT["project"]["dependencies"], *EXTRAS["dev"]],
+    **GROUPS,
+}
+"""What is required of each file .ci/NAME.lock."""
 
 SESSION = """
 from nodeattrs import Node
@@ -47,9 +62,10 @@ except MissingExtra as error:
 """
 
 
-def run(*command: object, cwd: Path | None = None) -> str:
+def run(*command: object, cwd: Path | None = None, env: dict[str, str] | None = None, umask: int = -1) -> str:
     """What a command prints; where it fails, the test fails with all that it said."""
-    done = subprocess.run(list(map(str, command)), cwd=cwd, capture_output=True, text=True, check=False)
+    words = list(map(str, command))
+    done = subprocess.run(words, cwd=cwd, env=env, umask=umask, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.fail(f"{command[0]} ended with {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
@@ -81,13 +97,24 @@ class Built:
         }
 
 
+def copied_to(base: Path) -> Path:
+    """A copy of the checkout: building leaves folders behind that later builds would pick up."""
+    left_out = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__")
+    return shutil.copytree(ROOT, base / "checkout", ignore=left_out)
+
+
+def build(checkout: Path, outdir: Path, *options: str, umask: int = -1) -> None:
+    """Build as `make dist` does, with one date for all files."""
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+    line = [sys.executable, "-m", "build", "--no-isolation", *options, "--outdir", outdir, checkout]
+    run(*line, env=environment, umask=umask)
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """The checkout, built from a copy: building leaves folders behind that later builds would pick up."""
+    """The two files, built from a copy of the checkout."""
     base = tmp_path_factory.mktemp("package")
-    left_out = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__")
-    shutil.copytree(ROOT, base / "checkout", ignore=left_out)
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", base / "dist", base / "checkout")
+    build(copied_to(base), base / "dist")
     (wheel,) = (base / "dist").glob("*.whl")
     (sdist,) = (base / "dist").glob("*.tar.gz")
     return Built(wheel, sdist)
@@ -99,14 +126,19 @@ def empty(built: Built, tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.mktemp("empty")
     venv.create(base, with_pip=False, symlinks=True)
     programs = base / "bin"
+    take_plain_dependencies(programs)
+    run(sys.executable, "-m", "pip", "--python", programs / "python", "install", "--no-deps", "--no-index", built.wheel)
+    return programs
+
+
+def take_plain_dependencies(programs: Path) -> None:
+    """Copy the two plain dependencies from this environment into the one that *programs* belong to."""
     place = Path(run(programs / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     for name in PLAIN:
         for file in importlib.metadata.files(name) or pytest.fail(f"{name} has no list of files"):
             if ".." not in file.parts and "__pycache__" not in file.parts:
                 (place / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file.locate(), place / file)
-    run(sys.executable, "-m", "pip", "--python", programs / "python", "install", "--no-deps", "--no-index", built.wheel)
-    return programs
 
 
 def test_one_worker_has_the_group(request: pytest.FixtureRequest):
@@ -158,6 +190,22 @@ class TestWheel:
         inside = [link.split("/main/")[1] for link in links if link.startswith(f"{source}/")]
         assert 20 < len(inside)
         assert [] == [path for path in inside if not (ROOT / path).exists()]
+
+    def test_a_second_build_gives_the_same_bytes(self, built: Built, tmp_path: Path):
+        """
+        Of the tree instead of the source archive, in another folder, from files with other modes and times, by a user
+        whose new files are private.
+        """
+        checkout = copied_to(tmp_path)
+        for file in checkout.rglob("*"):
+            if file.is_file():
+                file.chmod(0o700)
+                os.utime(file, (1_000_000_000, 1_000_000_000))
+        build(checkout, tmp_path / "dist", "--wheel", umask=0o077)
+        (wheel,) = (tmp_path / "dist").iterdir()
+
+        assert wheel.name == built.wheel.name
+        assert hashlib.sha256(wheel.read_bytes()).digest() == hashlib.sha256(built.wheel.read_bytes()).digest()
 
     def test_the_extras_are_there(self, built: Built):
         """
@@ -237,3 +285,102 @@ class TestInstalled:
         Facts of this machine need psutil: the error says what to install.
         """
         assert "pip install 'nodeattrs[facts]'" in run(empty / "python", "-c", FACTS_WITHOUT_EXTRA, cwd=tmp_path)
+
+
+class TestAction:
+    def test_a_workspace_full_of_modules_runs_nothing(self, built: Built, tmp_path: Path):
+        """
+        The two steps of action.yml, in the folder of a stranger: there is a file for each module that Python, pip or
+        nodeattrs may import, and each would leave a mark. Nothing is fetched: the dependencies are copied.
+        """
+        workspace, temporary, programs = (tmp_path / name for name in ("workspace", "temporary", "programs"))
+        for folder in (workspace, temporary, programs):
+            folder.mkdir()
+        (programs / "python").symlink_to(sys.executable)
+        for name in {*sys.stdlib_module_names, "nodeattrs", "pip", "setuptools", "yaml", "sortedcontainers"}:
+            (workspace / f"{name}.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'a').write('{name} ')\n")
+        (workspace / "roles").mkdir()
+        (workspace / "roles/web.json").write_text('{"name": "web", "run_list": ["role[wbe]"]}\n')
+        environment = {
+            **os.environ,
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "RUNNER_TEMP": str(temporary),
+            "GITHUB_ACTION_PATH": str(built.wheel),
+            "EXTRAS": "search",
+            "PIP_NO_INDEX": "1",
+            "PIP_NO_DEPS": "1",
+            "REPO": ".",
+            "ARGUMENTS": "",
+        }
+        steps = {
+            step.get("name"): step for step in yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["runs"]["steps"]
+        }
+        run("bash", "-e", "-c", steps["Install"]["run"], cwd=workspace, env=environment)
+        take_plain_dependencies(temporary / "nodeattrs/bin")
+        checked = ["bash", "-e", "-c", steps["Check"]["run"]]
+        done = subprocess.run(checked, cwd=workspace, env=environment, capture_output=True, text=True, check=False)
+
+        assert not (tmp_path / "mark").exists(), (tmp_path / "mark").read_text()
+        assert 1 == done.returncode, done.stderr
+        assert "NA0435" in done.stdout
+
+
+def unfolded(needs: list[str]) -> Iterator[Requirement]:
+    """The requirements, with those of an extra of ours in place of its name."""
+    for need in map(Requirement, needs):
+        if need.name == "nodeattrs":
+            for extra in sorted(need.extras):
+                yield from unfolded(EXTRAS[extra])
+        else:
+            yield need
+
+
+class TestLocks:
+    @pytest.mark.parametrize("name", LOCKS)
+    def test_a_lock_has_every_requirement_in_an_allowed_version(self, name: str):
+        """
+        Run `make lock` where this fails: pyproject.toml asks for what the file has not.
+        """
+        text = (ROOT / f".ci/{name}.lock").read_text("utf-8")
+        versions = {found[1]: found[2] for found in re.finditer(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)}
+        needs = list(unfolded(LOCKS[name]))
+
+        assert needs
+        assert [] == [
+            str(need) for need in needs if not need.specifier.contains(versions.get(canonicalize_name(need.name), "0"))
+        ]
+
+    @pytest.mark.parametrize("name", LOCKS)
+    def test_every_entry_of_a_lock_has_a_hash_and_no_address(self, name: str):
+        """
+        An entry begins at the margin; its hashes are indented below it.
+        """
+        text = (ROOT / f".ci/{name}.lock").read_text("utf-8")
+        entries = re.split(r"^(?=\w)", text, flags=re.MULTILINE)[1:]
+
+        assert entries
+        assert [] == [
+            entry for entry in entries if not re.match(r"[\w.-]+==\S.* \\\n +--hash=sha256:[0-9a-f]{64}\b", entry)
+        ]
+        assert "://" not in text
+
+    def test_ci_installs_nothing_without_hashes(self):
+        """
+        In `.ci/run` and the workflows: pip is given hashes, make the lock; `make dist` has a lock of its own.
+        """
+        files = [ROOT / ".ci/run", *sorted((ROOT / ".github/workflows").glob("*.yml"))]
+        text = "\n".join(file.read_text("utf-8") for file in files)
+
+        assert [] == [line for line in re.findall(r".*\bpip\b.* install .*", text) if "--require-hashes" not in line]
+        made = re.findall(r"\brun: make (?!dist\b)(.*)", text)
+        assert made
+        assert [] == [line for line in made if "LOCK=.ci/dev.lock" not in line]
+
+    def test_the_sbom_has_the_requirements_of_every_extra_but_the_developers(self):
+        """
+        `make sbom` names the extras that it installs beside the wheel.
+        """
+        (extras,) = re.findall(r"dist/\*\.whl\)\[([\w,]+)\]", (ROOT / "Makefile").read_text("utf-8"))
+        listed = {str(need) for need in unfolded([f"nodeattrs[{extras}]"])}
+
+        assert listed == {str(need) for name in EXTRAS.keys() - {"dev", "docs"} for need in unfolded(EXTRAS[name])}
