@@ -71,7 +71,6 @@ class Repository:
     warnings: what was read so far and is probably not meant
     asked:    what a call asks besides
     opened:   when that was, in seconds; nothing of it had been read
-    search:   the word `search` of the last run, which queries of bindings ask, too; None without a store
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
@@ -83,7 +82,6 @@ class Repository:
         self._place = str(self.root)
         self.asked = asked
         self.opened = time.time()
-        self.search: Callable[..., Any] | None = None
         self.warnings: list[DocumentError] = []
         self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}
