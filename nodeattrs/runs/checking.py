@@ -10,6 +10,7 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from nodeattrs.codes import known_kinds
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
@@ -36,8 +37,15 @@ from nodeattrs.typed import Any, TypeVar
 
 _Thing = TypeVar("_Thing")
 
-NOTES = frozenset(
-    ("not-run", "ruby", "fetched-cookbook", "not-literal", "dependency-ring", "unused-attribute", "folder-name")
+NOTES = known_kinds(
+    DocumentError,
+    "dependency-ring",
+    "fetched-cookbook",
+    "folder-name",
+    "not-literal",
+    "not-run",
+    "ruby",
+    "unused-attribute",
 )
 """Kinds that are only worth knowing: most say what was not looked at."""
 
