@@ -79,17 +79,44 @@ def _by_name() -> dict[tuple[str, str], Code]:
 
 
 def code_named(name: str, owner: str = "") -> Code:
-    """The entry of a class, or of a kind of the class *owner*. raises: KeyError"""
-    return _by_name()[owner, name]
+    """The entry of a class, or of a kind of the class *owner*. raises: LookupError"""
+    found = _by_name().get((owner, name))
+    if found is None:
+        raise _no_entry([name], owner)
+    return found
+
+
+def known_kinds(family: type, *kinds: str) -> frozenset[str]:
+    """The kinds that a module lists, of a class of errors: one without an entry is found when the module loads.
+
+    raises: LookupError, with the kinds that have no entry
+    """
+    if missing := [kind for kind in kinds if _of_kind(family, kind) is None]:
+        raise _no_entry(missing, family.__name__)
+    return frozenset(kinds)
+
+
+def _no_entry(names: list[str], owner: str) -> LookupError:
+    return LookupError(f"nodeattrs/codes.txt has no entry for {', '.join(names)}" + (f" of {owner}" if owner else ""))
+
+
+def _of_kind(family: type, kind: str) -> Code | None:
+    found = (_by_name().get((one.__name__, kind)) for one in family.__mro__)
+    return next(filter(None, found), None)
 
 
 def code_of(family: type, kind: str = "") -> str:
     """The code of an error of a class with a kind: of the nearest class that has one.
 
-    >>> code_of(LookupError, "no such kind")
+    raises: LookupError, where no entry has the kind
+
+    >>> code_of(LookupError)
     'NA0003'
     """
-    owners = [one.__name__ for one in family.__mro__]
-    known = _by_name()
-    found = [*(known.get((owner, kind)) for owner in owners), *(known.get(("", owner)) for owner in owners)]
-    return next((one.code for one in found if one), known["", "InternalError"].code)
+    if kind:
+        found = _of_kind(family, kind)
+        if found is None:
+            raise _no_entry([kind], family.__name__)
+        return found.code
+    classes = (_by_name().get(("", one.__name__)) for one in family.__mro__)
+    return next(filter(None, classes), code_named("InternalError")).code

@@ -266,7 +266,7 @@ class Converged:
         from nodeattrs.reports.explain import explained
         from nodeattrs.runs.absent import setters_in
 
-        found = explained(self.node, parse(path), self.repository)
+        found = explained(self.node, parse(path), self.repository, search=self.run.search)
         if found.has_claims:
             return "\n".join(found.lines(Screen(_WIDTH)))
         elsewhere = setters_in(self.repository, self.node, parse(path))

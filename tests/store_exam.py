@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, StoreError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
-from nodeattrs.keep.carrying import exported, import_nodes
+from nodeattrs.keep.carrying import exported, read_nodes, save_nodes
 from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.search import parse_query
@@ -41,6 +41,11 @@ def pair(mark, name="web1", size=2_000):
     """A document and a snapshot that say the same mark, so that a mixture of two pairs shows."""
     document = {"name": name, "chef_environment": "_default", "normal": {"mark": mark, "padding": "d" * size}}
     return Saved(name, document, {"format": "nodeattrs-snapshot", "mark": mark, "padding": "s" * size})
+
+
+def imported(store, lines, file, sensitive=()):
+    """Save the nodes of a file, as `nodeattrs store import` does; their names."""
+    return save_nodes(store, read_nodes(store, lines, file, sensitive))
 
 
 def mark_of(saved):
@@ -511,7 +516,7 @@ class StoreExam:
         node.normal["mark"] = 2
         store.save(Saved("web1", saved_document(node), node.snapshot()))
         other = open_store(self.fresh(tmp_path_factory))
-        import_nodes(other, exported(store, ["web1"], then, snapshots=True), "nodes.jsonl")
+        imported(other, exported(store, ["web1"], then, snapshots=True), "nodes.jsonl")
 
         assert store.load("web1", 1) == other.load("web1")
         assert {"mark": 1} == other.load("web1").document["normal"]

@@ -13,10 +13,10 @@ from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.keep import Noted, Saved, open_store, saved_document
-from nodeattrs.keep.carrying import exported, import_nodes, move
+from nodeattrs.keep.carrying import exported, move
 from nodeattrs.keep.search import parse_query
 from tests import postgresql_server
-from tests.store_exam import pair
+from tests.store_exam import imported, pair
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
@@ -95,7 +95,7 @@ def test_an_export_brings_the_same(place, engine):
     lines = list(exported(store, store.names(), snapshots=True, history=True))
 
     assert 80 == len(lines)
-    assert ["db1", "web1", "web2"] == import_nodes(target, lines, "nodes.jsonl")
+    assert ["db1", "web1", "web2"] == imported(target, lines, "nodes.jsonl")
     assert all_of(store) == all_of(target)
     assert not any("s3cret" in line for line in lines)
 
@@ -104,8 +104,8 @@ def test_an_export_brings_the_same(place, engine):
 def test_what_was_interrupted_is_done_by_doing_it_again(place, engine):
     store, target = filled(place("directory")), open_store(place(engine))
     lines = list(exported(store, store.names(), history=True))
-    import_nodes(target, lines[:61], "nodes.jsonl")
-    import_nodes(target, lines, "nodes.jsonl")
+    imported(target, lines[:61], "nodes.jsonl")
+    imported(target, lines, "nodes.jsonl")
     move(store, target)
 
     assert all_of(store) == all_of(target)
@@ -161,7 +161,7 @@ def test_a_document_that_was_edited_is_carried_behind_its_history(place):
         text = stream.read().replace('"_default"', '"prod"')
     with open(file, "w") as stream:
         stream.write(text)
-    import_nodes(target, list(exported(store, ["db1"], history=True)), "nodes.jsonl")
+    imported(target, list(exported(store, ["db1"], history=True)), "nodes.jsonl")
 
     latest, *rest = target.history("db1")
     assert (71, "import", 70) == (latest.number, latest.noted.by, len(rest))
@@ -185,7 +185,7 @@ def test_a_revision_that_cannot_be_is_refused_with_its_line(place, told, said):
     good = {"document": {"name": "web1"}, "revision": 1, "at": "2030-01-01T00:00:00+00:00"}
 
     with pytest.raises(DocumentError, match=f"nodes.jsonl:2: .*{said}"):
-        import_nodes(store, [json.dumps(good) + "\n", json.dumps({**good, **told})], "nodes.jsonl")
+        imported(store, [json.dumps(good) + "\n", json.dumps({**good, **told})], "nodes.jsonl")
     assert [] == store.names()
 
 

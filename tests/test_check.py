@@ -11,7 +11,7 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.core.tree import is_near
-from nodeattrs.runs.checking import NOTES, checked
+from nodeattrs.runs.checking import NOTES, checked, faults_of
 from nodeattrs.runs.checks.fixes import fixes
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.removing import without
@@ -60,6 +60,24 @@ def default(**app: Any) -> dict[str, Any]:
 
 def override(**app: Any) -> dict[str, Any]:
     return {"override_attributes": {"app": app}}
+
+
+def test_a_look_at_a_repository_gives_the_same_answer_each_time(tmp_path: Path):
+    """With everything of which the look itself warns: a role in Python, recipes in Ruby, a cookbook that is fetched."""
+    files = {
+        "roles/db.py": 'name("db")',
+        "roles/web.json": {"name": "web", "run_list": ["recipe[elsewhere]"], "odd": 1},
+        "cookbooks/app/recipes/default.rb": "x = 1",
+        "cookbooks/app/attributes/default.py": "default['a'] = 1",
+        "Berksfile": "cookbook 'elsewhere'",
+    }
+    repository = written(tmp_path, files)
+    faults_of(repository)
+    first, *others = [list(map(str, checked(repository).warnings)) for _ in range(3)]
+
+    assert {"not-run", "ruby", "fetched-cookbook"} <= {one.kind for one in checked(repository).warnings}
+    assert [first, first] == others
+    assert ["roles/web.json:1"] == [f"{one.file}:{one.line}" for one in repository.warnings]
 
 
 class TestOverridden:

@@ -257,7 +257,8 @@ class TestFilesOnTheCommandLine:
             ("given.toml", "a = = 1\n", "given.toml:1:"),
             ("given.json", "[1]", "JSON attributes must be a map"),
             ("given.json", '{"run_list": ["app"], "recipes": ["app"]}', "both run_list and recipes"),
-            ("given.txt", "a", "given.txt: this kind of file is not known"),
+            ("given.txt", "a", "JSON attributes must be a map"),
+            ("given", '{"a": 1,\n}', "given:1:8: "),
         ],
     )
     def test_json_attributes(self, desk: Path, refuse: Refuse, file: str, text: str, said: str):

@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from nodeattrs import errors
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Injector, parse_sets
 from nodeattrs.adapters.cloudinit import WARNINGS
 from nodeattrs.cli import main
-from nodeattrs.codes import Code, code_named, code_of, codes, rooms
+from nodeattrs.codes import Code, code_named, code_of, codes, known_kinds, rooms
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.reports.codes import page
 
@@ -51,7 +52,49 @@ def raised(folder: str, calls: set[str]) -> set[str]:
     return found - NOT_KINDS
 
 
+def spelled_kinds() -> Iterator[tuple[str, str]]:
+    """Each text that is given as `kind=`, set as `.kind`, or handed to a function of `check`; and its place."""
+    for file in (ROOT / "nodeattrs").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            values: list[ast.expr] = []
+            if isinstance(node, ast.Call):
+                values = [word.value for word in node.keywords if word.arg == "kind"]
+                if ast.unparse(node.func).split(".")[-1] in {"located", "_finding", "known_kinds"}:
+                    values += node.args
+            elif isinstance(node, ast.Assign):
+                for target in node.targets:
+                    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+                    given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+                    pairs = zip(targets, given, strict=False)
+                    values += [value for one, value in pairs if re.search(r"(?<!^self)\.kind$", ast.unparse(one))]
+            for value in values:
+                either = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+                words = [one.value for one in either if isinstance(one, ast.Constant)]
+                for word in words:
+                    if re.fullmatch(r"[a-z_-]+", str(word)):
+                        yield str(word), f"{file.relative_to(ROOT)}:{node.lineno}"
+
+
 class TestTheTable:
+    def test_each_kind_that_is_spelled_in_the_code_has_an_entry(self):
+        """With the place of each that has none."""
+        names = {name for _, name in known()}
+        found = list(spelled_kinds())
+
+        assert len({word for word, _ in found}) > 60
+        assert [] == [f"{place}: {word}" for word, place in found if word not in names]
+
+    def test_a_kind_without_an_entry_is_refused_by_its_name_wherever_a_code_is_asked_for(self):
+        """When a module lists it, when an error is asked, and when a command looks a warning up."""
+        for ask in (
+            lambda: known_kinds(DocumentError, "repeated-key", "no-such-kind"),
+            lambda: DocumentError("x", kind="no-such-kind").code,
+            lambda: code_named("no-such-kind", "CloudConfigError"),
+        ):
+            with pytest.raises(LookupError, match=r"codes\.txt has no entry for no-such-kind of \w+Error$"):
+                ask()
+        assert known_kinds(DocumentError, "repeated-key") == {"repeated-key"}
+
     def test_each_class_has_a_code_of_its_own(self):
         """
         None missing, none shared; a class of somebody else's has that of ours above it.

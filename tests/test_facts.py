@@ -10,6 +10,7 @@ import builtins
 import importlib.metadata
 import ipaddress
 import json
+import os
 import pathlib
 import re
 import socket
@@ -25,6 +26,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, dig, parse
 from nodeattrs.errors import DocumentError, MissingExtra
@@ -790,7 +792,7 @@ class TestOhaiFile:
     def test_it_is_not_copied(self, tmp_path, monkeypatch):
         """Whoever takes the facts over copies them; twice would be once too often."""
         document = documents.parse('{"platform": "ubuntu", "network": {}}', "ohai.json", "json")
-        monkeypatch.setattr(documents, "read", lambda path, file, *, settled: document)
+        monkeypatch.setattr(documents, "read", lambda path, file, **how: document)
 
         assert load_facts(tmp_path).tree is document.tree
 
@@ -850,3 +852,22 @@ def _leaves_of(tree: dict[str, Any]) -> list[tuple[tuple[str, ...], Any]]:
         else:
             found.append(((key,), value))
     return found
+
+
+def test_facts_and_attributes_may_come_through_a_pipe(tmp_path, capsys, monkeypatch):
+    """`--facts <(ohai)`, `-j /dev/stdin`: the command line names them, and their content says what they are."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nodes").mkdir()
+    (tmp_path / "nodes" / "web1.json").write_text('{"name": "web1", "run_list": []}')
+
+    def piped(text: str) -> str:
+        reads, writes = os.pipe()
+        os.write(writes, text.encode())
+        os.close(writes)
+        return f"/dev/fd/{reads}"
+
+    assert main(["facts", "--facts", piped('{"platform": "debian", "a": {"b": 1}}'), "a.b"]) == 0
+    assert "1" in capsys.readouterr().out
+    given = ["--facts", piped("platform: debian\nplatform_version: '12'\n"), "-j", piped('{"k": "from a pipe"}')]
+    assert main(["explain", "web1", "k", "--repo", ".", *given]) == 0
+    assert "from a pipe" in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -102,6 +103,57 @@ class TestFiles:
 
     def test_a_name_without_an_ending_is_yaml(self, call: Call):
         assert "none" == call("base.yaml plain").tree["log"]
+
+    @pytest.mark.parametrize(
+        ("name", "text", "tree"),
+        [
+            (".gitconfig", "[user]\n\tname = A B\n", {"user": {"name": "A B"}}),
+            ("nix.conf", "# c\nmax-jobs = 4\nfeatures = a b\n", {"max-jobs": "4", "features": "a b"}),
+            ("Cargo.lock", "version = 3\n[a]\nb = [1]\n", {"version": 3, "a": {"b": [1]}}),
+            ("exports", "export LOG='a b'\n", {"LOG": "a b"}),
+            ("list", "[a]\nb\n", {"a": {"b": None}}),
+            ("data", '\ufeff\n {"a": [1]}', {"a": [1]}),
+            ("flow", "{a: [1]}", {"a": [1]}),
+            ("plays", "---\n# c\na: b=c\n", {"a": "b=c"}),
+            ("nothing", "# only a comment\n", {}),
+        ],
+    )
+    @pytest.mark.parametrize("by", ["name", "pipe"])
+    def test_a_pipe_or_a_name_that_says_nothing_is_judged_by_its_content(
+        self, call: Call, by: str, name: str, text: str, tree: Any
+    ):
+        Path(name).write_text(text, encoding="utf-8")
+        if by == "pipe":
+            reads, writes = os.pipe()
+            os.write(writes, text.encode())
+            os.close(writes)
+            name = f"/dev/fd/{reads}"
+
+        assert tree == (call(name).tree or {})
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("hello world\n", "odd:1:1: a layer is a map, and this is a str"),
+            ("a:\n\tb: 1\n", "indent with spaces"),
+            ('{"a": 1,', "odd:1:9: the text ends here"),
+        ],
+    )
+    def test_an_error_in_a_file_whose_name_says_nothing_names_the_option(self, call: Call, text: str, said: str):
+        Path("odd").write_text(text)
+        done = call("odd")
+
+        assert 1 == done.code
+        assert said in done.err
+        assert "--syntax says it" in done.err
+        assert "--syntax says it" not in call("odd --syntax yaml").err
+
+    def test_a_pipe_that_a_repository_names_is_refused(self, call: Call):
+        """Nobody may write to it, and the fold would wait for ever."""
+        Path("nodeattrs.toml").write_text('[fold.x]\nfiles = ["pipe"]\n')
+        os.mkfifo("pipe")
+
+        assert "pipe: is not a regular file" in call("--name x").err
 
     def test_what_is_wrong_names_file_and_line(self, call: Call):
         done = call("base.yaml -", stdin="a:\n  - [\n")

@@ -24,7 +24,7 @@ from nodeattrs.errors import (
     TypeConflict,
 )
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.keep.carrying import exported, import_nodes
+from nodeattrs.keep.carrying import exported
 from nodeattrs.keep.maintenance import remove_normal, restore, set_normal
 from nodeattrs.keep.nodes import node_of
 from nodeattrs.keep.revisions import last_runs
@@ -34,6 +34,7 @@ from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.session import perform, search_word
 from tests.on_disk import repository
+from tests.store_exam import imported
 
 FILES = {
     "cookbooks/app/attributes/default.py": 'default["app"]["workers"] = 2\n',
@@ -260,7 +261,7 @@ class TestCare:
             remove_normal(store, "web1", ("tier",)),
             restore(store, "web1", remove_normal(store, "web1", ("runs",)).number),
         ]
-        import_nodes(store, exported(store, ["web1"], snapshots=True), "nodes.jsonl")
+        imported(store, exported(store, ["web1"], snapshots=True), "nodes.jsonl")
 
         assert ["node set", "node rm", "restore"] == [revision.noted.by for revision in revisions]
         assert ("import", True) == (store.load("web1").noted.by, store.load("web1").noted.ok)
@@ -274,7 +275,7 @@ class TestCare:
         set_normal(store, "web1", ("tier",), "gold")
         set_normal(store, "web1", ("tier",), "silver")
         store.save(kept("web2"))
-        import_nodes(store, ['{"name": "web3"}'], "web3.json")
+        imported(store, ['{"name": "web3"}'], "web3.json")
 
         assert [("web1", 3, 1), ("web2", 1, 1), ("web3", 1, None)] == [
             (name, latest.number, run and run.number) for name, latest, run in last_runs(store)
@@ -287,7 +288,7 @@ class TestCare:
         lines = list(exported(store, store.names(), snapshots=snapshots))
         other = open_store(tmp_path / "other.db")
 
-        assert ["web1", "web2"] == import_nodes(other, lines, "nodes.jsonl")
+        assert ["web1", "web2"] == imported(other, lines, "nodes.jsonl")
         for name in ("web1", "web2"):
             here, there = store.load(name), other.load(name)
             assert here.document == there.document
@@ -296,7 +297,7 @@ class TestCare:
     def test_a_node_as_chef_writes_it_can_be_imported(self, store):
         text = json.dumps({"name": "web1", "normal": {"a": 1}}, indent=2)
 
-        assert ["web1"] == import_nodes(store, io.StringIO(text), "web1.json")
+        assert ["web1"] == imported(store, io.StringIO(text), "web1.json")
         assert {"a": 1} == store.load("web1").document["normal"]
 
     @pytest.mark.parametrize(
@@ -319,11 +320,11 @@ class TestCare:
         lines = [json.dumps({"name": "web1"}) + "\n", line + "\n"]
 
         with pytest.raises(DocumentError, match=words):
-            import_nodes(store, lines, "nodes.jsonl")
+            imported(store, lines, "nodes.jsonl")
         assert [] == store.names()
 
     def test_the_mark_that_some_editors_begin_a_file_with_is_passed_over(self, store):
-        assert ["web1"] == import_nodes(store, ['\ufeff{"name": "web1"}\n'], "nodes.jsonl")
+        assert ["web1"] == imported(store, ['\ufeff{"name": "web1"}\n'], "nodes.jsonl")
 
     def test_a_secret_is_in_no_file_of_the_store(self, store, tmp_path):
         node = Node("web1", sensitive=["db.password"])
@@ -342,7 +343,7 @@ class TestCare:
         for path, value in ((("secret",), "s3cret"), (("deep",), {"secret": "s3cret"})):
             with pytest.raises(BadArgument, match="is sensitive, and what is sensitive is not stored"):
                 set_normal(store, "web1", path, value, [("secret",), ("deep", "secret")])
-        import_nodes(store, ['{"name": "web9", "normal": {"secret": "s3cret"}}'], "nodes.jsonl", [("secret",)])
+        imported(store, ['{"name": "web9", "normal": {"secret": "s3cret"}}'], "nodes.jsonl", [("secret",)])
 
         assert "s3cret" not in "".join(exported(store, store.names(), snapshots=True))
         assert {"$sensitive": "withheld"} == store.load("web9").document["normal"]["secret"]
@@ -374,7 +375,7 @@ class TestCare:
             "name": "web1",
             "normal": {"db": {"password": "s3cret"}, "keys": ["s3cret"], "typed": {"one": "s3cret"}},
         }
-        import_nodes(store, [json.dumps(line)], "web1.json")
+        imported(store, [json.dumps(line)], "web1.json")
 
         assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
         assert {"$sensitive": "withheld"} == store.load("web1").document["normal"]["db"]["password"]
@@ -383,7 +384,7 @@ class TestCare:
         node = Node("web1", sensitive=["db.password"])
         node.default["db"]["password"] = "s3cret"
         document = {"name": "web1", "default": {"db": {"password": "s3cret"}}, "odd": {"order": 1}}
-        import_nodes(store, [json.dumps({"document": document, "snapshot": node.snapshot()})], "nodes.jsonl")
+        imported(store, [json.dumps({"document": document, "snapshot": node.snapshot()})], "nodes.jsonl")
 
         assert "s3cret" not in "".join(exported(store, ["web1"], snapshots=True))
 
@@ -395,7 +396,7 @@ class TestCare:
         node.default["db"]["password"] = "s3cret"
         saved = Saved("web1", {**saved_document(node), "more": {"of": "Chef"}}, node.snapshot())
         store.save(saved)
-        import_nodes(store, list(exported(store, ["web1"], snapshots=True)), "nodes.jsonl", [("db", "password")])
+        imported(store, list(exported(store, ["web1"], snapshots=True)), "nodes.jsonl", [("db", "password")])
 
         assert (saved.document, saved.snapshot) == (store.load("web1").document, store.load("web1").snapshot)
 

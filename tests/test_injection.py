@@ -269,6 +269,7 @@ class TestKeptNodes:
         repo = kiln(**{"site/manifests/site.pp": manifest, RECIPE: recipe})
         node = run_node(repo, "kiln1", facts=FACTS, words={"search": search}).node
         (read,) = explained(node, ("fuel",), repo).readings
+        assert search not in vars(repo).values()  # a run leaves nothing to the next run of the repository
 
         assert (node["fuel"], node["port"]) == ("gas", 5432)
         assert read.trace.winner.claim.origin.place == "data/data/common.yaml:1"

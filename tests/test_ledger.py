@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,11 +12,9 @@ from hypothesis import strategies as st
 
 from nodeattrs import Node
 from nodeattrs.core.policy import MAP
-from nodeattrs.errors import NodeattrsError
-from nodeattrs.node import component_tree, ledger, view
+from nodeattrs.node import component_tree, ledger
 from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
-from nodeattrs.node.setters import Setter
 from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
 from tests.effort import examples
@@ -38,43 +35,42 @@ def tree_of(node: Node, slot: int, *path: object) -> object:
 
 
 class TestWhatAWriteCopies:
-    def test_nothing_where_nobody_holds_a_view(self, node):
-        """Reading through and letting go leaves the maps where they are."""
-        node.default["a"]["b"]["c"] = 1
-        before = tree_of(node, 2, "a", "b")
-        for number in range(3):
-            assert node["a"]["b"]["c"] is not None
-            node.default["a"]["b"]["c"] = number
+    @pytest.fixture
+    def copied(self, monkeypatch):
+        """The number of entries of each map that a write has copied."""
+        entries: list[int] = []
 
-        assert tree_of(node, 2, "a", "b") is before
+        def counted(original, replica=ledger.replica):
+            entries.append(len(original))
+            return replica(original)
 
-    def test_nor_where_steps_are_taken_at_once(self, node):
-        """What a write notes of its way holds no view itself."""
-        for key in "bd":
-            node.default["a", key, "c"] = 1
-        before = [tree_of(node, 2, *steps) for steps in (["a"], ["a", "b"], ["a", "d"])]
-        for number in range(20):
-            node.default["a", "b", "c"] = number
-            assert (node["a", "b", "c"], node["a", "d", "c"]) == (number, number - 1 if number else 1)
-            node.default["a", "d", "c"] = number
+        monkeypatch.setattr(ledger, "replica", counted)
+        return entries
 
-        now = [tree_of(node, 2, *steps) for steps in (["a"], ["a", "b"], ["a", "d"])]
-        assert all(one is other for one, other in zip(before, now, strict=True))
+    @pytest.mark.parametrize("held", [False, True], ids=["views let go", "views held"])
+    @pytest.mark.parametrize("size", [3, 100, 1_000])
+    def test_a_write_after_each_read_copies_two_entries_at_most_on_average(self, node, copied, size, held):
+        """Whatever the size of the map, and whether a program keeps the views that it reads."""
+        node.default["a"] = {f"k{number}": 0 for number in range(size)}
+        node.default["a"]["k0"] = 1
+        copied.clear()
+        kept = []
+        for number in range(3_000):
+            kept.append(node["a"])
+            node.default["a"][f"k{number % size}"] = number
+            if not held:
+                kept.clear()
 
-    def test_one_level_each_where_a_view_is_held(self, node):
-        """The maps on the path, once; what lies beside them is shared."""
-        node.default["a"]["b"]["c"] = 1
-        node.default["a"]["side"]["x"] = 1
-        held = node["a"]
-        before, beside = tree_of(node, 2, "a", "b"), tree_of(node, 2, "a", "side")
-        node.default["a"]["b"]["c"] = 2
-        copied = tree_of(node, 2, "a", "b")
-        node.default["a"]["b"]["c"] = 3
+        assert sum(copied) <= 2 * 3_000
+        assert all(view["k0"] == (number and (number - 1) // size * size) for number, view in enumerate(kept[1:], 1))
 
-        assert copied is not before
-        assert tree_of(node, 2, "a", "b") is copied
-        assert tree_of(node, 2, "a", "side") is beside
-        assert held == {"b": {"c": 1}, "side": {"x": 1}}
+    def test_writes_without_a_read_note_nothing(self, node):
+        """What is replaced is kept for views only."""
+        node.default["a"]["b"] = 0
+        node["a"]["b"]
+        for number in range(1_000):
+            node.default["a"]["b"] = number
+        assert len(tree_of(node, 2, "a").past) < 10
 
     def test_a_loaded_tree_is_owned_along_the_path_only(self, node):
         """Facts stay the frozen maps that they came as."""
@@ -84,17 +80,6 @@ class TestWhatAWriteCopies:
         assert type(tree_of(node, 15, "kernel")) is OwnedMap
         assert type(tree_of(node, 15, "cpu")) is dict
         assert node._check() == []
-
-    def test_what_was_read_elsewhere_is_still_known(self, node):
-        """A write forgets the answers on its path and no others."""
-        node.default["a"] = {"b": {"c": 1}, "d": {"e": 1}}
-        node.default["z"] = {"y": 1}
-        assert (node["a"]["b"]["c"], node["a"]["d"]["e"], node["z"]["y"]) == (1, 1, 1)
-        known = id(node["a"]["d"]), id(node["z"])
-        node.default["a"]["b"]["c"] = 2
-
-        assert (id(node["a"]["d"]), id(node["z"])) == known
-        assert node["a"]["b"]["c"] == 2
 
     def test_the_serial_rises_with_every_change_and_with_no_question(self, node):
         """Writers tell by it whether their place may have moved."""
@@ -245,15 +230,22 @@ SCENARIOS: tuple[Callable[[], list[str]], ...] = (
 )
 
 
-def forget_unmarked(its, view, key):
-    """A dropped view does not mark the maps that somebody below may still look at."""
-    view._cache.order = None
-    view._cache.pop(key, None)
+def write_without_a_note(its, parent, key, value):
+    """What a write replaces is lost."""
+    parent[key] = value
 
 
-def forget_keys_only(its, view, key):
-    """The answer itself stays in the cache."""
-    view._cache.order = None
+def write_in_the_version_of_now(its):
+    """Views go on to read the maps as they are."""
+    its._version = its._view = None
+    its.clear()
+
+
+def write_beside_the_answers(its):
+    """What the node has read stays."""
+    if its._version is not None:
+        its._version.is_old = True
+        its._version = its._view = None
 
 
 def copy_with_open_children(shared):
@@ -263,31 +255,22 @@ def copy_with_open_children(shared):
     return copied
 
 
-def look_unnoticed(its, look=ledger.Ledger.view):
-    """Whoever asks for the view leaves the way of the last write as it is."""
-    way, seen = its.way, look(its)
-    its.way = way
-    return seen
-
-
 def prepare_unmarked(its, slots):
     """What others begin with is not marked as shared."""
     return ledger.Prepared({slot: its.trees[slot] for slot in slots}, tuple(its.marks.all()[1:]), {}, {}, False)
 
 
 MUTANTS = {
-    "a look at the view leaves the way": lambda patch: patch.setattr(ledger.Ledger, "view", look_unnoticed),
     "what others begin with is not marked": lambda patch: patch.setattr(ledger.Ledger, "prepared", prepare_unmarked),
-    "a dropped view marks nothing": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_unmarked),
-    "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_drop", forget_keys_only),
+    "a write notes nothing": lambda patch: patch.setattr(ledger.Ledger, "_set", write_without_a_note),
+    "no version gets old": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_in_the_version_of_now),
+    "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_beside_the_answers),
     "a copy does not mark its children": lambda patch: patch.setattr(ledger, "replica", copy_with_open_children),
-    "one holder is not counted": lambda patch: patch.setattr(ledger, "ALONE", view.ALONE + 1),
     "marks are ignored": lambda patch: (
         patch.setitem(PAIR.kinds, AssignedMap, MAP),
         patch.setattr(PAIR, "cells", {}),
         patch.setattr(PAIR, "always", PAIR.always - {AssignedMap}),
     ),
-    "nothing is shared for a held view": lambda patch: patch.setattr(ledger, "share", lambda part: None),
     "recipes mark nothing": lambda patch: patch.setattr(component_tree, "AssignedMap", OwnedMap),
 }
 
@@ -304,19 +287,6 @@ def test_each_planted_fault_is_noticed(mutant, monkeypatch):
     MUTANTS[mutant](monkeypatch)
 
     assert any(scenario() for scenario in SCENARIOS), mutant
-
-
-def test_without_reference_counts_every_view_counts_as_held(monkeypatch):
-    """As on interpreters that have none: right, and slower."""
-    monkeypatch.setattr(ledger, "ALONE", -1)
-
-    assert [scenario() for scenario in SCENARIOS] == [[]] * len(SCENARIOS)
-
-
-@pytest.mark.skipif(not hasattr(sys, "getrefcount"), reason="an interpreter without reference counts")
-def test_the_baseline_is_still_what_it_was_at_import():
-    """It is measured on the same lines of code, so a debugger or tracer does not shift it."""
-    assert view._references() == view.ALONE
 
 
 class TestHistory:
@@ -442,67 +412,3 @@ class TestRoots:
 
         assert node.trace("a").winner.claim.origin.file == outside.as_posix()
         assert node.trace("a").history[0].claim.origin.file == "a.py"
-
-
-# Writes beside the last one (node/ways.py). Whoever forgets each way does the same, and takes longer.
-
-STEPS = st.sampled_from([("a", "b"), ("a", "b", "c"), ("a", "c"), ("b", "c")])
-VALUES = st.sampled_from([1, "x", None, True, 2.5, [1], {"k": 1}])
-DEEDS = st.one_of(
-    st.tuples(st.just("store"), st.sampled_from(["default", "override", "normal"]), STEPS, VALUES),
-    st.tuples(st.just("step"), st.sampled_from(["default", "override"]), STEPS, VALUES),
-    st.tuples(st.just("read"), STEPS),
-    st.tuples(st.just("hold"), STEPS),
-    st.tuples(st.just("unless"), STEPS, VALUES),
-    st.tuples(st.just("delete"), STEPS),
-    st.tuples(st.just("early"), st.booleans()),
-    st.tuples(st.just("writer"), STEPS),
-    st.tuples(st.just("through"), VALUES),
-)
-
-
-def told(deeds: list[tuple[Any, ...]], forgetful: bool, secret: bool) -> list[Any]:
-    """What a program sees that does some deeds, and what is left."""
-    node = Node("web1", sensitive=["b.c"] if secret else ())
-    seen: list[Any] = []
-    held: list[tuple[Any, Any]] = []
-    writer = node.default
-    for what, *more in [*deeds, ("hold", ("a", "b"))]:
-        if forgetful:
-            node._ledger.way = None
-        try:
-            if what == "store":
-                getattr(node, more[0])[more[1]] = more[2]
-            elif what == "step":
-                here = getattr(node, more[0])
-                for step in more[1][:-1]:
-                    here = here[step]
-                here[more[1][-1]] = more[2]
-            elif what == "read":
-                seen.append(node[more[0]])
-            elif what == "hold":
-                view = node[more[0][0]]
-                held.append((view, view.to_dict()))
-            elif what == "unless":
-                node.default_unless(*more[0], more[1])
-            elif what == "delete":
-                node.default.delete(more[0][0]) if len(more[0]) == 2 else node.rm(*more[0])
-            elif what == "early":
-                node._ledger.set_as(Setter("attribute file", "x") if more[0] else Setter("recipe", "x"))
-            elif what == "writer":
-                writer = node.default[more[0][:-1]]
-            else:
-                writer["b", "c"] = more[0]
-        except (NodeattrsError, KeyError, TypeError) as error:
-            seen.append(f"{type(error).__name__}: {error}")
-    for view, was in held:
-        seen.append(view == was)
-    snapshot = node.snapshot()
-    return [*map(repr, seen), node._check(), snapshot]
-
-
-@settings(max_examples=examples(400))
-@given(st.lists(DEEDS, max_size=14), st.booleans())
-def test_the_way_of_the_last_write_makes_no_difference(deeds, secret):
-    """Not to what is read, held, kept or refused, nor to who set it."""
-    assert told(deeds, False, secret) == told(deeds, True, secret)

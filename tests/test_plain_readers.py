@@ -122,8 +122,8 @@ class TestWhichSyntax:
     def test_syntax_says_it_for_any_name(self, written: Written):
         assert {"port": "80"} == read_layer(written("a.yaml", "port = 80\n"), syntax="ini").value
 
-    def test_who_guessed_says_so(self):
-        with pytest.raises(DocumentError, match="read as YAML"):
+    def test_an_error_in_a_text_that_was_judged_by_its_content_says_so(self):
+        with pytest.raises(DocumentError, match="the content was judged: --syntax says it"):
             read_all("a: [", "site.conf")
 
 

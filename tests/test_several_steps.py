@@ -139,15 +139,6 @@ class TestReading:
         node.default = {"a": {"b": {"c": 4}}}
         assert node["a", "b", "c"] == 4
 
-    def test_a_write_elsewhere_forgets_nothing(self):
-        """What was read at once is found by one look-up: that is what it is for."""
-        node = Node()
-        node.default["a", "b"] = node.default["a", "c"] = 1
-        assert node["a", "b"] == node["a", "c"] == 1
-        node.default["a", "c"] = 2
-        assert ("a", "c") not in node._ledger
-        assert ("a", "b") in node._ledger
-
     def test_a_held_view_never_changes(self):
         node = Node()
         node.default["a", "b"] = 1

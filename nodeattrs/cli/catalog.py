@@ -259,7 +259,7 @@ def _from_file(file: str, terminal: Terminal, is_puppets: bool, modulepath: Sequ
     from nodeattrs.texts.documents import parse, read, text_of
 
     path = Path(file)
-    document = parse(without_notices(text_of(path, file)), file, "json") if is_puppets else read(path)
+    document = parse(without_notices(text_of(path, file)), file, "json") if is_puppets else read(path, by_caller=True)
     if is_puppets or is_compiled(document.tree):
         types = None
         if modulepath:

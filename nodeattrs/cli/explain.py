@@ -80,7 +80,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         from nodeattrs.runs.blame import of_trace as changes_of
 
         changes = changes_of(repository)
-    explanation = explained(node, path, repository, revision, because, changes)
+    search = None if run is None else run.search
+    explanation = explained(node, path, repository, revision, because, changes, search)
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":

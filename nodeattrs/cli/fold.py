@@ -54,7 +54,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set", metavar="PATH=VALUE", action="append", default=[], help="a last layer: JSON, or text; may be repeated"
     )
-    parser.add_argument("--syntax", choices=_SYNTAXES, help="of all files (default: as their names say, else yaml)")
+    parser.add_argument(
+        "--syntax", choices=_SYNTAXES, help="of all files (default: as their names say, else their content)"
+    )
     parser.add_argument("--document", metavar="N", type=int, help="of files with several, only this one")
     parser.add_argument(
         "--repo", metavar="DIR", help="whose nodeattrs.toml counts (default: the nearest one here or above)"
@@ -104,7 +106,7 @@ class _Question:
         self.repository = _repository(options)
         named = _named(options, self.repository)
         syntax: Any = options.syntax or (named.syntax if named else None) or None
-        self.reader = layers.LayerReader(syntax, document=options.document)
+        self.reader = layers.LayerReader(syntax, document=options.document, pipes=True)
         self.layers: list[Layer] = []
         if named is not None and self.repository is not None:
             self.layers += named_layers(self.repository, named)

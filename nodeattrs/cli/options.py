@@ -428,7 +428,7 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
     from nodeattrs.texts.documents import read
 
     path = pathlib.Path(options.json_attributes)
-    return read(path, repository.shown(path))
+    return read(path, repository.shown(path), by_caller=True)
 
 
 def is_directory(place: str | None) -> bool:
@@ -494,13 +494,14 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
             error.hint = f"{error.hint}; or name a file: --facts FILE"
             raise
     check_facts(place)
-    path = pathlib.Path(place)
-    if is_directory(place):
+    path, is_one = pathlib.Path(place), not is_directory(place)
+    if not is_one:
         if node is None:
             raise BadArgument(f"--facts {place} is a directory", hint="say which node is meant, or name one file in it")
         path /= f"{checked_name(node, 'node')}.json"
     # Whoever is given them shows or runs them, and changes none: a run copies nothing of them.
-    return load_facts(path, repository.shown(path) if repository else None, settled=True, stamped=True)
+    shown = repository.shown(path) if repository else None
+    return load_facts(path, shown, settled=True, stamped=True, by_caller=is_one)
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:

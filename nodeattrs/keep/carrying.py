@@ -78,32 +78,18 @@ def _all_of(store: Store, name: str) -> Iterator[Saved]:
 # --- in -----------------------------------------------------------------------------
 
 
-def import_nodes(
-    store: Store,
-    lines: Iterable[str],
-    file: str,
-    sensitive: Iterable[Path] = (),
-    on_saved: OnNode | None = None,
-) -> list[str]:
-    """Save the nodes of a file: what `exported` gives, or one document as Chef writes it; their names.
-
-    Everything is read, and understood, before the first one is saved.
+def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[Saved]:
+    """The nodes of a file, for *store*: what `exported` gives, or one document as Chef writes it.
 
     sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
                another part of the same node, has a marker for
-    on_saved:  called with the name of the node for each revision that is saved
-    raises:    DocumentError with file and line; as `save_nodes`
+    raises:    DocumentError with file and line
     """
-    return save_nodes(store, read_nodes(store, lines, file, sensitive), on_saved)
-
-
-def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterable[Path] = ()) -> list[Saved]:
-    """What a file has for *store*. raises: DocumentError with file and line; see `import_nodes`"""
     return list(_read(store, lines, file, tuple(sensitive)))
 
 
 def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
-    """Keep what `read_nodes` gave; the names.
+    """Keep what `read_nodes` gave; the names. on_saved is called with the name for each revision that is saved.
 
     A revision that has a number is kept under it, with its time and its notes; one that is there already is passed
     over, so that what was interrupted can be done again. Of one without a number what is noted comes along, but it

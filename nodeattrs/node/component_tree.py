@@ -266,13 +266,12 @@ class ComponentTree:
         parent: Place | None = None,
         depth: int | None = None,
         on_the_way: bool = False,
-        at_once: bool = False,
     ) -> None:
         """Chef's level store of a value of our own at *path*, whose parent was stepped to.
 
         parent: the place of the parent, where it is known
         depth:  the statement that sets it counts paths from there; from *path* itself when None
-        on_the_way: as of `Marks.here`. at_once: several steps, all text, were taken in one subscript; see `Ledger.put`
+        on_the_way: as of `Marks.here`
         raises: NullInTheWay, TypeConflict
         """
         # Each write comes through here, so it calls nothing that it need not.
@@ -305,8 +304,7 @@ class ComponentTree:
                 value = AssignedMap(value, mark)
             elif isinstance(value, OwnedMap):
                 value.origin = mark
-            beside = (ABSENT if ledger.early else file) if at_once and is_own else None
-            ledger.put(slot, path, value, mark, None, beside)
+            ledger.put(slot, path, value, mark)
         finally:
             ledger.lock.release()
 

@@ -15,7 +15,7 @@ from itertools import product
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
+from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, at_version
 from nodeattrs.node.values import READY, Deferred, Withheld, computed
 from nodeattrs.typed import Any
 
@@ -66,20 +66,14 @@ def joined(policy: Policy, parts: Iterable[Any]) -> Any:
     return result
 
 
-def rooted(trees: Sequence[Any], branch: Branch, empty: set[int] | None = None) -> Any:
-    """The roots of some trees, joined as a plan says and not merged yet.
-
-    empty: those in which nothing is, which are left out
-    """
-    left = _left(branch, frozenset(empty_of(trees) if empty is None else empty))
+def rooted(trees: Sequence[Any], branch: Branch) -> Any:
+    """The roots of some trees, joined as a plan says and not merged yet; without those in which nothing is."""
+    # An empty map that a recipe assigned stays: it hides what others say.
+    empty = {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
+    left = _left(branch, frozenset(empty))
     if left is None:
         return {}
     return _rooted(trees, left, AssignedMap in map(type, trees)) if isinstance(left, Branch) else trees[left]
-
-
-def empty_of(trees: Sequence[Any]) -> set[int]:
-    """The numbers of the trees in which nothing is; an empty map that a recipe assigned hides what others say."""
-    return {number for number, tree in enumerate(trees) if not tree and type(tree) is not AssignedMap}
 
 
 @lru_cache(maxsize=1_024)
@@ -112,13 +106,24 @@ def keys_of(part: Any) -> dict[Any, None]:
     return keys
 
 
-def share(part: Any) -> None:
-    """Note that somebody looks at these maps: whoever writes copies them first."""
+def as_it_was(part: Any, version: int) -> Any:
+    """A map or joined ones as they were at a version; the maps inside of them are those of now."""
     if type(part) is Joined:
-        for member in part.members:
-            share(member)
-    elif isinstance(part, OwnedMap):
-        part.shared = True
+        return Joined(part.policy, [as_it_was(member, version) for member in part.members])
+    return at_version(part, version) if isinstance(part, OwnedMap) else part
+
+
+def all_as_it_was(part: Any, version: int) -> Any:
+    """As `as_it_was`, with all maps inside. cost: a copy of the maps that writes may change"""
+    if type(part) is Joined:
+        return Joined(part.policy, [all_as_it_was(member, version) for member in part.members])
+    if not isinstance(part, OwnedMap):
+        return part
+    was = at_version(part, version)
+    copy = type(was)(was)
+    for key, inner in was.items():
+        copy[key] = all_as_it_was(inner, version)
+    return copy
 
 
 def has(part: Any, key: Any) -> bool:

@@ -4,14 +4,13 @@ Every change of a node goes through here, so this is the only place that forgets
 folded answers, and it forgets those along the path that changed and no others. It
 knows the view's caches, but neither components nor writers: a slot is a number.
 
-How a write stays cheap and a view stays true (docs/decisions/0004): a map that only the
-trees and their own caches look at is changed in place; as soon as anybody else may hold
-a view of it, its maps are marked shared and the next write copies them, one level each.
+How a write stays cheap and a view stays true (docs/decisions/0004): a write changes a map
+in place and notes what it replaces, under the number of the version that was read last.
+Views of that version, and of earlier ones, find it there.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
@@ -21,19 +20,22 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.locks import RLock
 from nodeattrs.node.history import Chronicle, Past
-from nodeattrs.node.joined import empty_of, entry, evaluated, own, rooted, share
-from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed
+from nodeattrs.node.joined import entry, evaluated, own, rooted
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import READY, Deferred
-from nodeattrs.node.view import ALONE, Answers, MapView, along
+from nodeattrs.node.view import MapView, Version, along
 from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
     from nodeattrs.core.part import Part
     from nodeattrs.core.rules import PathRule
+
+
+_TEXT = {str}
 
 
 class Prepared:
@@ -64,41 +66,33 @@ class Prepared:
         return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
 
 
-Way = tuple[int, int, Path, OwnedMap, Any, Answers | None]
-"""The serial after a write with all steps in one subscript, its slot, the steps to its map, which are text, the map,
-what an attribute file has beside that, and what was read of the map, where there is a view that nobody holds (and that
-a way would hold itself).
-"""
-
-
 class Ledger(dict[Any, Any]):
     """Fifteen trees, one merged view of them, and what has happened so far.
 
     As a dict it is what a node reads first: the view's answers at top-level keys, and scalars that were read with
-    several steps at once. Whoever writes takes out what is in the way, before he looks who holds a view of it.
+    several steps at once. A write empties it.
 
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
     begun:      what another ledger had prepared, where this one began with that
     before:     the serial of the moment before that
-    leaves:     the several steps at which it has a scalar
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
-    serial:     rises with every change but that of a scalar, after which all maps are where they were
+    serial:     rises with every change
     rules:      what happens at some paths instead of what Chef does
     settled:    facts that nobody changes any more, entry by entry: what of slot 15 is one of these was never copied
     unknown:    by slot, the layers that stand there and cannot be read; those begin anew with the slot
-    way:        how the last write came to its map, where nobody has asked for the view since; see `node.ways`
     """
 
     __slots__ = (
-        "_unseen",
+        "_handed_out",
+        "_root",
+        "_version",
         "_view",
         "before",
         "begun",
         "early",
         "history",
-        "leaves",
         "lock",
         "marks",
         "provenance",
@@ -108,7 +102,6 @@ class Ledger(dict[Any, Any]):
         "settled",
         "trees",
         "unknown",
-        "way",
     )
 
     # Itself and nothing else: what it has as a dict comes and goes.
@@ -135,14 +128,14 @@ class Ledger(dict[Any, Any]):
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
-        self.leaves: set[Path] = set()
         self.serial = 0
         self.settled: Mapping[Any, Any] = {}
         self.rules = rules
         self.unknown: dict[int, tuple[Layer, ...]] = {}
+        self._root: Any = None  # what all slots have, joined; None after a slot got another map
+        self._version: Version | None = None  # None after a write
+        self._handed_out = 0  # the number of the last version
         self._view: MapView | None = None
-        self._unseen: set[int] = set()
-        self.way: Way | None = None
         self.lock = RLock()
 
     # Reading
@@ -154,61 +147,40 @@ class Ledger(dict[Any, Any]):
     def view(self) -> MapView:
         """The merged view of now. What is handed out never changes."""
         with self.lock:
-            self.way = None  # whoever writes looks again who holds what
-            view = self._view
-            if view is None:
-                self._unseen = empty_of(self.trees)
-                view = self._view = MapView(rooted(self.trees, self.plan(), self._unseen))
-            return view
+            if self._view is None:
+                self._view = MapView(self.roots(), self.version())
+            return self._view
+
+    def roots(self) -> Any:
+        """What all slots have, joined and not merged yet. The caller holds the lock."""
+        if self._root is None:
+            self._root = rooted(self.trees, self.plan())
+        return self._root
+
+    def version(self) -> Version:
+        """The version of now, for a view to be made of it. The caller holds the lock."""
+        if self._version is None:
+            self._version = Version(self.lock)
+            self._handed_out = self._version.number
+        return self._version
 
     def __missing__(self, key: Any) -> Any:
-        """What is read at a top-level key, or at several steps, for the first time since somebody wrote there."""
-        if type(key) is not tuple or not key:
-            view = self.view()
-            value, stands = view[key], key in view._cache
-        elif (value := self._first(key)) is ABSENT:
-            view = self.view()
-            value, stands = along(view, (), key)
-        else:
-            return value
-        if stands:
+        """What is read at a top-level key, or at several steps, for the first time since the last write."""
+        if type(key) is tuple and key:
+            if _TEXT.issuperset(map(type, key)):  # an index of a list may equal another step: 1 is True
+                with self.lock:
+                    value = self.standing(PLAN, key)
+                    if type(value) in READY:  # no view is needed for a scalar
+                        self[key] = value
+                        return value
+            return along(self.view(), (), key)
+        view = self.view()
+        value = view[key]
+        if key in view._cache:
             with self.lock:
-                if view is self._view:  # whoever has written meanwhile found this view held
+                if view is self._view:  # no thread has written meanwhile
                     self[key] = value
-                    if type(key) is tuple:
-                        self.leaves.add(key)
         return value
-
-    def _first(self, steps: Path) -> Any:
-        """A scalar of which only the last step has not been read since it was written; ABSENT elsewhere.
-
-        The next look keeps it. Nobody else comes to hold a view by it: it leaves the way of the last write as it is.
-        """
-        with self.lock:
-            view, key = self._view, steps[-1]
-            for step in steps[:-1]:
-                if type(view) is not MapView:
-                    return ABSENT
-                view = view._cache.get(step)
-            if type(view) is not MapView:
-                return ABSENT
-            known = view._cache.get(key, ABSENT)
-            value = entry(view._part, key) if known is ABSENT else known
-            if type(value) not in READY:
-                return ABSENT
-            if known is ABSENT:
-                view._cache[key] = value
-            else:
-                self[steps] = value
-                self.leaves.add(steps)
-            return value
-
-    def shared_part(self, branch: Branch) -> Any:
-        """The roots of some slots for a view that no write keeps fresh: it counts as held from the start."""
-        with self.lock:
-            part = rooted(self.trees, self.plan(branch))
-            share(part)
-            return part
 
     def standing(self, branch: Branch, path: Path, compute: bool = False) -> Any:
         """What stands at a path in some slots, not merged further: a value, joined maps, or ABSENT.
@@ -216,8 +188,7 @@ class Ledger(dict[Any, Any]):
         compute: go through deferred values, and give what one at the path itself comes to
         """
         with self.lock:
-            whole = self.view()._part if branch is PLAN else None
-            here: Any = rooted(self.trees, self.plan(branch)) if whole is None else whole
+            here: Any = self.roots() if branch is PLAN else rooted(self.trees, self.plan(branch))
             for depth, step in enumerate(path, 1):
                 is_map = type(here) is Joined or isinstance(here, dict)
                 here = entry(here, step) if is_map else dig(here, (step,))
@@ -263,20 +234,16 @@ class Ledger(dict[Any, Any]):
         value: Any,
         mark: int = 0,
         whose: list[Origins] | None = None,
-        file: Any = None,
         before: Part | None = None,
     ) -> None:
         """As `store`, below the root, by who holds the lock.
 
-        file:   what an attribute file has beside the map, where the steps were taken in one subscript: so may be those
-                of the next write, and of who reads
         before: what stood there, where the list that stands there is *value* itself, which has grown
         """
-        secrets, key, first = self.secrets, path[-1], path[0]
-        if secrets is not None and (secrets.first is None or first in secrets.first):
-            value, file = secrets.guarded(path, value), None
-        is_read = self.pop(first, None) is not None
-        parent, seen = self._enter(slot, path, mark)
+        secrets, key = self.secrets, path[-1]
+        if secrets is not None and (secrets.first is None or path[0] in secrets.first):
+            value = secrets.guarded(path, value)
+        parent = self._entered(slot, path, mark)
         if self.provenance:
             origins = parent.origins
             if key in parent:
@@ -284,15 +251,8 @@ class Ledger(dict[Any, Any]):
                 who = origins.get(key, parent.origin) if before is None else before.origins
                 self._remember(slot, path, ("overwritten", stood, who, mark))
             origins[key] = mark if whose is None else whose
-        parent[key] = value
+        self._set(parent, key, value)
         self.serial += 1
-        # Who reads step by step finds that key; where nobody does so, any more (now and then), it is to be asked for.
-        if file is None or (is_read and self.serial % 8):
-            view = self._view  # as `_leave`
-            if view is not None and (top := view._cache.get(first)) is not None:
-                self[first] = top
-        else:
-            self.way = self.serial, slot, path[:-1], parent, file, seen
 
     def erase(self, slot: int, path: Path, mark: int = 0) -> None:
         """Take away what stands at *path* in one slot; nothing happens where nothing does."""
@@ -300,13 +260,15 @@ class Ledger(dict[Any, Any]):
         if dig(self.trees[slot], path) is ABSENT:
             return
         with self.lock:
-            self.pop(path[0], None)
-            parent, _ = self._enter(slot, path, mark)
+            holder = dig(self.trees[slot], path[:-1])
+            if isinstance(holder, OwnedMap) and holder.since < self._handed_out:
+                holder.shared = True  # views have it, and what is noted of a key that goes does not tell its place
+            parent = self._entered(slot, path, mark)
             if self.provenance:
                 whose = parent.origins.pop(key, parent.origin)
                 self._remember(slot, path, ("erased", parent[key], whose, mark))
             del parent[key]
-            self._leave(path[0])
+            self.serial += 1
 
     def replace(self, slot: int, tree: dict[Any, Any], mark: int = 0, remember: bool = True) -> None:
         """Make *tree* the whole content of a slot.
@@ -319,7 +281,8 @@ class Ledger(dict[Any, Any]):
             old = self.trees[slot]
             new = tree if isinstance(tree, OwnedMap) else OwnedMap(tree)
             new.origin = mark
-            self._leave_view()
+            self._outdate()
+            self._root = None
             old.shared = True
             if old and remember and self.provenance:
                 self._remember(slot, (), ("overwritten", old, old.origin, mark))
@@ -362,7 +325,8 @@ class Ledger(dict[Any, Any]):
             self.begun, self.before = prepared, self.serial
             self.history.update(prepared.history)
             self.unknown.update(prepared.unknown)
-            self._leave_view()
+            self._outdate()
+            self._root = None
             self.serial += 1
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
@@ -392,62 +356,32 @@ class Ledger(dict[Any, Any]):
             self.marks.setter, self.early = setter, setter.kind in EARLY
             self.serial += 1
 
-    def _enter(self, slot: int, path: Path, mark: int) -> tuple[OwnedMap, Answers | None]:
-        """The map that holds the last step of *path* in a slot, ours to change, and what was read of it by a view.
-
-        What was folded along the path is forgotten. Whoever calls it has taken the top-level key out of what is found
-        here: who comes to read there waits for the lock until `_leave`; who already holds a view keeps it as it is.
-        """
-        here, view = self.trees[slot], self._view
-        if self.leaves:
-            self.pop(path, None)
-        unseen = slot in self._unseen
-        if view is not None and ((here.shared and not unseen) or sys.getrefcount(view) > ALONE):
-            self._leave_view()
-            view = None
-        if here.shared:
+    def _entered(self, slot: int, path: Path, mark: int) -> OwnedMap:
+        """The map that holds the last step of *path* in a slot, ours to change. The merged view is of the past now."""
+        self._outdate()
+        here = self.trees[slot]
+        if not here:
+            self._root = None  # which leaves out slots in which nothing is
+        if not _is_ours(here):
             here = self.trees[slot] = replica(here)
-        if unseen and view is not None:
-            self._see(slot, view)
+            here.since, self._root = self._handed_out, None
         for step in path[:-1]:
             below: Any = here.get(step)
-            ready = (type(below) is OwnedMap or type(below) is AssignedMap) and not below.shared
-            if view is not None:
-                seen = view._cache.get(step)
-                if ready and type(seen) is MapView and sys.getrefcount(seen) <= ALONE:
-                    view = seen
-                else:
-                    if not ready or type(seen) is MapView:
-                        del seen
-                        self._drop(view, step)
-                        ready = ready and not below.shared  # who holds the view that went holds the map
-                    view = None
-            here = below if ready else self._owned(here, step, below, mark)
-        if view is not None:
-            self._drop(view, path[-1])
-        return here, None if view is None else view._cache
+            here = below if isinstance(below, OwnedMap) and _is_ours(below) else self._owned(here, step, below, mark)
+        return here
 
-    def _see(self, slot: int, view: MapView) -> None:
-        """Let a view look at a slot that had nothing when it was made, and has nothing yet: no answer changes."""
-        self._unseen.discard(slot)
-        view._cache.part = view._part = rooted(self.trees, self.plan(), self._unseen)
-
-    def _leave_view(self) -> None:
-        """Leave the merged view to those who hold it; the next read begins another one."""
-        if self._view is not None:
-            share(self._view._part)
-            self._view = None
+    def _outdate(self) -> None:
+        """Leave the version of now to the views that were made of it."""
         self.clear()
-        self.leaves.clear()
+        if self._version is not None:
+            self._version.is_old = True
+            self._version = self._view = None
 
-    def _drop(self, view: MapView, key: Any) -> None:
-        view._cache.order = None
-        gone = view._cache.pop(key, None)
-        if type(gone) is MapView:
-            share(gone._part)  # held or not: somebody may hold a view further down
-            for steps in self.leaves:
-                self.pop(steps, None)
-            self.leaves.clear()
+    def _set(self, parent: OwnedMap, key: Any, value: Any) -> None:
+        """Put a value into a map, and note for the views that were made what it replaces."""
+        if parent.since < self._handed_out:
+            parent.past.append((self._handed_out, key, parent.get(key, ABSENT)))
+        parent[key] = value
 
     def _owned(self, parent: OwnedMap, step: Any, below: Any, mark: int) -> OwnedMap:
         whose = parent.origins.get(step, parent.origin)
@@ -461,14 +395,9 @@ class Ledger(dict[Any, Any]):
             new = thawed(below, whose if isinstance(whose, int) else 0)
         else:
             raise InternalError(f"a write went through a {type(below).__name__}, at the step {step!r}")
-        parent[step] = new
+        new.since = self._handed_out
+        self._set(parent, step, new)
         return new
-
-    def _leave(self, first: Any) -> None:
-        view = self._view
-        if view is not None and (seen := view._cache.get(first)) is not None:
-            self[first] = seen
-        self.serial += 1
 
     def _remember(self, slot: int, path: Path, event: Past) -> None:
         what, value = event[:2]
@@ -498,3 +427,8 @@ class Ledger(dict[Any, Any]):
         """Who set what a slot has at *path*, and how. cost: the depth of the path"""
         tree = self.trees[slot]
         return self.marks.place(setters_in(tree, tree.origin, path)[0])
+
+
+def _is_ours(tree: OwnedMap) -> bool:
+    """Whether a write may change a map in place. A copy forgets what is noted: it is due after a write for each key."""
+    return not tree.shared and len(tree.past) <= len(tree)

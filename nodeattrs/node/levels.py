@@ -13,14 +13,16 @@ from nodeattrs.node.joined import entry, evaluated, joined, own, rooted
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
-from nodeattrs.node.view import MapView
+from nodeattrs.node.view import MapView, Version
 from nodeattrs.node.writers import Writer
 from nodeattrs.typed import Any
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:
     """The merge of some slots."""
-    return LevelView(ledger.shared_part(branch), lambda path: merged_at(ledger, branch, path))
+    with ledger.lock:
+        part = rooted(ledger.trees, ledger.plan(branch))
+        return LevelView(part, ledger.version(), lambda path: merged_at(ledger, branch, path))
 
 
 def merged_at(ledger: Ledger, branch: Branch, path: Path) -> Any:
@@ -74,8 +76,8 @@ class LevelView(MapView):
 
     __slots__ = ("_at_path",)
 
-    def __init__(self, part: Any, at_path: Callable[[Path], Any]) -> None:
-        super().__init__(part)
+    def __init__(self, part: Any, version: Version, at_path: Callable[[Path], Any]) -> None:
+        super().__init__(part, version)
         self._at_path = at_path
 
     def __call__(self, *path: Any) -> Any:
@@ -118,7 +120,7 @@ def unsettled(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
         for key in others:
             inside: dict[Any, None] = {}
             having = [tree for tree in trees if key in tree]
-            value = entry(ledger.view()._part, key) if hides or len(having) > 1 else having[0][key]
+            value = entry(ledger.roots(), key) if hides or len(having) > 1 else having[0][key]
             if value is not ABSENT:
                 data[key] = own(value, inside)
                 odd |= {key: None} if inside else {}

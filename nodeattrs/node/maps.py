@@ -2,8 +2,11 @@
 
 A map in a slot's tree is either *frozen*: an exact dict that never changes after
 it was copied in, with all below it; or *owned*: one of the two classes here, which a
-write may change in place as long as nobody else looks at it. Loading makes frozen
+write may change in place as long as it is not shared. Loading makes frozen
 maps only; a write owns the maps on its path, one level each.
+
+A write in place notes what it replaces, so that views of earlier versions still find it
+(docs/decisions/0004).
 
 Never handed out: C code reads past the methods of a dict subclass.
 """
@@ -106,21 +109,27 @@ class OwnedMap(dict[Any, Any]):
 
     origin:  the mark of every entry without one of its own; 0 where nobody is noted
     origins: key -> the mark of that entry
-    shared:  somebody else may look at this map: copy it before you change it. Never cleared.
+    past:    what writes in place have replaced: version, key and value; ABSENT where the key was new
+    shared:  another tree has this map, too: copy it before you change it. Never cleared.
+    since:   the last version that does not have this map: views of it and of earlier ones never look here
     """
 
-    __slots__ = ("origin", "origins", "shared")
+    __slots__ = ("origin", "origins", "past", "shared", "since")
 
     origin: int
     origins: dict[Any, Whose]
+    past: list[tuple[int, Any, Any]]
     shared: bool
+    since: int
 
     def __init__(self, entries: dict[Any, Any] | tuple[()] = (), origin: int = 0) -> None:
         if entries:  # every node begins with sixteen that have none
             super().__init__(entries)
         self.origin = origin
         self.origins = {}
+        self.past = []
         self.shared = False
+        self.since = 0
 
 
 class AssignedMap(OwnedMap):
@@ -134,16 +143,35 @@ def thawed(frozen: dict[Any, Any], origin: int) -> OwnedMap:
     return OwnedMap(frozen, origin)
 
 
-def replica(shared: OwnedMap) -> OwnedMap:
-    """A copy to write to, of a map that others look at; its owned children are shared from now on.
+def replica(original: OwnedMap) -> OwnedMap:
+    """A copy to write to, without a past. The owned children of a shared map are shared from now on.
 
     cost: one level
     """
-    copy = type(shared)(shared, shared.origin)
-    copy.origins = shared.origins.copy()
-    for entry in shared.values():
-        if isinstance(entry, OwnedMap):
-            entry.shared = True
+    copy = type(original)(original, original.origin)
+    copy.origins = original.origins.copy()
+    if original.shared:
+        for entry in original.values():
+            if isinstance(entry, OwnedMap):
+                entry.shared = True
+    return copy
+
+
+def at_version(tree: OwnedMap, version: int) -> OwnedMap:
+    """What a map had at a version: the map itself, where nothing was written to it since, or a copy.
+
+    cost: one level, and what was written since
+    """
+    if not tree.past or tree.past[-1][0] < version:
+        return tree
+    copy = type(tree)(tree, tree.origin)
+    for replaced_at, key, value in reversed(tree.past):
+        if replaced_at < version:
+            break
+        if value is ABSENT:
+            del copy[key]  # it was the last one
+        else:
+            copy[key] = value
     return copy
 
 

@@ -123,7 +123,7 @@ def _stale(ledger: Ledger, answers: dict[Any, Any], path: Path) -> Iterator[str]
         if strict_key(kept) != strict_key(now):
             yield f"a stale answer at {at}: {kept!r}, now {now!r}"
         if isinstance(cached, MapView):
-            if not _same_maps(cached._part, fresh):
+            if not _same_maps(cached._cache.part, fresh):
                 yield f"a cached view looks at other maps than the trees have at {at}"
             yield from _stale_view(ledger, cached, at)
 

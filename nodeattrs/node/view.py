@@ -11,13 +11,14 @@ methods that fill them (docs/decisions/0004).
 
 from __future__ import annotations
 
-import sys
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
-from nodeattrs.node.joined import entry, has, keys_of, plain
+from nodeattrs.locks import RLock
+from nodeattrs.node.joined import all_as_it_was, as_it_was, entry, evaluated, has, keys_of, own, plain
 from nodeattrs.node.maps import Joined
 from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, steps_of
 from nodeattrs.typed import Any, NoReturn, overload
@@ -131,59 +132,92 @@ class _View:
         return repr(self.to_plain(evaluate=False))
 
 
+class Version:
+    """What all trees of a ledger are between two writes: the views that are made meanwhile show it for good.
+
+    number: greater than those of all versions before it, also of other ledgers, with which trees are shared
+    lock:   the ledger's; its owner reads or changes the maps
+    is_old: whether something was written since
+    """
+
+    __slots__ = ("is_old", "lock", "number")
+
+    def __init__(self, lock: RLock) -> None:
+        self.number = next(_numbers)
+        self.lock = lock
+        self.is_old = False
+
+
+_numbers = itertools.count(1)
+UNCHANGING = Version(RLock())
+"""The version of maps to which nothing is written."""
+
+
 class Answers(dict[Any, Any]):
     """What was read of a map so far, by key; asked for a key that is not in it, it folds that one.
 
-    A view's subscript is this dict's own, so that a warm read runs no Python at all (docs/decisions/0004). Whoever
-    may write drops a key with `pop`; a view is not known here, since it would be held for good.
+    A view's subscript is this dict's own, so that a warm read runs no Python at all (docs/decisions/0004). No answer
+    changes: it is what stands at the key in one version.
 
-    part, path: of the view
-    order:      the keys of the map, where somebody has asked for them
+    part, version, path: of the view
+    order: the keys of the map, once they are known
     """
 
-    __slots__ = ("order", "part", "path")
+    __slots__ = ("order", "part", "path", "version")
 
-    order: tuple[Any, ...] | None
-    part: Any
-    path: Path
+    def __init__(self, part: Any, version: Version, path: Path) -> None:
+        self.part, self.version, self.path = part, version, path
+        self.order: tuple[Any, ...] | None = None
+
+    def maps(self) -> Any:
+        """The maps to fold, as they are in this version. The caller holds the lock."""
+        if self.version.is_old:
+            self.part = as_it_was(self.part, self.version.number)
+        return self.part
 
     def __missing__(self, key: Any) -> Any:
         if type(key) is tuple and key:
-            return along(self, self.path, key)[0]
-        value, path = entry(self.part, key), (*self.path, key)
-        kind = type(value)
+            return along(self, self.path, key)
+        with self.version.lock:
+            value = entry(self.maps(), key)
+        path, kind = (*self.path, key), type(value)
         if kind in READY:
             self[key] = value
             return value
         if kind is Joined or isinstance(value, dict):
-            return self.setdefault(key, MapView(value, path))
+            return self.setdefault(key, MapView(value, self.version, path))
         if kind is list:
             return self.setdefault(key, ListView(value, path))
         if value is ABSENT:
             raise self._absent(key, path)
         return _read(value, path)
 
+    def keys_in_order(self) -> tuple[Any, ...]:
+        """The keys of the map, weaker maps first."""
+        if self.order is None:
+            with self.version.lock:
+                self.order = tuple(keys_of(self.maps()))
+        return self.order
+
     def _absent(self, key: Any, path: Path) -> NoSuchAttribute:
-        close = near(key, keys_of(self.part))
+        close = near(key, self.keys_in_order())
         hint = f"did you mean {' or '.join(close)}?" if close else "use .get(...) or .read(...) for None instead"
         if isinstance(key, str) and "." in key:
             hint = f"a dot belongs to its key; a path is steps: {''.join(f'[{step!r}]' for step in key.split('.'))}"
         return NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=hint)
 
 
-def along(here: Any, path: Path, steps: tuple[Any, ...]) -> tuple[Any, bool]:
-    """What some steps give one by one, and whether it stands there, a scalar that nobody computes anew.
+def along(here: Any, path: Path, steps: tuple[Any, ...]) -> Any:
+    """What some steps give one by one.
 
     here:   a view, or the answers of one, at *path*
     raises: as each step; NullInTheWay, TypeConflict, where one leads through a scalar
     """
-    stands = True
     for depth, step in enumerate(steps):
         if not isinstance(here, (MapView, ListView, Answers)):
             raise no_step(here, (*path, *steps[:depth]), step)
-        holder, here = getattr(here, "_cache", here), here[step]
-        stands = stands and type(holder) is Answers and step in holder
-    return here, stands and type(here) in READY
+        here = here[step]
+    return here
 
 
 class MapView(_View, Mapping[Any, Any]):
@@ -194,33 +228,29 @@ class MapView(_View, Mapping[Any, Any]):
     cost: the first read of a key folds that key, the next ones are one look-up
     """
 
-    # No __weakref__: a view must not be held weakly, since writers count its references.
-    # No pointer to the parent view: it would count as a holder.
-    __slots__ = ("__getitem__", "_cache", "_part", "_path")
+    __slots__ = ("__getitem__", "__weakref__", "_cache", "_path")
 
     __getitem__: Any
 
-    def __init__(self, part: Any, path: Path = ()) -> None:
-        self._cache = cache = Answers()
-        self._part = cache.part = part
-        self._path = cache.path = path
-        cache.order = None
-        self.__getitem__ = cache.__getitem__
-
-    def _ordered(self) -> tuple[Any, ...]:
-        keys = self._cache.order
-        if keys is None:
-            keys = self._cache.order = tuple(keys_of(self._part))
-        return keys
+    def __init__(self, part: Any, version: Version = UNCHANGING, path: Path = ()) -> None:
+        self._cache = Answers(part, version, path)
+        self._path = path
+        self.__getitem__ = self._cache.__getitem__
 
     def __iter__(self) -> Iterator[Any]:
-        yield from self._ordered()  # a generator, so that the view is held while somebody iterates
+        return iter(self._cache.keys_in_order())
 
     def __len__(self) -> int:
-        return len(self._ordered())
+        return len(self._cache.keys_in_order())
 
     def __contains__(self, key: object) -> bool:
-        return key in self._cache or (self._there(key) if type(key) is tuple and key else has(self._part, key))
+        cache = self._cache
+        if key in cache:
+            return True
+        if type(key) is tuple and key:
+            return self._there(key)
+        with cache.version.lock:
+            return has(cache.maps(), key)
 
     def __eq__(self, other: object) -> bool:
         # Compared in C: view by view would take several frames a level.
@@ -251,7 +281,12 @@ class MapView(_View, Mapping[Any, Any]):
 
     def to_plain(self, evaluate: bool = False) -> Any:
         """As `to_dict`; what the border asks of anything that is stored."""
-        return plain(self._part, evaluate, self._path)
+        cache = self._cache
+        odd: dict[Any, None] = {}
+        with cache.version.lock:
+            part = all_as_it_was(cache.part, cache.version.number) if cache.version.is_old else cache.part
+            data = own(part, odd)
+        return evaluated(data, odd, self._path) if evaluate else data
 
     def update(self, *entries: Any, **more: Any) -> NoReturn:
         """raises: AttributeIsReadOnly"""
@@ -283,7 +318,7 @@ class ListView(_View, Sequence[Any]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self._items)))]
         if type(index) is tuple and index:
-            return along(self, self._path, index)[0]
+            return along(self, self._path, index)
         path = (*self._path, index)
         if type(index) is not int:
             raise TypeConflict(f"a list has no key {spell((index,))}: {spell(self._path)} is a list", path=path)
@@ -334,20 +369,8 @@ def _read(value: Any, path: Path) -> Any:
     if kind is list:
         return ListView(value, path)
     if kind is Joined or isinstance(value, dict):
-        return MapView(value, path)
+        return MapView(value, path=path)
     if kind is Deferred:
         data = value.evaluate(path)
         return _read(data, path) if type(data) is dict or type(data) is list else data
     return value.read(path)
-
-
-def _references() -> int:
-    """How many references a view has that nobody holds but who keeps it, and who asks."""
-    cache = {"k": MapView({})}
-    seen = cache.get("k")
-    return sys.getrefcount(seen)
-
-
-_counted = getattr(sys, "_is_gil_enabled", lambda: True)() and hasattr(sys, "getrefcount")
-ALONE = _references() if _counted else -1
-"""So many references; on interpreters without such counts every view counts as held: right, but slower."""

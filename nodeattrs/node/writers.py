@@ -16,11 +16,10 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.tree import ABSENT, Path, near, spell, strict_key
 from nodeattrs.errors import BadArgument, NoSuchAttribute, TypeConflict, wrong_argument
-from nodeattrs.node.component_tree import TEXT, Change, ComponentTree, Place, below, thing_of
+from nodeattrs.node.component_tree import Change, ComponentTree, Place, below, thing_of
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
-from nodeattrs.node.ways import put_beside
 from nodeattrs.typed import Any
 
 
@@ -103,21 +102,16 @@ class _Handle:
 
     def __setitem__(self, step: Any, value: Any) -> None:
         place = self._known if self._born == self._tree.ledger.serial else self._place()
-        tree, above, steps, way, at_once = self._tree, self._path, (), None, False
+        tree, above = self._tree, self._path
         if type(step) is tuple and step:
-            steps, step, way = step[:-1], step[-1], tree.ledger.way
-            if way is not None and way[2] == steps and not above:
-                above, place, at_once = steps, None, True
-            else:
-                way, at_once = None, bool(steps) and TEXT.issuperset(map(type, steps))
-                above, place = tree.stepped(above, place or tree.root(), steps)
+            above, place = tree.stepped(above, place or tree.root(), step[:-1])
+            step = step[-1]
         path = (*above, step if type(step) is str else key_of(step, above))
         if type(value) not in TAKEN:
             if isinstance(value, _Handle) and value.stands_at(tree, path):
                 return  # `writer[key] += [...]` has worked in place and stores the writer where it came from
             value = stored(value, path)
-        if way is None or not put_beside(tree, way, path, value):
-            tree.store(path, value, False, place or tree.stepped((), tree.root(), steps)[1], None, False, at_once)
+        tree.store(path, value, parent=place)
 
 
 class Writer(_Handle):

@@ -145,6 +145,7 @@ def explained(
     revision: int | None = None,
     causes_of: Callable[[Trace], Iterable[Cause]] | None = None,
     changes_of: Callable[[Trace], Iterable[Change]] | None = None,
+    search: Callable[..., Any] | None = None,
 ) -> Explanation:
     """Why *path* of a node is what it is.
 
@@ -152,6 +153,7 @@ def explained(
     repository: whose cookbooks set values; with it, what the line that set the value read is explained too
     causes_of:  finds the lines that decided who was asked
     changes_of: finds who changed the lines last
+    search:     the word `search` of the run, which queries of bindings ask
     """
     trace = node.trace(path)
     silent = not (trace.found or trace.claims or trace.history)
@@ -161,7 +163,7 @@ def explained(
         from nodeattrs.runs.lookups import readings
 
         claim = trace.winner.claim
-        read = tuple(readings(repository, node, claim.origin, claim.then))
+        read = tuple(readings(repository, node, claim.origin, claim.then, search))
     found = None if causes_of is None else tuple(causes_of(trace))
     changes = None if changes_of is None else tuple(changes_of(trace))
     is_run = repository is not None

@@ -21,8 +21,7 @@ from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_pla
 from nodeattrs.catalog.types import Site
 from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
-from nodeattrs.errors import DocumentError, StoreError
-from nodeattrs.records import dataclass
+from nodeattrs.errors import StoreError
 from nodeattrs.typed import Any, TextIO
 
 VERSION = 1
@@ -195,40 +194,6 @@ def _unwritable(file: Path, error: OSError) -> StoreError:
             hint="take it away, or name another place: --report FILE",
         )
     return StoreError(f"the report {file} cannot be written: {error.strerror}")
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A report that was read back.
-
-    complete: its last line is there and says that nobody stopped the run
-    """
-
-    head: dict[str, Any]
-    outcomes: list[dict[str, Any]]
-    complete: bool
-
-
-def read_journal(file: Path) -> Kept:
-    """Read a report back; a last line that was cut off is left out. raises: DocumentError, StoreError"""
-    try:
-        *lines, _ = file.read_text(encoding="utf-8", errors="replace").split("\n")  # one without its end was cut off
-    except OSError as error:
-        raise StoreError(f"the report {file} cannot be read: {error.strerror}") from error
-    entries: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            entry = json.loads(line)
-            if not isinstance(entry, dict):
-                raise ValueError("an object was expected")
-        except (ValueError, RecursionError) as error:
-            raise DocumentError(f"this is no line of a report: {error}", file=str(file), line=number) from error
-        entries.append(entry)
-    if not entries or entries[0].get("version") != VERSION:
-        raise DocumentError("this is no report of a run", file=str(file), line=1)
-    last = entries[-1]
-    ended = "ended" in last
-    return Kept(entries[0], entries[1:-1] if ended else entries[1:], ended and not last.get("interrupted"))
 
 
 def _now() -> str:

@@ -10,6 +10,7 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
+from nodeattrs.codes import known_kinds
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
@@ -36,8 +37,15 @@ from nodeattrs.typed import Any, TypeVar
 
 _Thing = TypeVar("_Thing")
 
-NOTES = frozenset(
-    ("not-run", "ruby", "fetched-cookbook", "not-literal", "dependency-ring", "unused-attribute", "folder-name")
+NOTES = known_kinds(
+    DocumentError,
+    "dependency-ring",
+    "fetched-cookbook",
+    "folder-name",
+    "not-literal",
+    "not-run",
+    "ruby",
+    "unused-attribute",
 )
 """Kinds that are only worth knowing: most say what was not looked at."""
 
@@ -73,8 +81,8 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
 
     run_code: also roles and environments that are Python
     """
-    faults = faults_of(repository, run_code)
-    warnings: list[NodeattrsError] = [*repository.warnings]
+    faults, noticed = _read_all(repository, run_code)
+    warnings: list[NodeattrsError] = [*repository.warnings, *noticed]
     looked = {
         "cookbook": len(repository.cookbooks()),
         "role": len(repository.roles()),
@@ -120,23 +128,29 @@ def _doubtful(repository: Repository, run_code: bool) -> Iterator[NodeattrsError
 
 @taking(repository=Repository, run_code=bool)
 def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsError]:
-    """Read everything that a repository describes, and give every fault there is; warnings are in its `warnings`.
+    """Read everything that a repository describes, and give every fault there is.
 
-    run_code: also roles and environments that are Python; else each is a warning
+    run_code: also roles and environments that are Python
 
     Beyond what reading finds: roles, recipes and cookbooks that are asked for and are not
     there, versions that do not fit, and cookbooks that depend on each other in a ring.
     """
+    return _read_all(repository, run_code)[0]
+
+
+def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsError], list[NodeattrsError]]:
+    """The faults of a repository, and warnings beside those that it keeps of the files it has read."""
     faults: list[NodeattrsError] = []
+    warnings: list[NodeattrsError] = []
     _tried(faults, lambda: repository.config)
     cookbooks = _all(faults, repository.cookbooks(), repository.cookbook)
     for one in cookbooks:
         files = _tried(faults, partial(_code_of, one)) or []
-        repository.warnings += _unread([one.shown(file) for file in files if file.endswith(RUBY)])
-        repository.warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
+        warnings += _unread([one.shown(file) for file in files if file.endswith(RUBY)])
+        warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
     unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
     for folder, names in unrun.items():
-        repository.warnings += [_script(f"{folder}/{name}.py") for name in sorted(names)]
+        warnings += [_script(f"{folder}/{name}.py") for name in sorted(names)]
     roles = _all(faults, (name for name in repository.roles() if name not in unrun["roles"]), repository.role)
     there = repository.environments()
     named = (name for name in there if name not in unrun["environments"])
@@ -145,7 +159,7 @@ def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsEr
     for bag in repository.data_bags():
         _all(faults, _tried(faults, partial(repository.data_bag, bag)) or [], partial(repository.written_item, bag))
 
-    fetched = _Fetched(repository)
+    fetched = _Fetched(repository, warnings)
     dangling = partial(_dangling, fetched, unrun["roles"])
     for role in roles:
         for path, texts in _lists_of(role):
@@ -163,7 +177,7 @@ def faults_of(repository: Repository, run_code: bool = True) -> list[NodeattrsEr
     faults += _rings(known)
     pins = [pin for environment in environments for pin in environment.pins()]
     _tried(faults, lambda: check_versions(known, known, pins))
-    return faults
+    return faults, warnings
 
 
 def _unread(files: list[str]) -> Iterator[DocumentError]:
@@ -178,10 +192,13 @@ def _script(file: str) -> DocumentError:
 
 
 class _Fetched:
-    """Cookbooks that are not there, and whether something says that it fetches them: those are warnings, once each."""
+    """Cookbooks that are not there.
 
-    def __init__(self, repository: Repository) -> None:
-        self.repository = repository
+    warnings: takes one for each cookbook of which a file says that it is fetched
+    """
+
+    def __init__(self, repository: Repository, warnings: list[NodeattrsError]) -> None:
+        self.repository, self.warnings = repository, warnings
         self._there = repository.cookbooks()
         self._noted: set[str] = set()
 
@@ -197,7 +214,7 @@ class _Fetched:
         elif name not in self._noted:
             self._noted.add(name)
             found.kind, found.hint = "fetched-cookbook", f"{self.repository.shown(by)} says what is fetched"
-            self.repository.warnings.append(found)
+            self.warnings.append(found)
 
     def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
         """What says how cookbooks are fetched: a file for that, or a line in the file that asks or in a page."""

@@ -26,6 +26,7 @@ class Injection:
 
     lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
     facts:  those that the node is going to have, where it has them not yet; to be read only
+    search: the word `search` of recipes, for providers
     """
 
     def __init__(
@@ -34,11 +35,13 @@ class Injection:
         node: Node,
         lookup: Callable[..., Any] | None = None,
         facts: Mapping[str, Any] | None = None,
+        search: Callable[..., Any] | None = None,
     ) -> None:
         self._repository = repository
         self._node = node
         self._lookup = lookup
         self._given = facts
+        self._search = search
 
     @cached_property
     def injector(self) -> Injector | None:
@@ -58,7 +61,7 @@ class Injection:
             node=node.name,
             facts=self._facts(),
             environment=None if node.environment == DEFAULT_ENVIRONMENT else node.environment,
-            search=self._repository.search,
+            search=self._search,
             shown_from=self._repository.root,
         )
         return site.injector()

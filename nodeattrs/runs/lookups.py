@@ -61,13 +61,18 @@ class Reading:
 
 
 def readings(
-    repository: Repository, node: Node, origin: Origin, then: Callable[[Path], Trace] | None = None
+    repository: Repository,
+    node: Node,
+    origin: Origin,
+    then: Callable[[Path], Trace] | None = None,
+    search: Callable[..., Any] | None = None,
 ) -> Iterator[Reading]:
     """What the line of a cookbook file that set a value read, each with its own trace, as far as it is written out.
 
     What a value of Hiera needed follows it: keys that its expressions looked up, as lookups of their own.
 
     then: explains an attribute as it was when the line read it; without, as it is now
+    search: the word `search` of the run, which queries of bindings ask
     """
     if origin.file is None or origin.line is None or not origin.file.endswith(".py"):
         return
@@ -79,7 +84,7 @@ def readings(
     seen = dict.fromkeys(reads_of(text, origin.line))
     ahead = list(seen)[::-1]
     while ahead:
-        reading = Reading(what := ahead.pop(), _traced(repository, node, what, then or node.trace))
+        reading = Reading(what := ahead.pop(), _traced(repository, node, what, then or node.trace, search))
         yield reading
         needed = [f"lookup({key})" for key in getattr(reading.trace, "needed", ())]
         ahead += [key for key in reversed(needed) if key not in seen]
@@ -87,7 +92,11 @@ def readings(
 
 
 def _traced(
-    repository: Repository, node: Node, what: str, attribute: Callable[[Path], Trace]
+    repository: Repository,
+    node: Node,
+    what: str,
+    attribute: Callable[[Path], Trace],
+    search: Callable[..., Any] | None,
 ) -> Trace | Explanation | None:
     word, found, rest = what.partition("(")
     if not found:
@@ -98,7 +107,7 @@ def _traced(
     try:
         if word == "lookup":
             return scope_of(repository, node).explain(key)
-        bound = Injection(repository, node).trace(word, key)
+        bound = Injection(repository, node, search=search).trace(word, key)
         if bound is not None or word != "parameters" or repository.hiera is None:
             return bound
         looked_up = scope_of(repository, node).explain(key)

@@ -71,7 +71,6 @@ class Repository:
     warnings: what was read so far and is probably not meant
     asked:    what a call asks besides
     opened:   when that was, in seconds; nothing of it had been read
-    search:   the word `search` of the last run, which queries of bindings ask, too; None without a store
     also_sensitive: paths that are sensitive beside those of the settings
     plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
@@ -84,7 +83,6 @@ class Repository:
         self._place = str(self.root)
         self.asked = asked
         self.opened = time.time()
-        self.search: Callable[..., Any] | None = None
         self.warnings: list[DocumentError] = []
         self.also_sensitive: tuple[Path, ...] = ()
         self.plans: dict[tuple[str, ...], object] = {}

@@ -47,6 +47,7 @@ class Run:
     warnings:        what is probably not meant, once each
     included:        recipe -> who included it, asked when somebody wants to know
     policy:          the one that the node follows, or None
+    search:          the word `search` that it had, or None
     catalog:         the resources that recipes declared; nothing has been applied
     """
 
@@ -59,6 +60,7 @@ class Run:
     catalog: Catalog = field(default_factory=Catalog)
     included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
     policy: Policy | None = None
+    search: Callable[..., Any] | None = None
 
 
 def run_node(
@@ -110,10 +112,11 @@ def run_node(
         _follow(node, policy, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
     lookup = lookup_word(repository, node)
-    repository.search = (words or {}).get("search")
     intake = Intake(node)
     ahead = intake.facts_ahead(facts.tree, settled=facts.settled) if config.bindings else None
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None, ahead)
+    asks_hiera = lookup if repository.hiera is not None else None
+    search = (words or {}).get("search")
+    injection = Injection(repository, node, asks_hiera, ahead, search)
 
     def begin() -> tuple[_Plan, dict[Any, Any], set[str]]:
         plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
@@ -156,7 +159,16 @@ def run_node(
         warnings.extend(json_attributes.warnings)
     warnings += [*runner.warnings, *(ruby.warnings if ruby else ()), *double_keys(node)]
     return Run(
-        node, expansion, runner.attribute_files, runner.recipes, runner.log, warnings, catalog, runner.included, policy
+        node,
+        expansion,
+        runner.attribute_files,
+        runner.recipes,
+        runner.log,
+        warnings,
+        catalog,
+        runner.included,
+        policy,
+        search,
     )
 
 

@@ -28,6 +28,7 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.lazily import regexp
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text, Undecoded
 from nodeattrs.typed import TYPE_CHECKING, Any, Literal, TypeVar, get_args
@@ -137,21 +138,28 @@ class _DocumentLocator(NamedTuple):
 
 
 def read(
-    path: pathlib.Path, file: str | None = None, budget: Budget | None = None, *, settled: bool = False
+    path: pathlib.Path,
+    file: str | None = None,
+    budget: Budget | None = None,
+    *,
+    settled: bool = False,
+    by_caller: bool = False,
 ) -> Document:
     """Read the data file at *path*; its suffix says which syntax.
 
     file:   its name in messages; *path* itself unless given
     budget: what is drawn on; one of its own unless given
     settled: nobody is going to change its tree: parts of it may be those of other documents
+    by_caller: the command line names the file: it may be a pipe, and without a known suffix its content is judged
     raises: DocumentError, also where there is no such file; TooMuch
     """
     name = path.as_posix() if file is None else file
     syntax = _SYNTAX_OF.get(path.suffix.lower())
-    if syntax is None:
+    if syntax is None and not by_caller:
         raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     budget = budget or Budget(name)
-    return _read(content_of(path, name, budget), name, syntax, budget, settled)
+    content = content_of(path, name, budget, by_caller)
+    return _read(content, name, syntax or syntax_in(decoded(content, name), name), budget, settled)
 
 
 def parse_json(content: bytes, file: str, *, settled: bool = False) -> Document:
@@ -173,16 +181,19 @@ def text_of(path: pathlib.Path, file: str) -> str:
     return decoded(content_of(path, file), file)
 
 
-def content_of(path: pathlib.Path, file: str, budget: Budget | None = None) -> bytes:
+def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipes: bool = False) -> bytes:
     """What a regular file holds, which may grow meanwhile.
 
     budget: what is drawn on; one of its own unless given
+    pipes:  it may also be a pipe, a terminal or a socket, such as /dev/stdin; it is read to its end, up to the limit
     raises: DocumentError, which comes from a FileNotFoundError where there is none; TooMuch
     """
     budget = budget or Budget(file)
     most = budget.left("bytes")
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        mode = os.stat(path).st_mode
+        is_pipe = pipes and (stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode))
+        if not (stat.S_ISREG(mode) or is_pipe):
             raise DocumentError("is not a regular file", file=file)
         with open(path, "rb", buffering=0) as stream:  # unbuffered it is asked less about itself
             size = min(os.fstat(stream.fileno()).st_size, most)  # asked for more, Python makes room for all of it first
@@ -231,6 +242,39 @@ def syntax_of(path: str | os.PathLike[str]) -> Syntax | None:
     if name == ".env" or name.startswith(".env."):
         return "env"
     return _LAYER_SYNTAX_OF.get(os.path.splitext(name)[1])
+
+
+def syntax_in(text: str, file: str) -> Syntax:
+    """The syntax of a text whose name does not say it, by its first line that is no comment.
+
+    After `[name]` or `name = value` it is JSON, TOML, env or INI, after any other bracket JSON or YAML: the first
+    of these that can read all of it, and the first where none can. Anything else is YAML.
+
+    >>> syntax_in("[core]\\n  editor = vi -f", ".gitconfig"), syntax_in('{"a": 1}', "/dev/stdin")
+    ('ini', 'json')
+    """
+    lines = map(str.strip, text.removeprefix("\ufeff").splitlines())
+    first = next((line for line in lines if line and line[0] not in "#;"), "")
+    likely: tuple[Syntax, ...] = ("yaml",)
+    if _ENTRY.match(first):
+        likely = ("toml", "env", "ini")
+    elif first[:1] in ("{", "["):
+        likely = ("json", "toml", "ini", "yaml") if _SECTION.match(first) else ("json", "yaml")
+        likely = ("json",) if _OBJECT.match(text) else likely  # broken JSON may be YAML
+    return next((one for one in likely if _can_read(one, text, file)), likely[0])
+
+
+_OBJECT = regexp(r'\ufeff?\s*\{\s*"')
+_SECTION = regexp(r"\[\[?[^\[\]{},:]+\]\]?\s*(?:[#;].*)?$")
+_ENTRY = regexp(r"(?:export\s+)?[^\s:={}\[\]][^:={}]*=")
+
+
+def _can_read(syntax: Syntax, text: str, file: str) -> bool:
+    try:
+        parse_all(text, file, syntax, Budget(file), {})
+    except DocumentError:
+        return False
+    return True
 
 
 def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) -> list[Document]:

@@ -16,7 +16,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
 from nodeattrs.records import dataclass, field
-from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_of
+from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
 from nodeattrs.texts.encrypted import encrypted_whole, marked
 from nodeattrs.typed import Any
 
@@ -28,11 +28,12 @@ _HOW |= {"tags": Mapping | None, "document": int | None}
 class LayerReader:
     """How files become layers.
 
-    syntax:   of all of them; None leaves it to their names, and what has no suffix is YAML
+    syntax:   of all of them; None leaves it to their names, and to their content where a name does not say it
     tags:     tag, "!Ref" -> what makes a value of what stands under it; under any other it is a `Tagged`
     document: which one of several in a file, from 1; None is all of them
     kind:     what explanations call them
     warnings: what was read so far and is probably not meant
+    pipes:    whether one may be a pipe: the caller named it, and not a repository
     """
 
     syntax: Syntax | None = None
@@ -40,6 +41,7 @@ class LayerReader:
     document: int | None = None
     kind: str = "file"
     warnings: list[DocumentError] = field(default_factory=list)
+    pipes: bool = False
 
     def read(
         self, path: pathlib.Path, file: str | None = None, name: str = "", budget: Budget | None = None
@@ -54,7 +56,7 @@ class LayerReader:
         if border.is_outside(path):
             return [Layer.unknown(name or path.stem, Origin(self.kind, name or path.stem, shown), border.UNREAD)]
         budget = budget or Budget(shown)
-        return self.layers(content_of(path, shown, budget), shown, name or path.stem, budget)
+        return self.layers(content_of(path, shown, budget, self.pipes), shown, name or path.stem, budget)
 
     def layers(self, content: bytes, file: str, name: str, budget: Budget | None = None) -> list[Layer]:
         """The layers of what a file holds. raises: DocumentError, with file and line; TooMuch"""
@@ -70,20 +72,22 @@ class LayerReader:
         return layers if self.document is None else [_chosen(layers, self.document, file)]
 
     def _documents(self, text: str, file: str, budget: Budget) -> list[Document]:
-        syntax = self.syntax or syntax_of(file)
         try:
-            return parse_all(text, file, syntax or "yaml", budget, self.tags)
+            return parse_all(text, file, self.syntax or syntax_of(file) or syntax_in(text, file), budget, self.tags)
         except DocumentError as error:
-            if syntax is None:
-                error.hint = (
-                    error.hint or "its name does not say what it is, so it was read as YAML; the syntax can be given"
-                )
+            error.hint = "; ".join(filter(None, [error.hint, self._way_out(file)])) or None
             raise
+
+    def _way_out(self, file: str) -> str | None:
+        if self.syntax or syntax_of(file):
+            return None
+        return "the name does not say the syntax, so the content was judged: --syntax says it (in Python: syntax=)"
 
     def _layer(self, document: Document, name: str, text: str) -> Layer:
         tree = marked(text, {} if document.tree is None else document.tree)
         if not isinstance(tree, dict):
-            raise document.error(f"a layer is a map, and this is a {type(tree).__name__}")
+            what = f"a layer is a map, and this is a {type(tree).__name__}"
+            raise document.error(what, hint=self._way_out(document.file))
         return Layer(tree, document.locator(self.kind, name))
 
 
@@ -109,8 +113,8 @@ def read_layer(
 
     name:     what explanations call it; the file's name without its ending when empty
     budget:   what is drawn on; one of its own unless given
-    syntax:   "json", "yaml", "toml", "env", "ini" or "properties"; the file's name says it unless given, and
-              what has no ending is YAML
+    syntax:   "json", "yaml", "toml", "env", "ini" or "properties"; the file's name says it unless given, or its
+              content, where the name does not
     tags:     tag of YAML, "!Ref" -> what makes a value of what stands under it; under any other it is a `Tagged`
     document: which one, from 1, where a YAML file holds several
     raises:   DocumentError, with file and line

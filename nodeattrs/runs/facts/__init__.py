@@ -165,7 +165,14 @@ class _First:
         return self.folded.origins(path)[0]
 
 
-def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = False, stamped: bool = False) -> Facts:
+def load_facts(
+    path: pathlib.Path,
+    file: str | None = None,
+    *,
+    settled: bool = False,
+    stamped: bool = False,
+    by_caller: bool = False,
+) -> Facts:
     """The facts in a file that `ohai` or `facter --json` wrote.
 
     Facter's facts are set again by Ohai's names; see `facts.facter`.
@@ -173,10 +180,11 @@ def load_facts(path: pathlib.Path, file: str | None = None, *, settled: bool = F
     file:    its name in messages; *path* itself unless given
     settled: nobody is going to change them; see `Facts`
     stamped: somebody may ask whether the file is as it was
+    by_caller: as of `documents.read`; a pipe has no stamp
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
-    stamp = stamp_of(path) if stamped else None
-    facts = _facts_in(documents.read(path, file, settled=settled), path.name, settled)
+    stamp = stamp_of(path) if stamped and path.is_file() else None
+    facts = _facts_in(documents.read(path, file, settled=settled, by_caller=by_caller), path.name, settled)
     return replace(facts, stamp=stamp) if stamped else facts
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from functools import lru_cache
 from pathlib import Path
@@ -10,14 +9,13 @@ from typing import Any
 
 from nodeattrs import Node
 from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_document
-from nodeattrs.keep.carrying import import_nodes
+from nodeattrs.keep.carrying import read_nodes, save_nodes
 from nodeattrs.keep.search import Query, parse_query
 from nodeattrs.keep.search.memory import names_found
-from nodeattrs.runs.applying import read_journal
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, seeds_in, tried, vectors
-from tests.fuzz.targets.runs import NODE, written
+from tests.fuzz.targets.runs import NODE
 from tests.oracles.search_language import GRAMMAR
 
 __all__ = ["TARGETS", "node_of"]
@@ -130,8 +128,8 @@ class _Nothing:
 
 def _imported(text: str) -> list[str]:
     lines = text.splitlines(True)
-    tried(lambda: import_nodes(_Nothing(), lines, "nodes.jsonl", [("a", "b"), ("*", "c")]))
-    return import_nodes(_Nothing(), lines, "nodes.jsonl")
+    tried(lambda: read_nodes(_Nothing(), lines, "nodes.jsonl", [("a", "b"), ("*", "c")]))
+    return save_nodes(_Nothing(), read_nodes(_Nothing(), lines, "nodes.jsonl"))
 
 
 _KEYS = (
@@ -173,27 +171,6 @@ def _filtered(lists: tuple[Any, Any]) -> None:
     tried(lambda: saved_document(node, *lists), lambda: filtered_snapshot(node, *lists))
 
 
-_REPORT = [
-    (
-        {"version": 1, "node": "web1", "noop": (True, False), "began": "2030-01-31T12:00:00Z"},
-        {
-            "resource": "File[/a]",
-            "status": [("changed", "failed", "skipped")],
-            "changes": ["x"],
-            "errors": ["y"],
-            "seconds": 0.1,
-        },
-        {"ended": "2030-01-31T12:00:00Z", "interrupted": (True, False), "not_visited": ["A[b]"], "seconds": 1.5},
-    )
-]
-
-
-def _journal(tree: Any, chance: random.Random) -> str:
-    lines = tree if isinstance(tree, list) else [tree]
-    head = {"version": 1, "node": "web1", "noop": False, "began": "2030-01-31T12:00:00Z"}
-    return "".join(f"{json.dumps(line)}\n" for line in ([head, *lines] if chance.random() < 0.7 else lines))
-
-
 TARGETS = (
     Target("query", from_grammar(_QUERIES, seeds_in("chef-search", lambda text: ":" in text)), parse_query, _found),
     Target("snapshot", _snapshot, lambda text: Node.restore(json_of(text)), _restored),
@@ -206,5 +183,4 @@ TARGETS = (
         _filters,
         _filtered,
     ),
-    Target("report", from_shape(_REPORT, (), _journal), lambda text: read_journal(written("report.jsonl", text))),
 )  # fmt: skip

@@ -5,6 +5,8 @@ What each name means, with an example and the remedy: docs/cloudinit.md, "Warnin
 
 from __future__ import annotations
 
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError
+from nodeattrs.codes import known_kinds
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.records import dataclass
 from nodeattrs.typed import Any, Literal
@@ -43,6 +45,8 @@ WARNINGS: dict[str, str] = {
     "schema-deprecated": "the schema of cloud-init calls it deprecated",
 }
 """Every name a warning can have, and what it says in general."""
+
+known_kinds(CloudConfigError, *WARNINGS)
 
 Severity = Literal["error", "warning", "note"]
 
