@@ -49,11 +49,22 @@ def write_all(handle: int, content: bytes) -> None:
 
 
 def write_whole(place: str | os.PathLike[str], content: bytes, mode: int = 0o644) -> None:
-    """Put a file at a path, whole or not at all; a link there is replaced. raises: OSError"""
+    """Put a file at a path, whole or not at all; a link there is replaced. A device or a pipe is written to.
+
+    raises: OSError
+    """
     folder, name = os.path.split(os.fspath(place))
     handle = os.open(folder or os.curdir, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        Entry(handle, name).replace(content, mode)
+        entry = Entry(handle, name)
+        special = entry.special()
+        if special is None:
+            entry.replace(content, mode)
+            return
+        try:
+            write_all(special, content)
+        finally:
+            os.close(special)
     finally:
         os.close(handle)
 
@@ -169,6 +180,34 @@ class Entry:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise OSError(errno.EINVAL, "it is no file")
             return file.read()
+
+    def special(self) -> int | None:
+        """A descriptor for writing to a device, or to a pipe that a program reads; None where neither is there.
+
+        raises: OSError, for a socket, for a pipe that no program reads, and for a link to a device or to `/proc`
+        """
+        found = self.status()
+        if found is None or stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode):
+            return None
+        if stat.S_ISLNK(found.st_mode):
+            self._refuse_link_to_device()
+            return None
+        try:
+            handle = open_unfollowed(self.name, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK, self.folder)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            raise OSError(errno.ENXIO, "no program reads from this pipe or socket", self.name) from None
+        os.set_blocking(handle, True)
+        return handle
+
+    def _refuse_link_to_device(self) -> None:
+        try:
+            mode = os.stat(self.name, dir_fd=self.folder).st_mode
+        except OSError:  # it leads nowhere
+            return
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or self.target().startswith("/proc/"):
+            raise OSError(errno.EINVAL, "a link to a device is neither written to nor replaced", self.name)
 
     def target(self) -> str:
         """Where a link leads."""

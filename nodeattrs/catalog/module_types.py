@@ -25,7 +25,7 @@ _FIELDS = ("newparam", "newproperty")
 _OF_A_FIELD = ("munge", "defaultto", "isnamevar")
 
 _SELF = r"(?:self\[:(\w+)\]|value\(:(\w+)\)|(?:self\.)?(name|title))"
-_REFRESH = regexp(r"^\s*def refresh\b", re.MULTILINE)
+_REFRESH = regexp(r"^[^\S\n]*def refresh\b", re.MULTILINE)
 _CONSTANT = regexp(r"(?:::)?[A-Z]\w*(?:::[A-Z]\w*)+")
 _EXPRESSIONS = tuple(
     (regexp(pattern.replace("SELF", _SELF)), answer)

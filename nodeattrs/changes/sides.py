@@ -285,6 +285,10 @@ def folder_side(top: Path, prefix: str = "", title: str = "") -> Side:
     return Side(title or str(top.name), top, root, dict(_marks(top)), notes)
 
 
+_AT_ONCE = 1_000_000
+"""Bytes of a file that are hashed together."""
+
+
 def _marks(top: Path) -> Iterator[tuple[str, str]]:
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(one for one in folders if one not in _PASSED_OVER)
@@ -304,7 +308,9 @@ def _mark(path: str) -> str:
         if not stat.S_ISREG(how):
             return ""
         with open(path, "rb") as stream:
-            content = stream.read()
+            digest = hashlib.sha1(b"blob %d\0" % os.fstat(stream.fileno()).st_size, usedforsecurity=False)
+            while content := stream.read(_AT_ONCE):
+                digest.update(content)
     except OSError:
         return ""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    return digest.hexdigest()

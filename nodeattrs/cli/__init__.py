@@ -25,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from nodeattrs.cli.interrupts import at_once
 
         at_once()
+        _open_closed_streams()
         import atexit
         import gc
 
@@ -46,6 +47,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except KeyboardInterrupt:
         return 130
+
+
+def _open_closed_streams() -> None:
+    """Take the numbers of streams that the caller has closed, before a file gets one of them.
+
+    Reading standard input and writing standard output fail then, and what goes to standard error is dropped.
+    """
+    import os
+
+    for name, way, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, way), mode, encoding="utf-8"))
 
 
 def _run(argv: Sequence[str] | None) -> int:

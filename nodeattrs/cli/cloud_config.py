@@ -392,13 +392,9 @@ def _blob(file: str) -> Blob:
     from pathlib import Path
 
     from nodeattrs.adapters.cloudinit import Blob, blob_of
-    from nodeattrs.core.budget import in_force
+    from nodeattrs.cli.streams import standard_input
 
-    if file != "-":
-        return blob_of(Path(file))
-    import sys
-
-    return Blob(sys.stdin.buffer.read(in_force().bytes + 1), "standard input")
+    return blob_of(Path(file)) if file != "-" else Blob(standard_input(), "standard input")
 
 
 def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:

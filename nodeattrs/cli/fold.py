@@ -149,9 +149,9 @@ def _named(options: argparse.Namespace, repository: Repository | None) -> PlainF
 
 def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
     if word == "-":
-        import sys
+        from nodeattrs.cli.streams import standard_input
 
-        return reader.layers(sys.stdin.buffer.read(), "-", "stdin")
+        return reader.layers(standard_input(), "-", "stdin")
     from pathlib import Path
 
     from nodeattrs.runs.folds import layers_of

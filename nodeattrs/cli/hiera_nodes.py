@@ -101,12 +101,13 @@ def _path(place: str) -> Path:
 def _map(path: Path, message: str, hint: str | None, text: str | None = None) -> dict[str, Any]:
     """The map that a file holds, or what a program printed in its place; an empty one where there is nothing."""
     from nodeattrs.errors import DocumentError
-    from nodeattrs.texts.documents import parse, read
+    from nodeattrs.texts.documents import decoded, parse, read
 
     if path.as_posix() == "-":
-        import sys
+        from nodeattrs.cli.streams import standard_input
 
-        text, path = sys.stdin.read(), _path("standard input")
+        path = _path("standard input")
+        text = decoded(standard_input(), path.as_posix())
     if text is None:
         document = read(path)
     else:

@@ -277,8 +277,12 @@ def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal) -
 
 def understood(error: Exception) -> Exception:
     """*error* as one that says what is wrong and with what."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:  # servers run in groups of tasks
+        error = error.exceptions[0]
     if isinstance(error, NodeattrsError):
         return error
+    if isinstance(error, MemoryError):
+        return NodeattrsError("the memory of this process is used up", hint="ask for less at once, or lower [limits]")
     if isinstance(error, OSError):
         what = f"{error.filename}: " if error.filename else ""
         return NodeattrsError(f"{what}{error.strerror or error}")

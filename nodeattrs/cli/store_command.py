@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from datetime import datetime
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any
+from nodeattrs.typed import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -156,6 +157,15 @@ def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> No
             tick(name)
 
 
+def _lines(stream: TextIO, file: str) -> Iterator[str]:
+    """The lines of a file, each within the limit for a text of a store. raises: TooMuch"""
+    from nodeattrs.keep.stores.pieces import text_budget
+
+    while line := stream.readline(text_budget().left("bytes") + 1):
+        text_budget(file).bytes(len(line))
+        yield line
+
+
 def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> tuple[list[str], int]:
     """The names of the nodes, and how many revisions of them were saved."""
     from nodeattrs.errors import DocumentError
@@ -163,10 +173,10 @@ def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> tupl
 
     try:
         if file == "-":
-            nodes = read_nodes(store, sys.stdin, "stdin", sensitive)
+            nodes = read_nodes(store, _lines(sys.stdin, "stdin"), "stdin", sensitive)
         else:
-            with open(file, encoding="utf-8") as lines:
-                nodes = read_nodes(store, lines, file, sensitive)
+            with open(file, encoding="utf-8") as stream:
+                nodes = read_nodes(store, _lines(stream, file), file, sensitive)
     except UnicodeDecodeError as error:
         raise DocumentError("is not UTF-8 text", file=file, hint="save the file as UTF-8") from error
     with terminal.counting(len(nodes), "revision") as tick:

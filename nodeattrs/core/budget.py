@@ -22,6 +22,9 @@ from nodeattrs.typed import Any
 MAX_DIGITS = 4300
 """The digits of the longest number; Python's own limit against slow conversions."""
 _TOO_LONG = 10**MAX_DIGITS
+WIDE = 61
+"""Bits of an integer whose hash another integer may have; see `Budget.integer`."""
+_STEPS_ALIKE = 100
 
 
 def too_long(number: int) -> bool:
@@ -115,7 +118,7 @@ class Budget:
     where:  asked for the line and column when a limit is passed
     """
 
-    __slots__ = ("_bytes", "_steps", "_values", "file", "limits", "where")
+    __slots__ = ("_bytes", "_steps", "_values", "_wide", "file", "limits", "where")
 
     def __init__(
         self,
@@ -127,6 +130,7 @@ class Budget:
         self.where = where
         self.limits = limits = limits or _in_force.get()
         self._steps, self._values, self._bytes = limits.steps, limits.values, limits.bytes
+        self._wide: dict[int, set[int]] = {}
 
     def whole(self) -> Budget:
         """Another one with the same limits, of which nothing is drawn: for one document of several."""
@@ -149,6 +153,16 @@ class Budget:
         self._bytes -= count
         if self._bytes < 0:
             raise self.passed("bytes")
+
+    def integer(self, number: int) -> None:
+        """Draw steps for an integer of 61 bits or more, 100 for each other one that has the same hash.
+
+        Smaller integers have hashes of their own. A dictionary compares an integer with all that share its hash,
+        so a document that holds thousands of those would take minutes. raises: TooMuch
+        """
+        alike = self._wide.setdefault(hash(number), set())
+        self.steps(_STEPS_ALIKE * len(alike))
+        alike.add(number)
 
     def depth(self, level: int) -> None:
         """Be as deep as *level*; nothing is drawn. raises: TooMuch"""

@@ -20,7 +20,7 @@ from types import TracebackType
 from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
 from nodeattrs.core.tree import checked_name
-from nodeattrs.disk import Entry, folder_below, open_unfollowed, write_all
+from nodeattrs.disk import Entry, folder_below, write_all
 from nodeattrs.errors import StoreError
 from nodeattrs.typed import Any, TextIO
 
@@ -173,16 +173,18 @@ def _line(data: dict[str, Any]) -> str:
 def _begun(file: Path, head: bytes) -> int:
     """A new report in the place of the old one, for its owner only: it may hold what a command printed.
 
-    A link is not followed, whoever put it there, nor is another name of the old file written to. What is no
-    file, such as a pipe, is written to as it is.
+    A link is not followed, whoever put it there, nor is another name of the old file written to. A device or a pipe
+    is written to.
     """
     with folder_below(file.parent, ()) as folder:
         entry = Entry(folder, file.name)
-        found = entry.status()
-        if found is None or stat.S_ISREG(found.st_mode):
+        handle = entry.special()
+        if handle is None:
+            found = entry.status()
+            if found is not None and stat.S_ISLNK(found.st_mode):
+                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
             entry.sweep()
             return entry.begin(head, 0o600)
-        handle = open_unfollowed(file.name, os.O_WRONLY | os.O_NOCTTY, folder)
         write_all(handle, head)
         return handle
 

@@ -28,7 +28,7 @@ _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
 _PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
 """Folders of which a cookbook has one; a module of Puppet has metadata, too."""
 
-_FIELD = regexp(r"""^\s*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+_FIELD = regexp(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
 
 
 class Lock(NamedTuple):

@@ -11,7 +11,7 @@ from nodeattrs.lazily import regexp
 from nodeattrs.texts.tags import Tagged
 from nodeattrs.typed import Any
 
-_SIGNS = regexp(r"ENC\[(\w+),|(?m:^\s*\$ANSIBLE_VAULT;)|!vault|\bsops")
+_SIGNS = regexp(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)|!vault|\bsops")
 _NOTES = {"mac", "version", "lastmodified"}
 _SOPS, _VAULT = "SOPS is not decrypted here", "Ansible Vault is not decrypted here"
 
@@ -21,13 +21,16 @@ def encrypted_whole(text: str) -> str | None:
     return _VAULT if text.startswith("$ANSIBLE_VAULT;") else None
 
 
-def marked(text: str, tree: Any) -> Any:
-    """The tree of a text, what is encrypted in it as secrets. It is ours: maps and lists are changed in place.
+def may_be_encrypted(text: str) -> bool:
+    """Whether a text has a sign of anything encrypted. cost: one look at each character"""
+    return _SIGNS.search(text) is not None
 
-    cost: a look at the text; where that has a sign of one, a visit of each value
+
+def marked(tree: Any) -> Any:
+    """The tree of one document, with what is encrypted in it as secrets. Its maps and lists are changed in place.
+
+    cost: a visit of each value; `may_be_encrypted` says whether the text needs it
     """
-    if _SIGNS.search(text) is None:
-        return tree
     if isinstance(tree, dict):
         _drop_notes(tree)
     return _marked(tree)

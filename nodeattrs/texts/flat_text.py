@@ -71,7 +71,7 @@ def _reading(text: Text, budget: Budget, entries: Callable[[Text], Iterator[_Ent
             holder[key], mark.parts[key] = value, Mark(offset)
         elif not isinstance(value, dict):  # a section that comes again goes on
             warnings.append(text.repeated(path, before.offset, offset))
-            mark.parts[key] = Mark(offset, again=(*before.again, (holder[key], before)))
+            mark.parts[key] = Mark(offset, before=(holder[key], before))
             holder[key] = value
     return Reading(tree, lambda: root, tuple(warnings), 2)
 
@@ -136,21 +136,22 @@ _OPTION = regexp(r"\s*(.*?)\s*(?:[=:]\s*(.*))?$")
 def _ini(text: Text) -> Iterator[_Entry]:
     section: Path = ()
     held: _Entry | None = None
+    more: list[str] = []  # the lines that go on with its value
     indent = 0
     for offset, line in _lines(text):
         bare = line.strip()
         here = len(line) - len(line.lstrip())
         if not bare or bare[0] in "#;":
             if not bare and held is not None and held.value is not None:
-                held = held._replace(value=f"{held.value}\n")
+                more.append("")
             continue
         if held is not None and here > indent and held.value is not None:
-            held = held._replace(value=f"{held.value}\n{bare}")
+            more.append(bare)
             continue
         indent = here
         if held is not None:
-            yield _kept(held)
-            held = None
+            yield _kept(held, more)
+            held, more = None, []
         header = _SECTION.match(line)
         if header is not None:
             section = (header[1],)
@@ -158,7 +159,7 @@ def _ini(text: Text) -> Iterator[_Entry]:
             continue
         held = _option(text, section, offset, line)
     if held is not None:
-        yield _kept(held)
+        yield _kept(held, more)
 
 
 def _option(text: Text, section: Path, offset: int, line: str) -> _Entry:
@@ -168,8 +169,9 @@ def _option(text: Text, section: Path, offset: int, line: str) -> _Entry:
     return _Entry((*section, found[1]), None if found[2] is None else found[2].strip(), offset + found.start(1))
 
 
-def _kept(entry: _Entry) -> _Entry:
-    return entry if entry.value is None else entry._replace(value=entry.value.rstrip())
+def _kept(entry: _Entry, more: list[str]) -> _Entry:
+    """An entry with the further lines of its value."""
+    return entry if entry.value is None else entry._replace(value="\n".join([entry.value, *more]).rstrip())
 
 
 def _lines(text: Text) -> Iterator[tuple[int, str]]:

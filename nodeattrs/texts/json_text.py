@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
-from nodeattrs.core.budget import MAX_DIGITS, Budget
+from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.lazily import re, regexp
@@ -97,7 +97,7 @@ def _parsed(text: Text, budget: Budget, number: Callable[[str], float]) -> tuple
         raise text.error(
             f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
         ) from error
-    levels, strings = _size(tree)
+    levels, strings = _size(tree, budget)
     if levels > MAX_DEPTH:
         raise _too_deep(text)
     budget.depth(levels)
@@ -135,8 +135,11 @@ def _explained(text: Text, error: json.JSONDecodeError) -> DocumentError:
     return text.error(_REASONS.get(message, message), error.pos, hint=hint)
 
 
-def _size(tree: Any) -> tuple[int, int]:
-    """How many levels of maps and lists, and how many strings, keys included; not what lies deeper than MAX_DEPTH."""
+def _size(tree: Any, budget: Budget) -> tuple[int, int]:
+    """How many levels of maps and lists, and how many strings, keys included; not what lies deeper than MAX_DEPTH.
+
+    raises: TooMuch, for integers that share a hash
+    """
     levels, strings = 0, int(type(tree) is str)
     level: list[Any] = [tree] if type(tree) is dict or type(tree) is list else []
     while level and levels <= MAX_DEPTH:
@@ -151,6 +154,8 @@ def _size(tree: Any) -> tuple[int, int]:
                     strings += 1
                 elif type(inner) is dict or type(inner) is list:
                     below.append(inner)
+                elif type(inner) is int and inner.bit_length() >= WIDE:
+                    budget.integer(inner)
         level = below
     return levels, strings
 

@@ -17,7 +17,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
 from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
-from nodeattrs.texts.encrypted import encrypted_whole, marked
+from nodeattrs.texts.encrypted import encrypted_whole, marked, may_be_encrypted
 from nodeattrs.typed import Any
 
 _HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
@@ -68,7 +68,8 @@ class LayerReader:
         for one in documents:
             self.warnings.extend(one.warnings)
         names = [name] if len(documents) == 1 else [f"{name} {number}" for number in range(1, len(documents) + 1)]
-        layers = [self._layer(one, of, text) for one, of in zip(documents, names, strict=True)]
+        has_secrets = may_be_encrypted(text)
+        layers = [self._layer(one, of, has_secrets) for one, of in zip(documents, names, strict=True)]
         return layers if self.document is None else [_chosen(layers, self.document, file)]
 
     def _documents(self, text: str, file: str, budget: Budget) -> list[Document]:
@@ -83,8 +84,9 @@ class LayerReader:
             return None
         return "the name does not say the syntax, so the content was judged: --syntax says it (in Python: syntax=)"
 
-    def _layer(self, document: Document, name: str, text: str) -> Layer:
-        tree = marked(text, {} if document.tree is None else document.tree)
+    def _layer(self, document: Document, name: str, has_secrets: bool) -> Layer:
+        tree = {} if document.tree is None else document.tree
+        tree = marked(tree) if has_secrets else tree
         if not isinstance(tree, dict):
             what = f"a layer is a map, and this is a {type(tree).__name__}"
             raise document.error(what, hint=self._way_out(document.file))

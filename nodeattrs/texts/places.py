@@ -32,16 +32,31 @@ class Mark:
     offset: of the key that says it (of the value, where that is a scalar on a later line),
             of the element in a list, of the value at the root
     parts:  key or index -> Mark; shared between the places that repeat one text
-    again:  what the same map has under the same key before, each with its mark, the oldest first
+    before: what the same map has under the same key last before this, with its mark; None where that is nothing
     """
 
-    __slots__ = ("again", "offset", "parts")
+    __slots__ = ("_again", "before", "offset", "parts")
 
     def __init__(
-        self, offset: int, parts: dict[Any, Mark] | None = None, again: tuple[tuple[Any, Mark], ...] = ()
+        self, offset: int, parts: dict[Any, Mark] | None = None, before: tuple[Any, Mark] | None = None
     ) -> None:
-        self.offset, self.again = offset, again
+        self.offset, self.before = offset, before
         self.parts: dict[Any, Mark] = {} if parts is None else parts
+        self._again: list[tuple[Any, Mark]] | None = None
+
+    @property
+    def again(self) -> list[tuple[Any, Mark]]:
+        """All that the same map has under the same key before this, each with its mark, the oldest first.
+
+        cost: one step an entry, the first time
+        """
+        if self._again is None:
+            found, one = [], self.before
+            while one is not None:
+                found.append(one)
+                one = one[1].before
+            self._again = found[::-1]
+        return self._again
 
     def nearest(self, path: Path) -> Mark:
         """The mark at *path*, or that of its nearest parent which is written."""
@@ -60,7 +75,7 @@ class LateMark(Mark):
     __slots__ = ("_find",)
 
     def __init__(self, offset: int, find: Callable[[], dict[Any, Mark]]) -> None:
-        self.offset, self.again, self._find = offset, (), find
+        self.offset, self.before, self._again, self._find = offset, None, None, find
 
     def __getattr__(self, name: str) -> Any:
         if name != "parts":

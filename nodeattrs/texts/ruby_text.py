@@ -13,7 +13,7 @@ import time
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
 
-from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
+from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError, missing_extra
 from nodeattrs.lazily import regexp
@@ -348,6 +348,8 @@ class Ruby:
             number = None
         if number is None or too_long(number):
             raise self.refused(node, f"is a number of more than {MAX_DIGITS} digits")
+        if number.bit_length() >= WIDE:
+            self._budget.integer(number)
         return number
 
     def _float(self, node: Node, depth: int) -> float:

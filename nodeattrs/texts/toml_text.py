@@ -11,7 +11,7 @@ import datetime
 import tomllib
 from functools import partial
 
-from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
+from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
 from nodeattrs.lazily import re, regexp
@@ -28,8 +28,8 @@ _WORD = regexp(rf"{_TEXT}|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)
 _FEW_STEPS = 30
 """Keys of so few steps are read as fast as anything else."""
 _SQUARES_A_STEP = 10
-_LONG = 3_500
-_LONG_NUMBER = regexp(rf"0[xob][0-9a-fA-F_]{{{_LONG}}}")
+_WIDE_NUMBER = regexp(r"[0-9a-fA-F_]{16}")
+_LONG_NUMBER = regexp(r"0[xob][0-9a-fA-F_]{3500}")
 _PLACE = regexp(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -50,7 +50,7 @@ def read(text: Text, budget: Budget) -> Reading:
         raise text.error(f"nested deeper than {MAX_DEPTH} levels, or than the caller's stack has room for") from None
     except ValueError as error:
         raise text.error(f"a number of more than {MAX_DIGITS} digits", hint="put it in quotes") from error
-    _look_at_numbers(text, tree)
+    _look_at_numbers(text, tree, budget)
     return Reading(tree, lambda: _marked(text.text))
 
 
@@ -68,19 +68,21 @@ def _dots(line: str) -> int:
     return line.count(".")
 
 
-def _look_at_numbers(text: Text, tree: Any) -> None:
-    """Refuse integers whose decimals nobody could write. raises: DocumentError"""
-    found = _LONG_NUMBER.search(text.text) if len(text.text) > _LONG else None
-    level = [tree] if found else []
+def _look_at_numbers(text: Text, tree: Any, budget: Budget) -> None:
+    """Refuse integers whose decimals nobody could write, draw for wide ones. raises: DocumentError; TooMuch"""
+    level = [tree] if _WIDE_NUMBER.search(text.text) else []
     while level:
         below: list[Any] = []
         for part in level:
             for inner in part.values() if isinstance(part, dict) else part:
                 if isinstance(inner, (dict, list)):
                     below.append(inner)
-                elif type(inner) is int and too_long(inner):
-                    offset = found.start() if found else None
-                    raise text.error(f"a number of more than {MAX_DIGITS} digits", offset, hint="put it in quotes")
+                elif type(inner) is int and inner.bit_length() >= WIDE:
+                    if too_long(inner):
+                        found = _LONG_NUMBER.search(text.text)
+                        offset = found.start() if found else None
+                        raise text.error(f"a number of more than {MAX_DIGITS} digits", offset, hint="put it in quotes")
+                    budget.integer(inner)
         level = below
 
 

@@ -26,7 +26,7 @@ from yaml.nodes import ScalarNode
 from yaml.reader import Reader, ReaderError
 from yaml.resolver import Resolver
 
-from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
+from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.records import NamedTuple
 from nodeattrs.texts.numbers import NoNumber
@@ -195,6 +195,8 @@ class Builder:
                 if left < 0:
                     raise self._passed("values", event)
                 value = scalar(event)
+                if type(value) is int and value.bit_length() >= WIDE:
+                    self._integer(value, event)
                 if event.anchor:
                     self._name(event, _Named(value, _NO_PARTS, 0, 1))
                 place(value, event, _NO_PARTS)
@@ -230,6 +232,12 @@ class Builder:
         error = self._budget.passed(limit)
         error.details = ("aliases are counted as often as they are used",) if limit == "values" else ()
         return error
+
+    def _integer(self, number: int, event: Any) -> None:
+        try:
+            self._budget.integer(number)
+        except TooMuch:
+            raise self._passed("steps", event) from None
 
     def _draw(self, values: int, height: int, event: Any) -> None:
         if len(self.open) + height > self._deepest:
@@ -307,8 +315,7 @@ class Builder:
             if not blank and "\n" in self.text.text[offset:own]:
                 offset = own
         before = frame.parts.get(key)
-        again = () if before is None else (*before.again, (frame.data[key], before))
-        frame.parts[key] = Mark(offset, parts, again)
+        frame.parts[key] = Mark(offset, parts, None if before is None else (frame.data[key], before))
 
     def _merge(self, frame: Frame, value: Any, event: Any, parts: dict[Any, Mark]) -> Any:
         # What is merged later counts more, and the first map of a list counts most.

@@ -16,15 +16,16 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY, Group, Host, Tree
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Lines
-from nodeattrs.core.budget import MAX_DIGITS, too_long
+from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
+from nodeattrs.errors import TooMuch
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
 from nodeattrs.typed import Any
 
 _HEADER = regexp(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
 _LIKE_HEADER = regexp(r"\[[^\]]*\]\s*(?:#.*)?$")
-_RANGE = regexp(r"\[([^\[\]]*:[^\[\]]*)\]")
-_PORT = regexp(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*(?:\[[^\]]*\][^:\[]*)*)):(?P<port>\d+)")
+_RANGE = regexp(r"\[([^\[\]:]*:[^\[\]]*)\]")
+_PORT = regexp(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*|[^:\[]*(?:\[[^\]]*\][^:\[]*)*)):(?P<port>\d+)")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NO_LITERAL = regexp(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){2,}", re.ASCII)
 """Words and addresses: no literals at a glance, for Python's parser takes long to refuse one."""
@@ -32,12 +33,16 @@ _NUMBER = regexp(r"0|[1-9]\d{0,17}", re.ASCII)
 _NAME = regexp(r"(?!---$)[\w.-]+", re.ASCII)
 """A line with the name of a host, and nothing else: most lines of a large inventory."""
 _TO_SPLIT = regexp(r"""['"\\#]""")
+_SQUARES_A_STEP = 10_000
 MOST_NAMES = 100_000
 """A range makes so many names at most."""
 
 
-def literal(text: str) -> Any:
+def literal(text: str, budget: Budget | None = None) -> Any:
     """What a text is as a Python literal; the text itself, where it is none.
+
+    budget: what its integers draw on; one of its own unless given
+    raises: TooMuch
 
     >>> literal("0x10"), literal("(1, 2)"), literal("yes"), literal("1 # one")
     (16, [1, 2], 'yes', 1)
@@ -49,9 +54,20 @@ def literal(text: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
-            return _plain(ast.literal_eval(text))
+            tree = ast.parse(text.lstrip(" \t"), mode="eval")
+            _draw_for_integers(tree, budget or Budget("inventory"))
+            return _plain(ast.literal_eval(tree))
+    except TooMuch:
+        raise
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text
+
+
+def _draw_for_integers(tree: ast.AST, budget: Budget) -> None:
+    """Draw for the integers of a literal, before Python makes sets and dictionaries of them. raises: TooMuch"""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value.bit_length() >= WIDE:
+            budget.integer(node.value)
 
 
 def _plain(value: Any) -> Any:
@@ -147,6 +163,7 @@ def read(text: Text, tree: Tree) -> None:
 class _Ini:
     def __init__(self, text: Text, tree: Tree) -> None:
         self.file, self.tree, self.text = text.file, tree, text.text
+        self.budget = Budget(text.file, where=lambda: (self.line, None))
         self.group, self.kind = "ungrouped", "hosts"
         self.line = 0
         self.declared: set[str] = set(tree.groups)
@@ -188,8 +205,11 @@ class _Ini:
         if _NAME.fullmatch(line):
             self.tree.host(line, self.group)
             return
+        has_quotes = _TO_SPLIT.search(line) is not None
+        if has_quotes:  # shlex copies a word for each character of it
+            self.budget.steps(len(line) ** 2 // _SQUARES_A_STEP)
         try:
-            word, *words = (shlex.split(line, comments=True) if _TO_SPLIT.search(line) else line.split()) or [""]
+            word, *words = (shlex.split(line, comments=True) if has_quotes else line.split()) or [""]
         except ValueError as error:
             raise self._error(f"the quotes of this line: {error}", "close the quote") from None
         if not word:
@@ -202,7 +222,7 @@ class _Ini:
             name, equals, value = one.partition("=")
             if not equals:
                 raise self._error("a word behind the host has no =", "write name=value, without blanks around the =")
-            values[name] = literal(value)
+            values[name] = literal(value, self.budget)
         locator = Lines("inventory", word, self.file, dict.fromkeys(("ansible_port", *values), self.line))
         for name in names:
             own = {**self.tree.port_of(name, port), **values}
@@ -225,7 +245,7 @@ class _Ini:
         name, equals, value = (part.strip() for part in line.partition("="))
         if not equals:
             raise self._error("no name=value", "write name = value")
-        group, values = self.tree.groups[self.group], {name: literal(value)}
+        group, values = self.tree.groups[self.group], {name: literal(value, self.budget)}
         if name == PRIORITY:
             self._note(group, values, Lines("inventory", f"[{group.name}:vars]", self.file, {name: self.line}), 3)
             return

@@ -44,7 +44,7 @@ _INDIRECT = regexp(
 _GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
 _GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
 _BEGUN = regexp(r"\b([A-Za-z]\w{2,}_)(?:\{(?!\{)|['\"]\s*[+~%.])")
-_SHOWN = regexp(r"^\s*#.*\{\{(.*)\}\}", re.MULTILINE)
+_SHOWN = regexp(r"^[^\S\n]*#.*\{\{(.*)\}\}", re.MULTILINE)
 _COMMENT = regexp(r"#(.*)$", re.MULTILINE)
 _SETTING = regexp(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
 _ANCHORED = regexp(r"^(\w+):\s*&(\w+)", re.MULTILINE)

@@ -42,7 +42,7 @@ _FILES = {
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
 _HASH = regexp(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SECRET = regexp(r"""(?m)^\s*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
+_SECRET = regexp(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
 _DOCUMENTS = regexp(r"(?m)^---(?=\s)")
 
 

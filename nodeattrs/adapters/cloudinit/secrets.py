@@ -40,7 +40,7 @@ _FILES = regexp(
 """Files whose content is one."""
 
 _LOOKS = regexp(
-    r"(?m)-----BEGIN [A-Z ]*PRIVATE KEY|^\s*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
+    r"(?m)-----BEGIN [A-Z ]*PRIVATE KEY|^[^\S\n]*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
 )
 _ENDS = ("passwd", "password", "passphrase", "secret", "token", "psk", "key", "_private")
 _SIGNS = ("$", "://", "-----BEGIN ", "PrivateKey")

@@ -8,7 +8,7 @@ would ask is never asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
@@ -17,7 +17,7 @@ from nodeattrs.adapters.hiera.values import written
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, revealed
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.lazily import regexp
+from nodeattrs.lazily import re, regexp
 from nodeattrs.typed import Any, Protocol
 
 
@@ -109,7 +109,7 @@ def text_plan(text: str, calls: bool = True) -> Plan:
     """
     pieces: list[str | _Piece] = []
     at = 0
-    for found in _EXPRESSION.finditer(text):
+    for found in _expressions(text):
         if found.start() > at:
             pieces.append(text[at : found.start()])
         expression = found[1].strip(_BLANKS)
@@ -128,6 +128,11 @@ def text_plan(text: str, calls: bool = True) -> Plan:
         return "".join(texts)  # type: ignore[arg-type]
 
     return fill
+
+
+def _expressions(text: str) -> Iterator[re.Match[str]]:
+    # Behind the last bracket none is closed: each opening there would be followed to the end of the text.
+    return _EXPRESSION.finditer(text, 0, text.rfind("}") + 1)
 
 
 def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
@@ -156,7 +161,7 @@ def names_in(text: str) -> list[str]:
     >>> names_in("os/%{facts.os.family}-%{scope('dc')}%{}.yaml")
     ['facts.os.family', 'dc']
     """
-    expressions = (found[1].strip(_BLANKS) for found in _EXPRESSION.finditer(text))
+    expressions = (found[1].strip(_BLANKS) for found in _expressions(text))
     calls = ((one, _CALL.search(one)) for one in expressions if one not in _EMPTY)
     return [one if call is None else call[2] or call[3] for one, call in calls if call is None or call[1] == "scope"]
 

@@ -28,9 +28,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate, takewhile
 
-from nodeattrs.errors import DocumentError, StoreError
+from nodeattrs.errors import DocumentError, StoreError, TooMuch
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision
-from nodeattrs.keep.stores.pieces import hashed, packed, pieces_of, unpacked
+from nodeattrs.keep.stores.pieces import hashed, packed, pieces_of, text_budget, unpacked
 from nodeattrs.records import dataclass, field, replace
 
 _FORMAT, _VERSION = "nodeattrs-history", 1
@@ -312,13 +312,20 @@ class History:
         raise damage
 
     def _joined(self, spans: Iterable[_Span]) -> bytes:
-        return b"".join(self._fresh(number)[start : start + length] for number, start, length in spans)
+        budget = text_budget()
+        parts = []
+        for number, start, length in spans:
+            parts.append(self._fresh(number)[start : start + length])
+            budget.bytes(len(parts[-1]))
+        return b"".join(parts)
 
     def _fresh(self, number: int) -> bytes:
         """What a revision brought."""
         if number not in self._brought:
             try:
                 self._brought[number] = _unpacked(self._body(number))
+            except TooMuch:
+                raise
             except (zlib.error, ValueError):
                 raise _Damaged("a piece of it is damaged") from None
         return self._brought[number]

@@ -15,8 +15,9 @@ from functools import lru_cache
 from itertools import groupby
 from types import MappingProxyType
 
+from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.tree import is_json
-from nodeattrs.errors import BadValue, missing_extra
+from nodeattrs.errors import BadValue, TooMuch, missing_extra
 from nodeattrs.hashes import sha256
 from nodeattrs.lazily import regexp
 from nodeattrs.locks import local
@@ -209,13 +210,35 @@ def packed(piece: bytes, packing: str = ZLIB) -> bytes:
     return bytes(_zstd()[0](piece)) if packing == ZSTD else zlib.compress(piece, 3)
 
 
-def unpacked(body: bytes) -> bytes:
-    """A piece as it was. raises: zlib.error; MissingExtra"""
-    return bytes(_zstd()[1](body)) if body.startswith(_ZSTD_BEGINS) else zlib.decompress(body)
+_LARGEST_TEXT = 10
+"""A text of a store may have so many times the bytes of a document."""
+
+
+def text_budget(file: str = "a text of the store") -> Budget:
+    """What one text of a store, or one piece, may take. file: what messages call it"""
+    limits = in_force()
+    return Budget(file, limits.but(bytes=_LARGEST_TEXT * limits.bytes))
+
+
+def unpacked(body: bytes, budget: Budget | None = None) -> bytes:
+    """A piece as it was.
+
+    budget: what is drawn on; one of its own unless given
+    raises: zlib.error; TooMuch; MissingExtra
+    """
+    budget = budget or text_budget()
+    if body.startswith(_ZSTD_BEGINS):
+        return bytes(_zstd()[1](body, budget))
+    most, unpacking = budget.left("bytes"), zlib.decompressobj()
+    piece = unpacking.decompress(body, most + 1)
+    budget.bytes(len(piece))
+    if not unpacking.eof:
+        raise zlib.error("the piece is cut off")
+    return piece
 
 
 @lru_cache(maxsize=1)
-def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
+def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes, Budget], bytes]]:
     """What packs and what unpacks. raises: MissingExtra"""
     try:
         import zstandard
@@ -230,8 +253,12 @@ def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes], bytes]]:
 
     own = Own()
 
-    def unpack(body: bytes) -> bytes:
+    def unpack(body: bytes, budget: Budget) -> bytes:
         try:
+            size = zstandard.frame_content_size(body)
+            if size < 0:
+                raise zlib.error("the piece does not say how large it is")
+            budget.bytes(size)
             return own.unpacks(body)
         except zstandard.ZstdError as error:
             raise zlib.error(str(error)) from error
@@ -512,7 +539,7 @@ def repack(talk: Talk, packing: str) -> int:
     for (name,) in talk.all("SELECT hash FROM piece"):
         ((body,),) = talk.all("SELECT body FROM piece WHERE hash = ?", name)
         if as_bytes(body).startswith(_ZSTD_BEGINS) != (packing == ZSTD):
-            with contextlib.suppress(zlib.error):
+            with contextlib.suppress(zlib.error, TooMuch):
                 talk.all("UPDATE piece SET body = ? WHERE hash = ?", packed(unpacked(as_bytes(body)), packing), name)
                 count += 1
     return count
@@ -530,10 +557,15 @@ class Stored:
         self._unpacked: dict[bytes, bytes] = {}
 
     def text(self, name: bytes) -> bytes:
-        """raises: LookupError, zlib.error, ValueError, where it is damaged"""
+        """raises: LookupError, zlib.error, ValueError, where it is damaged; TooMuch"""
         if name not in self._pieces:
             raise LookupError("its text is gone")
-        text = b"".join(map(self._piece, _names(self._pieces[name])))
+        budget = text_budget()
+        pieces = []
+        for one in _names(self._pieces[name]):
+            pieces.append(self._piece(one))
+            budget.bytes(len(pieces[-1]))
+        text = b"".join(pieces)
         if hashed(text) != name:
             raise ValueError("its checksum does not fit")
         return text

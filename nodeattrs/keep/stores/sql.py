@@ -17,7 +17,7 @@ from functools import partial
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, StoreError
+from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, StoreError, TooMuch
 from nodeattrs.keep.revisions import JsonMap, OnNode, Revision, Saved, Unchanged, taken, tried
 from nodeattrs.keep.stores import holding
 from nodeattrs.keep.stores.holding import (
@@ -42,6 +42,7 @@ from nodeattrs.keep.stores.pieces import (
     repack,
     text_of,
     texts_of,
+    unpacked,
 )
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
@@ -149,7 +150,7 @@ class SqlStore(ABC):
         document, snapshot = as_bytes(document), None if snapshot is None else as_bytes(snapshot)
         known = begun_in(rows[0], [document, snapshot or b""])
         if known.made_of:
-            begins = decoded(zlib.decompress(known.begins))
+            begins = decoded(unpacked(known.begins))
             saved = Saved(name, {"name": name}, begins, "", revision.noted, revision)
             return saved._replace(made_of=known.made_of, outlined=known.outlined)
         texts = Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
@@ -166,6 +167,8 @@ class SqlStore(ABC):
     ) -> JsonMap:
         try:
             tree = reader(texts.text(name_of_text))
+        except TooMuch:
+            raise
         except (LookupError, ValueError, zlib.error, RecursionError) as error:
             raise DocumentError(
                 f"the {what} of the node {node!r} is damaged in {self.describe()}",
@@ -460,7 +463,7 @@ def _is_begun(talk: Talk, name: str) -> bool:
     known = begun_in(latest, hashes)
     if not known.made_of:
         return False
-    return zlib.decompress(known.begins) == begins_with(decoded(text_of(talk, hashes[-1])))
+    return unpacked(known.begins) == begins_with(decoded(text_of(talk, hashes[-1])))
 
 
 def _index(talk: Talk, node: int, name: str, parts: Parts) -> None:
