@@ -88,9 +88,11 @@ class _Handle:
     def _given(self, path: Path, found: Place) -> Any:
         file, recipe = found
         thing = file if recipe is ABSENT else recipe
-        if isinstance(thing, dict):
-            return writer_at(self._tree, path, found)
-        return ListWriter(self._tree, path, found) if isinstance(thing, list) else thing
+        if not isinstance(thing, (dict, list)):
+            return thing
+        made = writer_at(self._tree, path, found) if isinstance(thing, dict) else ListWriter(self._tree, path, found)
+        made._born = self._born  # the place was looked up after that: a write of another thread makes it old
+        return made
 
     def _holder(self, steps: tuple[Any, ...]) -> Any:
         """The writer that the last of several steps counts from."""
