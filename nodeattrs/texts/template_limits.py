@@ -40,6 +40,8 @@ _PER_MACRO = 100
 """A call of a macro, a block or a recursive loop takes some twenty microseconds, with its context and its text."""
 _PER_TOKEN, _TOKENS_PER_STEP = 20, 50
 """A token takes some ten microseconds until it is Python's code; in a long template more, as tables are copied."""
+_FEW = 10
+"""The values of a list in a template that are not drawn for."""
 _PER_SIGN_OF_CODE = 4
 _GATHERED = 1000
 """How many steps are gathered; a look at the clock takes as long as two."""
@@ -52,7 +54,7 @@ _SEARCHING = frozenset(["count", "index", "isdisjoint", "remove", "sort"])
 """Methods of lists and maps that look at each value; others do not."""
 _PARTS = frozenset(["get", "pop", "popitem", "setdefault"])
 """Methods whose result is there already."""
-_WIDE = frozenset(["batch", "center", "ljust", "product", "rjust", "to_bytes", "zfill"])
+_WIDE = frozenset(["batch", "center", "ljust", "product", "rjust", "slice", "to_bytes", "zfill"])
 """They give as much as a number says."""
 _MULTIPLYING = frozenset(
     ["expandtabs", "indent", "join", "regex_findall", "replace", "translate", "urlize", "wordwrap"]
@@ -89,7 +91,7 @@ _WHOLE = frozenset([*_MULTIPLYING, *_JSON, *_EACH_WITH_EACH, *_COPYING, *_SLOW, 
 """Those that look at all that they are given before they give anything."""
 _ESTIMATED = frozenset([*_WIDE, *_WHOLE, "format", "generate_lorem_ipsum", "round"])
 
-_CONTAINERS = (list, tuple, set, frozenset, range, type({}.keys()), type({}.values()), type({}.items()))
+_CONTAINERS: Any = (list, tuple, set, frozenset, range, type({}.keys()), type({}.values()), type({}.items()))
 _SIZED = (str, bytes, dict, *_CONTAINERS)
 _PASSED = (Context, EvalContext, Environment)
 """What Jinja hands to a filter before the value."""
@@ -321,52 +323,54 @@ _PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)
 """Filters that give what they are given, and draw for it. No template can name them."""
 
 
-def _through(name: str, node: Any) -> Any:
-    """A node that has its value drawn for where it is evaluated; with the context it is no constant."""
-    if isinstance(node, nodes.Const):
-        return node
-    context = nodes.ContextReference(lineno=node.lineno)
-    return nodes.Filter(node, name, [context], [], None, None, lineno=node.lineno)
-
-
 class _Drawing(NodeTransformer):
     """Puts the filters above into the tree of a template, where operators and loops work without a call."""
 
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+
+    def _through(self, name: str, node: Any) -> Any:
+        """A node that has its value drawn for where it is evaluated; since it takes the context it is no constant."""
+        if isinstance(node, nodes.Const):
+            return node
+        facts = {"lineno": node.lineno, "environment": self._environment}
+        return nodes.Filter(node, name, [nodes.ContextReference(**facts)], [], None, None, **facts)
+
     def visit_For(self, node: Any) -> Any:
         self.generic_visit(node)
-        passed = _through(_PASS, nodes.ContextReference(lineno=node.lineno))
+        passed = self._through(_PASS, nodes.ContextReference(lineno=node.lineno))
         node.body.insert(0, nodes.ExprStmt(passed, lineno=node.lineno))
         if node.test is not None:
-            node.test = _through(_PASS, node.test)
+            node.test = self._through(_PASS, node.test)
         return node
 
     def visit_Concat(self, node: Any) -> Any:
         self.generic_visit(node)
-        node.nodes = [_through(_WEIGHED, one) for one in node.nodes]
-        return _through(_MADE, node)
+        node.nodes = [self._through(_WEIGHED, one) for one in node.nodes]
+        return self._through(_MADE, node)
 
     def visit_Compare(self, node: Any) -> Any:
         self.generic_visit(node)
-        node.expr = _through(_WEIGHED, node.expr)
+        node.expr = self._through(_WEIGHED, node.expr)
         for operand in node.ops:
-            operand.expr = _through(_SEARCHED if operand.op in ("in", "notin") else _WEIGHED, operand.expr)
+            operand.expr = self._through(_SEARCHED if operand.op in ("in", "notin") else _WEIGHED, operand.expr)
         return node
 
     def visit_Getitem(self, node: Any) -> Any:
         self.generic_visit(node)
         if isinstance(node.arg, nodes.Slice):
-            return _through(_MADE, node)
-        node.arg = _through(_WEIGHED, node.arg)
+            return self._through(_MADE, node)
+        node.arg = self._through(_WEIGHED, node.arg)
         return node
 
     def visit_Pair(self, node: Any) -> Any:
         self.generic_visit(node)
-        node.key = _through(_WEIGHED, node.key)
+        node.key = self._through(_WEIGHED, node.key)
         return node
 
     def visit_List(self, node: Any) -> Any:
         self.generic_visit(node)
-        return _through(_MADE, node)
+        return self._through(_MADE, node) if len(node.items) > _FEW else node
 
     visit_Dict = visit_List
 
@@ -419,13 +423,13 @@ class CountedEnvironment(SandboxedEnvironment):
         super().__init__(finalize=_printed, extensions=[*extensions, _Tokens], **options)
         self.meter = meter
         self.code_generator_class = _NativeCode if native else _Code
-        self.concat = lambda parts: joined(meter.parts(parts))  # type: ignore[assignment]
-        self.filters = self._counted(self.filters if filters is None else filters)
+        self.concat = lambda parts: joined(meter.parts(parts))  # type: ignore[method-assign]
+        hidden = {_PASS: self._pass, _WEIGHED: self._weighed, _SEARCHED: self._searched, _MADE: self._made}
+        self.filters = self._counted(self.filters if filters is None else filters) | hidden
         self.tests = self._counted(self.tests if tests is None else tests)
-        self.filters |= {_PASS: self._pass, _WEIGHED: self._weighed, _SEARCHED: self._searched, _MADE: self._made}
         self.globals["range"] = self._range
 
-    def _counted(self, functions: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    def _counted(self, functions: Mapping[str, Any]) -> dict[str, Any]:
         def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             def run(*args: Any, **named: Any) -> Any:
                 return self.meter.run(name, function, args, named)
@@ -459,8 +463,7 @@ class CountedEnvironment(SandboxedEnvironment):
     def compile(self, source: Any, *args: Any, **named: Any) -> Any:
         """As in Jinja; then the time of the template begins."""
         self.meter.restart()
-        tree = _Drawing().visit(self.parse(source) if isinstance(source, str) else source)
-        tree.set_environment(self)
+        tree = _Drawing(self).visit(self.parse(source) if isinstance(source, str) else source)
         code = super().compile(tree, *args, **named)
         self.meter.restart()
         return code
@@ -487,7 +490,7 @@ class CountedEnvironment(SandboxedEnvironment):
         self.meter.made(found)
         return found
 
-    def call(self, context: Any, called: Any, *args: Any, **named: Any) -> Any:  # type: ignore[override]
+    def call(self, context: Any, called: Any, *args: Any, **named: Any) -> Any:
         """What a call gives, drawn for."""
         if isinstance(called, (Macro, LoopContext, BlockReference)):
             self.meter.draw(_PER_MACRO)
