@@ -46,6 +46,10 @@ def rendering(budget: Budget) -> Iterator[None]:
         yield
     except RecursionError:
         raise budget.passed("depth") from None
+    except SyntaxError as error:  # of the code that a template is compiled to
+        if "too many" not in str(error):
+            raise
+        raise budget.passed("depth") from None
     except MemoryError:
         raise budget.passed("bytes") from None
 

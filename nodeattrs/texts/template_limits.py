@@ -234,7 +234,8 @@ class Meter:
         if name in _MULTIPLYING:
             return (_length(subject) + 1) * max(widest, *map(_length, others), 0)
         if name in _JSON:  # which indent by depth
-            return 100 * weight * max(widest, *map(_length, others), 4)
+            separators = [part for one in others if isinstance(one, (list, tuple)) for part in one]
+            return 100 * weight * max(widest, *map(_length, [*others, *separators]), 4)
         if name == "format":
             return formatted(subject, others, weight)
         if name == "generate_lorem_ipsum":
@@ -262,7 +263,7 @@ def _opened(value: Any, below: list[Any]) -> int:
 def _time_for(name: str, subject: Any, others: Sequence[Any], weight: int) -> int:
     """About how many steps a function takes, if that is more than one for each value."""
     if name in _COPYING:
-        return _length(subject) ** 2 // 2000
+        return _length(subject) ** 2 // 500
     if name == "sum" and any(isinstance(one, (list, tuple)) for one in others):
         return _length(subject) * weight // 100
     if name == "unique" and not any(isinstance(one, (list, dict)) for one in subject):
@@ -405,7 +406,7 @@ class CountedEnvironment(SandboxedEnvironment):
     filters, tests: those that templates have; Jinja's own unless given
     joined:         what gives the text of the parts of a template
     native:         whether the parts keep their types
-    options:        those of Jinja's environment, without `finalize`
+    options:        those of Jinja's environment, without `finalize` and `optimized`
     """
 
     intercepted_binops = frozenset(["+", "-", "*", "**", "%"])
@@ -420,7 +421,8 @@ class CountedEnvironment(SandboxedEnvironment):
         extensions: Sequence[str] = (),
         **options: Any,
     ) -> None:
-        super().__init__(finalize=_printed, extensions=[*extensions, _Tokens], **options)
+        # Jinja's optimizer takes the cube of how deep an expression is.
+        super().__init__(finalize=_printed, optimized=False, extensions=[*extensions, _Tokens], **options)
         self.meter = meter
         self.code_generator_class = _NativeCode if native else _Code
         self.concat = lambda parts: joined(meter.parts(parts))  # type: ignore[method-assign]
@@ -486,6 +488,8 @@ class CountedEnvironment(SandboxedEnvironment):
             self.meter.expect(times * max(_length(left), _length(right)))
         elif operator == "+":
             self.meter.expect(_length(left) + _length(right))
+        elif operator == "-":  # of the keys of maps
+            self.meter.weigh([left, right])
         found = super().call_binop(context, operator, left, right)
         self.meter.made(found)
         return found

@@ -130,11 +130,14 @@ def _from_items(items: Any, key_name: str = "key", value_name: str = "value") ->
 # --- texts
 
 
+_MOST_PATTERN = 10_000
 _GROUP = regexp(r"\\g<(\S+)>|\\(\d+)")
 
 
 def _expression(text: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> re.Pattern[str]:
     """A regular expression for a text. raises: BadPattern, and ValueError where it might take too long"""
+    if len(pattern) > _MOST_PATTERN:
+        raise ValueError(f"an expression of more than {_MOST_PATTERN} characters might take too long")
     flags = (re.IGNORECASE if ignorecase else 0) | (re.MULTILINE if multiline else 0)
     tries = expression(pattern, flags).tries
     if tries is None or tries.on(text) > in_force().steps:
