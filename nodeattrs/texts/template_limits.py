@@ -95,6 +95,7 @@ _CONTAINERS: Any = (list, tuple, set, frozenset, range, type({}.keys()), type({}
 _SIZED = (str, bytes, dict, *_CONTAINERS)
 _PASSED = (Context, EvalContext, Environment)
 """What Jinja hands to a filter before the value."""
+_FIELD = regexp(r"%[-+ #0]*\d*\.?\d*")
 _NUMBER = regexp(r"\d+")
 _MOST_BITS = (10**MAX_DIGITS).bit_length()
 
@@ -237,7 +238,7 @@ class Meter:
             separators = [part for one in others if isinstance(one, (list, tuple)) for part in one]
             return 100 * weight * max(widest, *map(_length, [*others, *separators]), 4)
         if name == "format":
-            return formatted(subject, others, weight)
+            return _percent(subject, others, weight)
         if name == "generate_lorem_ipsum":
             return 4000 * prod(max(one, 1) for one in (subject, *numbers) if isinstance(one, int))
         if name == "round" and widest > MAX_DIGITS:
@@ -281,13 +282,14 @@ def _length(value: Any) -> int:
     return len(value) if isinstance(value, _SIZED) else 0
 
 
-def formatted(text: Any, values: Any, weight: int) -> int:
+def _percent(text: Any, values: Any, weight: int) -> int:
     """About how many signs `%` gives at most. weight: the steps of text and values"""
     if isinstance(text, bytes):
         text = text.decode("latin-1")
     if not isinstance(text, str):
         return 0
-    widths = [int(one) for one in _NUMBER.findall(text)]
+    fields = text if "%(" in text else " ".join(_FIELD.findall(text))
+    widths = [int(one) for one in _NUMBER.findall(fields)]
     if "*" in text:
         widths += [abs(one) for one in (values if isinstance(values, (list, tuple)) else [values]) if type(one) is int]
     return len(text) + text.count("%") * max(_SIGNS * weight, *widths, 0)
@@ -331,18 +333,18 @@ class _Drawing(NodeTransformer):
         self._environment = environment
 
     def _through(self, name: str, node: Any) -> Any:
-        """A node that has its value drawn for where it is evaluated; since it takes the context it is no constant."""
-        if isinstance(node, nodes.Const):
-            return node
-        facts = {"lineno": node.lineno, "environment": self._environment}
-        return nodes.Filter(node, name, [nodes.ContextReference(**facts)], [], None, None, **facts)
+        """A node whose value is drawn for where it is evaluated, unless that is a constant."""
+        return node if isinstance(node, nodes.Const) else self._filter(name, node)
+
+    def _filter(self, name: str, node: Any) -> Any:
+        return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno, environment=self._environment)
 
     def visit_For(self, node: Any) -> Any:
         self.generic_visit(node)
-        passed = self._through(_PASS, nodes.ContextReference(lineno=node.lineno))
+        passed = self._filter(_PASS, nodes.Const(True, lineno=node.lineno))
         node.body.insert(0, nodes.ExprStmt(passed, lineno=node.lineno))
         if node.test is not None:
-            node.test = self._through(_PASS, node.test)
+            node.test = nodes.And(passed, node.test, lineno=node.lineno)
         return node
 
     def visit_Concat(self, node: Any) -> Any:
@@ -440,20 +442,20 @@ class CountedEnvironment(SandboxedEnvironment):
 
         return {name: counted(name, function) for name, function in functions.items()}
 
-    def _pass(self, value: Any, context: Any) -> Any:
+    def _pass(self, value: Any) -> Any:
         self.meter.draw(1)
         return value
 
-    def _weighed(self, value: Any, context: Any) -> Any:
+    def _weighed(self, value: Any) -> Any:
         self.meter.look(value)
         return value
 
-    def _searched(self, value: Any, context: Any) -> Any:
+    def _searched(self, value: Any) -> Any:
         if not isinstance(value, dict):
             self.meter.look(value)
         return value
 
-    def _made(self, value: Any, context: Any) -> Any:
+    def _made(self, value: Any) -> Any:
         self.meter.made(value)
         return value
 
@@ -482,7 +484,7 @@ class CountedEnvironment(SandboxedEnvironment):
             if _bits(operator, left, right) > _MOST_BITS:
                 raise self.meter.long_number()
         elif operator == "%" and isinstance(left, (str, bytes)):
-            self.meter.expect(formatted(left, right, self.meter.weigh([left, right])))
+            self.meter.expect(_percent(left, right, self.meter.weigh([left, right])))
         elif operator == "*":
             times = max(one for one in (left, right, 0) if isinstance(one, int))
             self.meter.expect(times * max(_length(left), _length(right)))
