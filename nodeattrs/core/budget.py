@@ -43,7 +43,7 @@ class Limits(NamedTuple):
     values:  maps, lists and scalars, counted as often as they are used
     bytes:   text that is read, unpacked or made
     depth:   how many maps, lists, brackets or keys stand in or need one another; 500 is the most
-    seconds: how long one regular expression may search, or the parse of one Ruby file take
+    seconds: how long one regular expression may search, the parse of one Ruby file take, or one template run
     """
 
     steps: int = 10_000_000

@@ -16,13 +16,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 
-import yaml
-
 from nodeattrs.adapters.ansible.printing import as_yaml_text
 from nodeattrs.adapters.ansible.values import as_json
-from nodeattrs.core.budget import in_force
+from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.lazily import regexp
 from nodeattrs.texts.patterns import expression
+from nodeattrs.texts.places import Text
+from nodeattrs.texts.yaml_events import Safe
 from nodeattrs.typed import Any
 
 _PLAIN_TEXT = """abs batch capitalize center count dictsort first float format groupby indent int items join last length
@@ -130,11 +130,14 @@ def _from_items(items: Any, key_name: str = "key", value_name: str = "value") ->
 # --- texts
 
 
+_MOST_PATTERN = 10_000
 _GROUP = regexp(r"\\g<(\S+)>|\\(\d+)")
 
 
 def _expression(text: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> re.Pattern[str]:
     """A regular expression for a text. raises: BadPattern, and ValueError where it might take too long"""
+    if len(pattern) > _MOST_PATTERN:
+        raise ValueError(f"an expression of more than {_MOST_PATTERN} characters might take too long")
     flags = (re.IGNORECASE if ignorecase else 0) | (re.MULTILINE if multiline else 0)
     tries = expression(pattern, flags).tries
     if tries is None or tries.on(text) > in_force().steps:
@@ -143,7 +146,15 @@ def _expression(text: str, pattern: str, ignorecase: bool = False, multiline: bo
 
 
 def _replaced(value: Any, pattern: str, by: str, *, count: int = 0, **how: bool) -> str:
-    return _expression(str(value), pattern, **how).sub(by, str(value), count=count)
+    text, found = str(value), _expression(str(value), pattern, **how)
+    Budget("regex_replace").bytes(_most_replaced(text, pattern, by))
+    return found.sub(by, text, count=count)
+
+
+def _most_replaced(text: str, pattern: str, by: str) -> int:
+    """How many signs a text has at most when each match is replaced: a group may be all of it where one looks ahead."""
+    groups = by.count("\\") * len(text) * (len(text) if "(?=" in pattern or "(?<" in pattern else 1)
+    return len(text) + (len(text) + 1) * len(by) + groups
 
 
 def _searched(value: Any, pattern: str, *groups: str, **how: bool) -> Any:
@@ -185,6 +196,11 @@ def _to_nice_json(value: Any, indent: int = 4, sort_keys: bool = True, **how: An
     return _to_json(value, **how | {"indent": indent, "sort_keys": sort_keys, "separators": (",", ": ")})
 
 
+def _from_yaml(value: Any) -> Any:
+    """Data of a text in YAML; what an alias repeats counts as often. raises: DocumentError"""
+    return None if value is None else Safe(Text("from_yaml", value), marks=False, budget=Budget("from_yaml")).run()
+
+
 def _to_yaml(value: Any, default_flow_style: bool | None = None, **how: Any) -> str:
     return as_yaml_text(value, default_flow_style=default_flow_style, **how).removesuffix("...\n")
 
@@ -205,7 +221,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "dirname": os.path.dirname,
     "flatten": _flatten,
     "from_json": json.loads,
-    "from_yaml": lambda value: None if value is None else yaml.safe_load(value),
+    "from_yaml": _from_yaml,
     "hash": _hashed,
     "intersect": lambda one, other: _members(one, other, lambda here, there: here and there),
     "items2dict": _from_items,

@@ -362,8 +362,11 @@ def undeclared(text: str) -> frozenset[str]:
         import jinja2.meta
 
         try:
-            found = jinja2.meta.find_undeclared_variables(environment.parse(text))
-        except jinja2.TemplateError:
+            code = jinja2.meta.TrackingCodeGenerator(environment)
+            code.optimizer = None  # it takes the cube of how deep an expression is
+            code.visit(environment.parse(text))
+            found = code.undeclared_identifiers
+        except (jinja2.TemplateError, RecursionError):
             return frozenset()
     return frozenset(name for name in found if name not in OWN and not name.startswith("ansible_"))
 

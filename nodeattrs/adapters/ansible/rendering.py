@@ -20,7 +20,7 @@ from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import TooMuch
 from nodeattrs.records import NamedTuple
-from nodeattrs.texts.jinja import module, sandboxed
+from nodeattrs.texts.jinja import module, rendering, sandboxed
 from nodeattrs.typed import Any
 
 MOST_NESTED = 40
@@ -121,11 +121,15 @@ class Rendering:
 
     def _evaluated(self, text: str) -> Any:
         try:
-            template = self._environment.from_string(_with_backslashes(self._environment, text))
-            found = self._stored(_joined(template.root_render_func(template.new_context())))
+            with rendering(self._budget):
+                environment = self._environment
+                template = environment.from_string(_with_backslashes(environment, text))
+                found = self._stored(environment.concat(template.root_render_func(template.new_context())))
             self._budget.tree(found)
-        except TooMuch:
-            raise
+        except TooMuch as passed:
+            if passed.limit != "depth":
+                raise
+            return self._unknown(passed.reason)
         except Exception as error:  # a template may raise anything
             return self._unknown(str(error) or type(error).__name__)
         return found
@@ -180,24 +184,22 @@ class Rendering:
 
     def _made(self) -> Any:
         jinja2 = module()
+        plain = {name: function for name, function in jinja2.defaults.DEFAULT_FILTERS.items() if name in PLAIN}
+        own = {"default": _default, "d": _default, "mandatory": _mandatory}
+        all_tests = {**jinja2.defaults.DEFAULT_TESTS, **TESTS}
+        tests = {name: _of_defined(test) for name, test in all_tests.items() if name not in _UNASKED}
         environment = sandboxed(
             self._budget,
+            filters={**plain, **FILTERS, **own},
+            tests={**tests, "defined": _is_defined, "undefined": lambda value: not _is_defined(value)},
+            joined=_joined,
+            native=True,
             undefined=self._undefined,
             trim_blocks=True,
             keep_trailing_newline=True,
-            finalize=jinja2.pass_context(lambda _, value: value),
         )
-        environment.concat = _joined
-        environment.code_generator_class = jinja2.nativetypes.NativeCodeGenerator
         environment.context_class = _context(self._named)
         environment.globals = {name: environment.globals[name] for name in ("range", "dict", "namespace")}
-        plain = {name: function for name, function in environment.filters.items() if name in PLAIN}
-        own = {"default": _default, "d": _default, "mandatory": _mandatory}
-        environment.filters = {**plain, **FILTERS, **own}
-        tests = {
-            name: _of_defined(test) for name, test in {**environment.tests, **TESTS}.items() if name not in _UNASKED
-        }
-        environment.tests = {**tests, "defined": _is_defined, "undefined": lambda value: not _is_defined(value)}
         return environment
 
 

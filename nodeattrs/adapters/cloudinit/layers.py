@@ -23,6 +23,7 @@ from nodeattrs.adapters.cloudinit.templates import InstanceData, no_data, templa
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.adapters.cloudinit.userdata import Merged, without
 from nodeattrs.core.borders import taking
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
@@ -144,8 +145,9 @@ class _Fold:
     def _rendered(self, part: CloudPart, template: str) -> CloudPart:
         """A conf.d file as its template gives it. raises: CloudConfigError of kind "template", where that stops all"""
         assert self.data is not None
+        budget = Budget(part.file)
         try:
-            text = self.data.render(template)
+            text = self.data.render(template, budget)
         except CloudConfigError as error:
             text, kind = "", type(error.__cause__).__name__
             if kind in ("TemplateSyntaxError", "TemplateAssertionError") and self.release.raw_template:
@@ -154,7 +156,7 @@ class _Fold:
                 raise
         if not text and self.release.empty_stops:
             raise CloudConfigError("template", "the template gives nothing, at which cloud-init stops", line=1)
-        return part._replace(body=text, lines=self.data.lines(template, text) if text else ())
+        return part._replace(body=text, lines=self.data.lines(template, text, budget) if text else ())
 
     def _merged(self, title: str, source: Merged) -> _Read:
         offset = len(self.reports)

@@ -18,7 +18,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.lazily import regexp
-from nodeattrs.texts.jinja import module, sandboxed
+from nodeattrs.texts.jinja import line_of, module, rendering, sandboxed
 from nodeattrs.typed import Any
 
 MISSING = "CI_MISSING_JINJA_VAR/"
@@ -86,7 +86,7 @@ class InstanceData:
     def render(self, template: str, budget: Budget | None = None) -> str:
         """What a template gives, nothing included.
 
-        raises: CloudConfigError of kind "template"; its cause is Jinja's error. MissingExtra
+        raises: CloudConfigError of kind "template"; its cause is Jinja's error. TooMuch, MissingExtra
         """
         return self._rendered(_environment(budget or Budget("a template")), template)
 
@@ -115,9 +115,11 @@ class InstanceData:
 
     def _rendered(self, environment: Any, template: str) -> str:
         try:
-            text: str = environment.from_string(template).render(**self.variables)
-        except TooMuch:
-            raise
+            with rendering(environment.meter.budget):
+                text: str = environment.from_string(template).render(**self.variables)
+        except TooMuch as passed:
+            line = line_of(passed)
+            raise passed.located(passed.file, None if line is None else line + 1) from None
         except Exception as error:
             line = getattr(error, "lineno", None)
             raise CloudConfigError(

@@ -193,10 +193,11 @@ class File(_Placed):
         return str(value).encode("utf-8")
 
     def _rendered(self, template: Path) -> str:
-        from nodeattrs.texts.jinja import module, sandboxed
+        from nodeattrs.texts.jinja import module, rendering, sandboxed
 
+        budget = Budget(template.name)
         environment = sandboxed(
-            Budget(template.name),
+            budget,
             undefined=module().StrictUndefined,
             keep_trailing_newline=True,
             trim_blocks=True,
@@ -204,7 +205,8 @@ class File(_Placed):
         )
         text = template.read_text(encoding="utf-8")
         try:
-            return str(environment.from_string(text).render(revealed(self.variables)))
+            with rendering(budget):
+                return str(environment.from_string(text).render(revealed(self.variables)))
         except Exception as error:
             line = getattr(error, "lineno", None)
             place = f"{template.name}:{line}" if line else template.name
