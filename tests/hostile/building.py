@@ -60,9 +60,6 @@ def build(tree: Tree, top: Path, seed: int, git: bool = True) -> None:
         shutil.copytree(_empty_repository(), repo / ".git")
         _write_all(repo, {**tree.entries, **tree.base}, top)
         _commit(repo, "one")
-        for name in tree.base:
-            if name not in tree.entries:
-                (repo / name).unlink(missing_ok=True)
     _write_all(repo, tree.entries, top)
     if git and not own:
         _commit(repo, "two")

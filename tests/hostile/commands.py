@@ -13,7 +13,7 @@ from nodeattrs.cli.program import parser
 from tests.hostile.draw import Draw
 from tests.hostile.entries import Tree
 
-__all__ = ["NOT_DRAWN", "ROWS", "Command", "Row", "leaves", "order", "schedule"]
+__all__ = ["NOT_DRAWN", "ROWS", "Command", "Row", "filled", "leaves", "order", "schedule"]
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Row:
     weight:   how often it is drawn, of the others' one
     talk:     how it is spoken to, if its answers are not all that it prints: "lsp", "mcp" or "web"
     plain:    nothing is added to the lines
+    may_run:  files of the repository that the command runs by its definition
     """
 
     lines: tuple[str, ...]
@@ -34,6 +35,7 @@ class Row:
     weight: int = 1
     talk: str = ""
     plain: bool = False
+    may_run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Command:
     words: tuple[str, ...]
     talk: str = ""
     asked: tuple[str, str] = ("", "")
+    may_run: tuple[str, ...] = ()
 
 
 NOT_DRAWN = {
@@ -63,7 +66,14 @@ _ANSIBLE = (" -i {inventory}", "", " -i {inventory} --lenient", " -i {inventory}
 _TASK = (*_ANSIBLE, " -i {inventory} --playbook {playbook}", " -i {inventory} --playbook {playbook} --task restart")
 _SITE = (" --site . --node web1 --facts {facts}", " --site . --facts {facts} -E production")
 _FROM = (" --from {catalog}", " --puppet {compiled}", " --puppet {compiled} --modulepath modules")
-_WHAT_IF = (" --jobs 1", " --jobs 1", " --dialect {dialect}", " --hiera . --facts facts", " --inventory {inventory}", "")
+_WHAT_IF = (
+    " --jobs 1",
+    " --jobs 1",
+    " --dialect {dialect}",
+    " --hiera . --facts facts",
+    " --inventory {inventory}",
+    "",
+)
 
 
 def _each(start: str, *ends: str) -> tuple[str, ...]:
@@ -73,17 +83,22 @@ def _each(start: str, *ends: str) -> tuple[str, ...]:
 ROWS: dict[str, Row] = {
     "show": Row(("{node} --store {store}", "{node} {key} --store {store}", "{node}"), ("store",)),
     "explain": Row(
-        ("{node} k --git", "{node} k --git --store {store}", "{node} k --git --repo bare", "{node} {key} --store {store}"),
+        (
+            "web1 {key} --git --repo {repo} --roles-only --platform debian-12",
+            "web1 k --git --repo . --roles-only --facts facts",
+            "{node} {key} --store {store}",
+        ),
         ("store", "chef", "git"),
         git=True,
         weight=3,
+        may_run=("evil.py",),  # --repo makes bindings, whose classes are the repository's
     ),
     "facts": Row(("--facts {facts}", "--facts {facts} {key}", "--platform debian-12", "--platform x-1"), ("chef",)),
     "list": Row(_each("{things} --repo {repo}", "", " --store {store}"), ("chef", "store")),
-    "role show": Row(("{a role} --repo {repo}", "{a role} {key} --repo {repo}"), ("chef",)),
-    "role wins": Row(("{a role} --repo {repo} --store {store}",), ("chef", "store")),
-    "environment show": Row(("{an environment} --repo {repo}",), ("chef",)),
-    "environment wins": Row(("{an environment} --repo {repo} --store {store}",), ("chef", "store")),
+    "role show": Row(("{role-name} --repo {repo}", "{role-name} {key} --repo {repo}"), ("chef",)),
+    "role wins": Row(("{role-name} --repo {repo} --store {store}",), ("chef", "store")),
+    "environment show": Row(("{environment-name} --repo {repo}",), ("chef",)),
+    "environment wins": Row(("{environment-name} --repo {repo} --store {store}",), ("chef", "store")),
     "hiera lookup": Row(_each("{key}", *_HIERA, f"{_HIERA[0]} --decrypt", f"{_HIERA[0]} --merge deep"), ("hiera",)),
     "hiera explain": Row(_each("{key}", *_HIERA), ("hiera",)),
     "hiera list": Row(_each("", *_HIERA, f"{_HIERA[0]} --decrypt"), ("hiera",)),
@@ -92,15 +107,21 @@ ROWS: dict[str, Row] = {
     "hiera unused": Row(_each("", *_HIERA), ("hiera",)),
     "hiera matrix": Row(("{key} --hiera {hiera} --node web1 --node web2 --facts facts",), ("hiera",)),
     "hiera variables": Row(_each("", *_HIERA), ("hiera",)),
-    "ansible vars": Row(_each("{node}", *_TASK, f"{_TASK[0]} --render", f"{_TASK[-1]} --render"), ("ansible",), weight=2),
-    "ansible list": Row(_each("", *_ANSIBLE, " -i {inventory} --export", " -i {inventory} --yaml"), ("ansible",), plain=True),
+    "ansible vars": Row(
+        _each("{node}", *_TASK, f"{_TASK[0]} --render", f"{_TASK[-1]} --render"), ("ansible",), weight=2
+    ),
+    "ansible list": Row(
+        _each("", *_ANSIBLE, " -i {inventory} --export", " -i {inventory} --yaml"), ("ansible",), plain=True
+    ),
     "ansible graph": Row(_each("", *_ANSIBLE, " -i {inventory} --vars"), ("ansible",)),
     "ansible explain": Row(_each("{node} {key}", *_TASK, f"{_TASK[0]} --render"), ("ansible",)),
     "ansible who-has": Row(_each("{key}", *_ANSIBLE), ("ansible",)),
     "ansible matrix": Row(_each("{key}", *_ANSIBLE), ("ansible",)),
     "ansible diff": Row(_each("web1 web2", *_TASK), ("ansible",)),
     "ansible save": Row(_each("--store new.db", *_ANSIBLE), ("ansible",)),
-    "ansible inventory": Row(("--list --store {store}", "--host {node} --store {store}", "--list --prefix x"), ("store",)),
+    "ansible inventory": Row(
+        ("--list --store {store}", "--host {node} --store {store}", "--list --prefix x"), ("store",)
+    ),
     "bindings check": Row(_each("", *_SITE), ("bindings",)),
     "bindings inject": Row(_each("{key}", *_SITE), ("bindings",)),
     "bindings explain": Row(_each("{key}", *_SITE), ("bindings",)),
@@ -116,7 +137,8 @@ ROWS: dict[str, Row] = {
     "catalog impact": Row(_each("{resource}", *_FROM), ("catalog",)),
     "catalog diff": Row(("{catalog} catalogs/web2.json", "{compiled} {compiled} --puppet"), ("catalog",)),
     "cloud-config merge": Row(
-        ("{user-data} {user-data}", "{user-data} --include-root .", "{user-data} --instance-data {instance}"), ("cloud",)
+        ("{user-data} {user-data}", "{user-data} --include-root .", "{user-data} --instance-data {instance}"),
+        ("cloud",),
     ),
     "cloud-config explain": Row(
         (
@@ -149,10 +171,21 @@ ROWS: dict[str, Row] = {
     "matrix": Row(("{key} --store {store}", "{key} --query {query} --store {store}"), ("store",)),
     "search": Row(("{query} --store {store}", "{query} -a {key} --store {store}", "{query}"), ("store",)),
     "report": Row(("{node} --store {store} -o {output}", "web1 web2 --repo {repo} -o {output}"), ("store", "chef")),
-    "web": Row(("--port 0 --repo {repo} --store {store}", "--port 0"), ("store", "chef", "settings"), git=True, talk="web", plain=True),
+    "web": Row(
+        ("--port 0 --repo {repo} --store {store}", "--port 0"),
+        ("store", "chef", "settings"),
+        git=True,
+        talk="web",
+        plain=True,
+    ),
     "status": Row(("--store {store}", ""), ("store",)),
     "node": Row(
-        ("set {node} {key} 5 --store {store}", "rm {node} {key} --store {store}", "restore web1 1 --store {store}", "delete web2"),
+        (
+            "set {node} {key} 5 --store {store}",
+            "rm {node} {key} --store {store}",
+            "restore web1 1 --store {store}",
+            "delete web2",
+        ),
         ("store",),
     ),
     "store": Row(
@@ -168,7 +201,9 @@ ROWS: dict[str, Row] = {
         ("store",),
     ),
     "impact": Row(
-        _each("HEAD~1..HEAD --no-run-code", *_WHAT_IF) + _each("HEAD --no-run-code", *_WHAT_IF) + ("other . --no-run-code",),
+        _each("HEAD~1..HEAD --no-run-code", *_WHAT_IF)
+        + _each("HEAD --no-run-code", *_WHAT_IF)
+        + ("other . --no-run-code",),
         ("chef", "hiera", "settings", "git"),
         git=True,
         weight=5,
@@ -179,9 +214,22 @@ ROWS: dict[str, Row] = {
         git=True,
         weight=2,
     ),
-    "check": Row(("", "{repo}", "--repo .", ". --fix --diff", ". --baseline {baseline}"), ("chef", "settings"), git=True, weight=4),
-    "lsp": Row(("--repo {repo}", "", "--inventory {inventory}"), ("chef", "settings"), git=True, talk="lsp", plain=True),
-    "mcp": Row(("--repo {repo} --store {store}", "--repo ."), ("store", "chef", "settings"), git=True, talk="mcp", plain=True),
+    "check": Row(
+        ("", "{repo}", "--repo .", ". --fix", ". --diff", ". --baseline {baseline}"),
+        ("chef", "settings"),
+        git=True,
+        weight=4,
+    ),
+    "lsp": Row(
+        ("--repo {repo}", "", "--inventory {inventory}"), ("chef", "settings"), git=True, talk="lsp", plain=True
+    ),
+    "mcp": Row(
+        ("--repo {repo} --store {store}", "--repo ."),
+        ("store", "chef", "settings", "files"),
+        git=True,
+        talk="mcp",
+        plain=True,
+    ),
     "codes": Row(("", "NA0002", "yaml"), ()),
     "config": Row(("", "--repo {repo}", "--store {store}"), ("settings", "fold", "store")),
     "schema": Row(("", "explain"), (), plain=True),
@@ -197,15 +245,15 @@ ROWS: dict[str, Row] = {
 """Command -> its row. The last two are in no help: shells ask the first."""
 
 _NAMES: dict[str, tuple[str, ...]] = {
-    "node": ("web1", "web1", "web2", "n1", "../../outer/folder/web1", "nowhere"),
+    "node": (*["web1"] * 5, "web2", "web2", "../../outer/folder/web1", "nowhere"),
     "repo": (".", ".", "."),
     "store": ("saved.db", "saved.db", "saved/", ".nodeattrs/nodes.db"),
     "hiera": (".", "hiera.yaml"),
     "facts": ("facts/web1.json", "facts"),
     "puppet": ("puppet", "puppet/puppet.conf"),
     "inventory": ("hosts.ini",),
-    "a role": ("web", "web", "db", "base", "ruby", "more", "../../outer/roles/web"),
-    "an environment": ("production", "production", "staging", "_default", "../roles/web"),
+    "role-name": ("web", "web", "db", "base", "ruby", "more", "../../outer/roles/web"),
+    "environment-name": ("production", "production", "staging", "_default", "../roles/web"),
     "things": ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields"),
     "resource": ("File[/etc/x]", "Service[x]", "File[/a]"),
     "dialect": ("node", "chef", "hiera", "ansible", "bindings", "fold", "cloud-config", "catalog"),
@@ -254,25 +302,22 @@ def order(name: str, chance: random.Random, tree: Tree) -> Command:
     row = ROWS[name]
     draw = Draw(chance, tree)
     line = chance.choice(row.lines)
-    words = [*name.split(), *(_filled(word, draw) for word in _split(line))]
+    words = [*name.split(), *filled(line, draw)]
     if not row.plain and name in leaves():
         words += _more(leaves()[name], words, chance)
     tool, given = chance.choice(_TOOLS)
-    return Command(tuple(words), row.talk, (tool, json.dumps(given)))
+    return Command(tuple(words), row.talk, (tool, json.dumps(given)), row.may_run)
 
 
-def _split(line: str) -> list[str]:
-    """The words of a line; a space at its end is an empty word, and names of kinds may hold spaces."""
-    spaced = line
-    for kind in ("a role", "an environment"):
-        spaced = spaced.replace(f"{{{kind}}}", f"{{{kind.replace(' ', '_')}}}")
-    return spaced.split(" ") if line else []
+def filled(line: str, draw: Draw) -> list[str]:
+    """The words of a line of a row, each `{kind}` with a name; after a space at its end comes an empty word."""
+    return [_filled(word, draw) for word in line.split(" ")] if line else []
 
 
 def _filled(word: str, draw: Draw) -> str:
     if not word.startswith("{"):
         return word
-    kind = word[1:-1].replace("_", " ")
+    kind = word[1:-1]
     if kind == "key":
         return draw.key()
     names = [*_NAMES.get(kind, ()), *draw.tree.paths(kind)]

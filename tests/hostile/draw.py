@@ -78,7 +78,9 @@ class Draw:
     def link(self, place: str) -> str:
         """A link in the repository to a place of `outer`; its path."""
         chance = self.chance
-        name = f"link{chance.randrange(1000)}{place.rpartition('.')[1]}{place.rpartition('.')[2] if '.' in place else ''}"
+        name = (
+            f"link{chance.randrange(1000)}{place.rpartition('.')[1]}{place.rpartition('.')[2] if '.' in place else ''}"
+        )
         target = chance.choice([f"{TOP}/outer/{place}", f"../outer/{place}"])
         if chance.random() < 0.3:
             self.tree.put(f"{name}.next", Link(target))

@@ -15,7 +15,9 @@ __all__ = ["JINJA", "PARTS"]
 _SETTINGS: dict[str, tuple[str, ...]] = {
     'hiera = "{}"': ("hiera", "folder"),
     'bindings = "{}"': ("site",),
-    '[bindings]\nsite = "{}"\nclasses = ["evil.py:Evil", "../outer/outside.py:X"]\nproviders = ["evil.py:sets"]': ("site",),
+    '[bindings]\nsite = "{}"\nclasses = ["evil.py:Evil", "../outer/outside.py:X"]\nproviders = ["evil.py:sets"]': (
+        "site",
+    ),
     '[fold.outer]\nfiles = ["{}", "{}"]\nsyntax = "env"': ("plain",),
     '[fold.outer]\nfiles = ["{}", "fold/base.yaml"]': ("plain", "folder", "yaml"),
     '[cloud-init.outer]\nfiles = ["{}"]\nvendor = "{}"': ("user-data",),
@@ -97,7 +99,10 @@ def _hiera_paths(draw: Draw) -> None:
         {"name": "x", "datadir": out("folder"), "path": "common.yaml"},
         {"name": "x", "path": out("yaml", 2)},
         {"name": "x", "paths": [out("yaml", 2), out("yaml", 2)]},
-        {"name": "x", "glob": chance.choice(["../../outer/**", f"{TOP}/outer/*.yaml", "../../o*/*.yaml", "/etc/pass*"])},
+        {
+            "name": "x",
+            "glob": chance.choice(["../../outer/**", f"{TOP}/outer/*.yaml", "../../o*/*.yaml", "/etc/pass*"]),
+        },
         {"name": "x", "globs": ["../../outer/folder/*", "/proc/self/env*"]},
         {"name": "x", "mapped_paths": ["places", "p", "%{p}"]},
         {"name": "x", "mapped_paths": ["facts.places", "p", "../../outer/%{p}.yaml"]},
@@ -111,7 +116,11 @@ def _hiera_paths(draw: Draw) -> None:
             "name": "x",
             "lookup_key": "eyaml_lookup_key",
             "path": "secret.eyaml",
-            "options": {"pkcs7_private_key": out("key"), "pkcs7_public_key": out("key"), "gpg_gnupghome": out("folder")},
+            "options": {
+                "pkcs7_private_key": out("key"),
+                "pkcs7_public_key": out("key"),
+                "gpg_gnupghome": out("folder"),
+            },
         },
         {
             "name": "x",
@@ -121,7 +130,9 @@ def _hiera_paths(draw: Draw) -> None:
         },
     ]
     document = {"version": 5, "hierarchy": [chance.choice(levels), {"name": "common", "path": "common.yaml"}]}
-    where = chance.choice(["", "", "puppet/environments/production/", "puppet/environments/production/modules/profile/"])
+    where = chance.choice(
+        ["", "", "puppet/environments/production/", "puppet/environments/production/modules/profile/"]
+    )
     draw.tree.put(f"{where}hiera.yaml", document)
     draw.tree.put("facts/web1.json", {"places": ["../../outer/data.yaml", "data"], "place": f"{TOP}/outer"})
     draw.tree.put("data/secret.eyaml", "k: ENC[PKCS7,MIIBeQYJKoZIhvcNAQcDoIIBajCC]\n")
@@ -130,7 +141,9 @@ def _hiera_paths(draw: Draw) -> None:
 def _hiera_three(draw: Draw) -> None:
     out = draw.outside
     kind = draw.chance.choice([3, 4])
-    three = f':backends: [yaml, eyaml]\n:yaml: {{:datadir: "{out("folder")}"}}\n:hierarchy: ["{out("yaml", 2)}", common]\n'
+    three = (
+        f':backends: [yaml, eyaml]\n:yaml: {{:datadir: "{out("folder")}"}}\n:hierarchy: ["{out("yaml", 2)}", common]\n'
+    )
     three += f':eyaml: {{:datadir: data, :pkcs7_private_key: "{out("key")}"}}\n:logger: evil\n:merge_behavior: deeper\n'
     four = f'version: 4\ndatadir: "{out("folder")}"\nhierarchy: [{{name: x, backend: yaml, path: common}}]\n'
     draw.tree.put("hiera.yaml", three if kind == 3 else four)
@@ -198,7 +211,14 @@ def _ansible_code(draw: Draw) -> None:
         put(name, program(name), "program")
     put("hosts/dynamic.sh", program("hosts/dynamic.sh"))
     put("hosts/plugin.yml", "plugin: evil\nenv: HOSTILE_SECRET\n")
-    for folder in ("vars_plugins", "lookup_plugins", "filter_plugins", "callback_plugins", "library", "inventory_plugins"):
+    for folder in (
+        "vars_plugins",
+        "lookup_plugins",
+        "filter_plugins",
+        "callback_plugins",
+        "library",
+        "inventory_plugins",
+    ):
         put(f"{folder}/evil.py", python(f"{folder}/evil.py"))
     put("collections/ansible_collections/a/b/plugins/lookup/evil.py", python("collections"))
     draw.tree.named.setdefault("inventory", []).extend(["inventory.sh", "hosts"])
@@ -237,7 +257,15 @@ def _ansible_variables(draw: Draw) -> None:
 
 def _ansible_links(draw: Draw) -> None:
     path = draw.chance.choice(
-        ["group_vars", "host_vars", "group_vars/all.yml", "host_vars/web1.yml", "roles/app", "roles/app/vars", "hosts.ini"]
+        [
+            "group_vars",
+            "host_vars",
+            "group_vars/all.yml",
+            "host_vars/web1.yml",
+            "roles/app",
+            "roles/app/vars",
+            "hosts.ini",
+        ]
     )
     kind = "inventory" if path == "hosts.ini" else "yaml" if path.endswith("yml") else "folder"
     draw.tree.put(path, Link(draw.target(kind, path.count("/") + 1)))
@@ -313,7 +341,9 @@ def _chef_parts(draw: Draw) -> None:
     put("cookbooks/app/libraries/evil.rb", ruby)
     put("roles/ruby.rb", f"{ruby}name 'ruby'\ndefault_attributes('k' => ENV['HOSTILE_SECRET'])\n")
     put(".chef/knife.rb", f"cookbook_path ['{draw.outside('cookbooks', 2)}']\n{ruby}")
-    put("cookbooks/app/metadata.rb", f"name 'app'\nversion '1.0.0'\nlong_description IO.read('{TOP}/outer/data.yaml')\n")
+    put(
+        "cookbooks/app/metadata.rb", f"name 'app'\nversion '1.0.0'\nlong_description IO.read('{TOP}/outer/data.yaml')\n"
+    )
     names = ["../../outer/roles/web", "/etc/passwd", "a/b", "..", "\x1b[31m", ""]
     put("nodes/web2.json", {"name": "web2", "run_list": [f"role[{chance.choice(names)}]", "role[web]"]})
     put("nodes/x.json", {"name": chance.choice(names), "chef_environment": chance.choice(names)})
@@ -367,10 +397,15 @@ def _catalog_parts(draw: Draw) -> None:
     file = {"type": "File", "title": f"{TOP}/ran", "parameters": {"content": "x", "source": draw.outside("plain")}}
     command = {"type": "Exec", "title": f"touch {TOP}/ran", "parameters": {"unless": "touch ran"}}
     ring = [
-        {"type": "File", "title": f"/{one}", "parameters": {"require": f"File[/{other}]"}} for one, other in ("ab", "ba")
+        {"type": "File", "title": f"/{one}", "parameters": {"require": f"File[/{other}]"}}
+        for one, other in ("ab", "ba")
     ]
     odd = {"type": "../evil", "title": "x\n\x1b[31m", "file": draw.outside("plain"), "line": 1}
-    template = {"type": "File", "title": "/t", "parameters": {"template": draw.outside("template"), "content": JINJA[0]}}
+    template = {
+        "type": "File",
+        "title": "/t",
+        "parameters": {"template": draw.outside("template"), "content": JINJA[0]},
+    }
     resources = chance.sample([file, command, *ring, odd, template], 3)
     path, kind = chance.choice([("catalogs/web1.json", "catalog"), ("compiled/web1.json", "compiled")])
     draw.tree.put(path, {"name": "web1", "resources": resources, "edges": []}, kind)
@@ -405,7 +440,18 @@ def _saved_parts(draw: Draw) -> None:
 
 # ---------------------------------------------------------------- files of any kind
 
-_PLACES_OF_FILES = ("roles/", "nodes/", "data/", "data/more/", "group_vars/", "host_vars/", "fold/", "hosts/", "cloud/", "")
+_PLACES_OF_FILES = (
+    "roles/",
+    "nodes/",
+    "data/",
+    "data/more/",
+    "group_vars/",
+    "host_vars/",
+    "fold/",
+    "hosts/",
+    "cloud/",
+    "",
+)
 _ENDINGS = (".json", ".yaml", ".yml", ".toml", ".env", ".ini", ".py", ".rb", "", ".j2", ".eyaml")
 
 
@@ -448,7 +494,17 @@ def _odd_files(draw: Draw) -> None:
 
 
 def _modules(draw: Draw) -> None:
-    for name in ("sitecustomize", "usercustomize", "nodeattrs", "json", "yaml", "argparse", "conftest", "mcp", "subprocess"):
+    for name in (
+        "sitecustomize",
+        "usercustomize",
+        "nodeattrs",
+        "json",
+        "yaml",
+        "argparse",
+        "conftest",
+        "mcp",
+        "subprocess",
+    ):
         draw.tree.put(f"{name}.py", python(f"{name}.py"))
     for name in ("multiprocessing", "signal", "pickle", "encodings"):
         draw.tree.put(f"{name}.py" if draw.chance.random() < 0.5 else f"{name}/__init__.py", python(name))
@@ -518,7 +574,9 @@ def _git_files(draw: Draw) -> None:
     elif form == 2:
         tree.late[".git/objects/info/alternates"] = File(f"{TOP}/outer/gitdir\n/proc/self/cwd\n")
     elif form == 3:
-        tree.late[".git/HEAD"] = chance.choice([Link("../../outer/data.yaml"), File("ref: ../../outer/x\n"), Special("fifo")])
+        tree.late[".git/HEAD"] = chance.choice(
+            [Link("../../outer/data.yaml"), File("ref: ../../outer/x\n"), Special("fifo")]
+        )
     elif form == 4:
         tree.late[".git/commondir"] = File("../../outer/gitdir\n")
     else:
@@ -529,7 +587,10 @@ def _git_bare(draw: Draw) -> None:
     put = draw.tree.put
     put("bare/HEAD", "ref: refs/heads/main\n")
     worktree = draw.chance.choice(["", "\tworktree = ..\n", f"\tworktree = {TOP}/outer\n"])
-    put("bare/config", f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = {json.dumps(_GIT_PROGRAM)}\n{worktree}")
+    put(
+        "bare/config",
+        f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tfsmonitor = {json.dumps(_GIT_PROGRAM)}\n{worktree}",
+    )
     put("bare/objects/x", "")
     put("bare/refs/x", "")
     put("bare/nodeattrs.toml", 'store = "../saved.db"\n', "bare")

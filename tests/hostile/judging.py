@@ -26,11 +26,11 @@ from tests.hostile.building import PROGRAM, environment
 from tests.hostile.commands import Command
 from tests.hostile.surroundings import names
 
-__all__ = ["MOST_SECONDS", "judged"]
+__all__ = ["LIMITS", "MOST_SECONDS", "judged"]
 
 MOST_SECONDS = 10
 """Of CPU for each process, and by the clock for a command."""
-_LIMITS = {
+LIMITS = {
     resource.RLIMIT_AS: 2 << 30,
     resource.RLIMIT_CPU: MOST_SECONDS,
     resource.RLIMIT_FSIZE: 100 << 20,
@@ -40,7 +40,7 @@ _MOST_READ = 20 << 20
 _MARKER = re.compile(rb"MK[0-9a-f]{8}")
 _ENCODED = re.compile(rb"[A-Za-z0-9+/]{24,}")
 _PACKED = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08")
-_FAULTS = (b"Traceback (most recent call last)", b"fault in nodeattrs", b"MemoryError", b"RecursionError")
+_FAULTS = (b"Traceback (most recent call last)", b"a fault in nodeattrs itself:", b"MemoryError", b"RecursionError")
 _PAGES = ("/nodes/web1", "/impact", "/hiera", "/roles", "/roles/web", "/ansible", "/ansible/outer", "/cloud-init/outer")
 
 Files = dict[str, tuple[int, int, int, int]]
@@ -56,11 +56,12 @@ def judged(command: Command, top: Path, seed: int, program: Sequence[str] = PROG
     slow = _run(command, top, seed, program)
     after = _files(top)
     printed = b"\0".join(_read(top / name) for name in ("stdout", "stderr", "pages"))
-    faults = slow + [f"ran {name}" for name in sorted({*_read(top / "ran").decode(errors="replace").split("\n")} - {""})]
+    ran = {*_read(top / "ran").decode(errors="replace").split("\n")} - {"", *command.may_run}
+    faults = slow + [f"ran {name}" for name in sorted(ran)]
     faults += [f"printed {place}" for place in _leaked(printed, seed)]
     for name in _FAULTS:
         if name in printed:
-            line = next(line for line in printed.split(b"\n")[::-1] if name in line or name == _FAULTS[0] and line)
+            line = next(line for line in printed.split(b"\n")[::-1] if name in line or (name == _FAULTS[0] and line))
             faults.append(f"said {name.decode()!r}: {re.sub(r'[0-9]+', 'N', line.decode(errors='replace'))[:150]}")
             break
     faults += _written(before, after, top, seed)
@@ -84,7 +85,7 @@ def _run(command: Command, top: Path, seed: int, program: Sequence[str]) -> list
             start_new_session=True,
         )
     with contextlib.suppress(ProcessLookupError):
-        for limit, most in _LIMITS.items():
+        for limit, most in LIMITS.items():
             resource.prlimit(process.pid, limit, (most, most + (limit == resource.RLIMIT_CPU)))
     end = began + MOST_SECONDS
     faults: list[str] = []
@@ -160,14 +161,18 @@ def _mcp(command: Command, process: subprocess.Popen[bytes], top: Path, end: flo
     ]
     for message in messages:
         _say(process, json.dumps(message).encode() + b"\n")
-        if "id" in message and not _until(lambda m=message: _answered(top, m["id"]), process, end, str(message["method"])):
+        if "id" in message and not _until(
+            lambda m=message: _answered(top, m["id"]), process, end, str(message["method"])
+        ):
             return
     process.stdin.close()  # type: ignore[union-attr]
 
 
 def _lsp(command: Command, process: subprocess.Popen[bytes], top: Path, end: float) -> None:
     repo = top / "repo"
-    file = next((one for one in ("roles/web.json", "data/common.yaml", "nodeattrs.toml") if (repo / one).is_file()), "x")
+    file = next(
+        (one for one in ("roles/web.json", "data/common.yaml", "nodeattrs.toml") if (repo / one).is_file()), "x"
+    )
     uri = (repo / file).as_uri()
     with contextlib.suppress(OSError):
         text = _read(repo / file).decode(errors="replace")
@@ -185,7 +190,9 @@ def _lsp(command: Command, process: subprocess.Popen[bytes], top: Path, end: flo
     for message in messages:
         body = json.dumps(message).encode()
         _say(process, b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        if "id" in message and not _until(lambda m=message: _answered(top, m["id"]), process, end, str(message["method"])):
+        if "id" in message and not _until(
+            lambda m=message: _answered(top, m["id"]), process, end, str(message["method"])
+        ):
             return
 
 
@@ -243,7 +250,9 @@ def _written(before: Files, after: Files, top: Path, seed: int) -> Iterator[str]
     """What was written where nothing may be, what became of special files, and markers in what was written."""
     for name, one in before.items():
         mode = one[0]
-        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)) and stat.S_IFMT(mode) != stat.S_IFMT(after.get(name, (0,))[0]):
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)) and stat.S_IFMT(mode) != stat.S_IFMT(
+            after.get(name, (0,))[0]
+        ):
             yield f"replaced {name}, which is no file"
         if name.startswith(("outer/", "home/")) and after.get(name) != one:
             yield f"changed {name}"

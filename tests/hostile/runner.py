@@ -20,7 +20,7 @@ from tests.hostile.entries import File, Link, Tree
 from tests.hostile.judging import judged
 from tests.hostile.trees import drawn
 
-__all__ = ["Case", "case", "examined", "main"]
+__all__ = ["Case", "case", "examined", "main", "smallest"]
 
 _MOST_TRIES = 120
 
@@ -60,7 +60,7 @@ def _twice(one: Case) -> list[str]:
     return examined(one) if any(" s" in fault for fault in faults) else faults
 
 
-def smallest(one: Case, fault: str) -> Tree:
+def smallest(one: Case, fault: str, program: Sequence[str] = PROGRAM) -> Tree:
     """A smaller tree with which the command does the same."""
     tree, tries = one.tree, 0
     found = True
@@ -70,7 +70,7 @@ def smallest(one: Case, fault: str) -> Tree:
             tries += 1
             if tries > _MOST_TRIES:
                 return tree
-            if fault in examined(one, less):
+            if fault in examined(one, less, program):
                 tree, found = less, True
                 break
     return tree

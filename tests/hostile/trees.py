@@ -42,6 +42,8 @@ def _chef(draw: Draw) -> None:
     put("roles/db.json", {"name": "db", "override_attributes": {"k": 3}, "run_list": []}, "role")
     draw.tree.base["roles/web.json"] = File('{"name": "web", "default_attributes": {"k": 0}, "run_list": []}')
     put("environments/production.json", {"name": "production", "override_attributes": {"k": 2}}, "environment")
+    put("other/nodes/web1.json", {"name": "web1", "run_list": ["role[web]"]})
+    put("other/roles/web.json", {"name": "web", "default_attributes": {"k": 7}})
     put("data_bags/users/alice.json", {"id": "alice", "uid": 1})
     put("cookbooks/app/metadata.json", {"name": "app", "version": "1.0.0"})
     put("cookbooks/app/attributes/default.yaml", "default: {app: {workers: 8}, k: 5}\n")
@@ -51,11 +53,13 @@ def _chef(draw: Draw) -> None:
 def _hiera(draw: Draw) -> None:
     put = draw.tree.put
     put("hiera.yaml", HIERA, "hiera")
-    put("data/common.yaml", 'k: 1\na: {b: "%{lookup(\'k\')}"}\nusers: [root]\nprofile::port: 80\n')
+    put("data/common.yaml", "k: 1\na: {b: \"%{lookup('k')}\"}\nusers: [root]\nprofile::port: 80\n")
     put("data/nodes/web1.yaml", "k: 2\nusers: [ann]\nlookup_options: {users: {merge: unique}}\n")
     put("data/more/x.yaml", "a: {c: 3}\n")
     draw.tree.base["data/common.yaml"] = File("k: 0\n")
     put("facts/web1.json", {"fqdn": "web1.example.org", "os": {"family": "Debian"}})
+    put("other/hiera.yaml", HIERA)
+    put("other/data/common.yaml", "k: 3\nusers: [eve]\n")
     put("puppet/environments/production/hiera.yaml", HIERA)
     put("puppet/environments/production/data/common.yaml", "k: 4\nusers: [ops]\n")
     put("puppet/environments/production/environment.conf", "modulepath = modules\n")
@@ -112,7 +116,7 @@ def _fold(draw: Draw) -> None:
 
 def _catalog(draw: Draw) -> None:
     put = draw.tree.put
-    file = {"type": "File", "title": "/etc/x", "parameters": {"content": "x", "ensure": "file"}}
+    file = {"type": "File", "title": "/etc/x", "parameters": {"content": "x", "ensure": "present"}}
     service = {"type": "Service", "title": "x", "parameters": {"subscribe": "File[/etc/x]"}}
     put("catalogs/web1.json", {"name": "web1", "resources": [file, service]}, "catalog")
     put("catalogs/web2.json", {"name": "web2", "resources": [file]}, "catalog")
@@ -165,7 +169,7 @@ def valid(dialects: Sequence[str], nodes: int = 0) -> Tree:
 
 
 def drawn(chance: random.Random, wanted: Sequence[str]) -> Tree:
-    """A tree with the dialects that are wanted, perhaps others, and one to seven hostile parts, half of them theirs."""
+    """A tree with the dialects that are wanted, perhaps others, and two to seven hostile parts, most of them theirs."""
     draw = Draw(chance, Tree())
     dialects = [name for name in DIALECTS if name in wanted or chance.random() < 0.3]
     for name in dialects:
@@ -173,9 +177,7 @@ def drawn(chance: random.Random, wanted: Sequence[str]) -> Tree:
     _settings(draw, dialects)
     anywhere = [part for parts in hostile.PARTS.values() for part in parts]
     near = [part for name in wanted for part in hostile.PARTS.get(name, ())]
-    for _ in range(chance.randint(1, 7)):
-        part = chance.choice(near if near and chance.random() < 0.5 else anywhere)
+    for _ in range(chance.randint(2, 7)):
+        part = chance.choice(near if near and chance.random() < 0.65 else anywhere)
         part(draw)
     return draw.tree
-
-
