@@ -17,7 +17,7 @@ from tests.hostile.commands import NOT_DRAWN, ROWS, Command, filled, leaves, ord
 from tests.hostile.draw import Draw
 from tests.hostile.entries import File, Special, Tree, python
 from tests.hostile.judging import judged
-from tests.hostile.runner import case, examined, main, smallest
+from tests.hostile.runner import Case, case, examined, main, smallest
 from tests.hostile.surroundings import VARIABLE
 from tests.hostile.trees import DIALECTS, drawn, valid
 
@@ -64,7 +64,7 @@ class TestTheGenerator:
         }
 
     def test_nothing_is_written_through_a_link(self, tmp_path: Path) -> None:
-        for seed in range(8):
+        for seed in range(3):
             one = case(seed, "impact")
             top = tmp_path / str(seed)
             top.mkdir()
@@ -137,12 +137,12 @@ class TestTheJudge:
         assert judged(Command(()), top, 1, self.stub(code)) == []
 
     def test_a_smallest_tree_has_what_the_fault_needs_and_no_more(self) -> None:
-        one = case(3)
-        one.tree.put("needed", "x\n")
+        tree = Tree({name: File("x\n") for name in ("a", "b/c", "needed")}, late={"late": File("")})
+        one = Case(1, "fold", tree, Command(()), git=False)
         code = "import os\nif os.path.exists('needed'): open('../ran', 'w').write('x\\n')"
         small = smallest(one, "ran x", self.stub(code))
 
-        assert [*small.entries] == ["needed"]
+        assert ([*small.entries], small.late) == (["needed"], {})
 
 
 def test_hostile_trees_make_no_command_do_what_none_may() -> None:

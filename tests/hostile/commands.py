@@ -44,7 +44,7 @@ class Command:
 
     words: tuple[str, ...]
     talk: str = ""
-    asked: tuple[str, str] = ("", "")
+    asked: tuple[str, str] = ("check", "{}")
     may_run: tuple[str, ...] = ()
 
 

@@ -55,7 +55,7 @@ def judged(command: Command, top: Path, seed: int, program: Sequence[str] = PROG
     before = _files(top)
     slow = _run(command, top, seed, program)
     after = _files(top)
-    printed = b"\0".join(_read(top / name) for name in ("stdout", "stderr", "pages"))
+    printed = b"\n".join(_read(top / name) for name in ("stdout", "stderr", "pages"))
     ran = {*_read(top / "ran").decode(errors="replace").split("\n")} - {"", *command.may_run}
     faults = slow + [f"ran {name}" for name in sorted(ran)]
     faults += [f"printed {place}" for place in _leaked(printed, seed)]
