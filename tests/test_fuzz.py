@@ -137,6 +137,18 @@ class TestARun:
         assert re.search(r"digits +20 inputs +\d+ accepted +\d+\.\d%\nFAILED digits seed .*\"3\"\n\d+ passed, ", told)
         assert told.endswith("5 passed, 0 failed\n")
 
+    def test_a_target_gets_its_least_inputs_when_the_time_is_over(self, capsys):
+        """
+        The time is divided among the targets, and the first one is slow.
+        """
+        assert 0 == main(["run-list", "version", "--seconds", "0.000001"])
+        rows = re.findall(r"(\d+) inputs", capsys.readouterr().out)
+        assert ["20", "20"] == rows
+
+    def test_with_seconds_a_count_is_the_least(self, capsys):
+        assert 0 == main(["run-list", "version", "--seconds", "0.000001", "--count", "30"])
+        assert ["30", "30"] == re.findall(r"(\d+) inputs", capsys.readouterr().out)
+
     def test_a_target_that_is_none_is_refused(self, capsys):
         """
         With the names of those that are there.

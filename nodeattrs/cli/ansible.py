@@ -234,7 +234,9 @@ def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory
 
     text = graph(inventory, options.group, with_variables=options.vars)
     if options.format == "text":
-        terminal.text(text)  # to the letter
+        from nodeattrs.reports.screen import printable
+
+        terminal.text("".join(f"{printable(line)}\n" for line in text.splitlines()))
     else:
         terminal.report(Groups(inventory, options.group, text))
     return DONE

@@ -192,7 +192,9 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.format == "json":
         import json
 
-        terminal.text(json.dumps(json_tree(config), indent=2, ensure_ascii=False) + "\n")
+        from nodeattrs.texts.hidden import ESCAPES
+
+        terminal.text(json.dumps(json_tree(config), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n")
     elif options.format == "mime":
         from nodeattrs.adapters.cloudinit import pack
 

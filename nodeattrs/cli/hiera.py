@@ -429,7 +429,9 @@ def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None
     if options.render_as == "json":
         import json
 
-        terminal.text(json.dumps(value, ensure_ascii=False) + "\n")
+        from nodeattrs.texts.hidden import ESCAPES
+
+        terminal.text(json.dumps(value, ensure_ascii=False).translate(ESCAPES) + "\n")
     elif options.render_as == "yaml":
         from nodeattrs.texts.yaml_writing import written
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "json", "yaml")
 
-_CONTROLS = {sign: f"\\u{sign:04x}" for sign in range(0x7F, 0xA0)}
-"""Signs that command some terminals, and that JSON leaves as they are; to JSON these spellings are the same."""
-
 _NO_COLUMNS = 100_000
 _AT_ONCE = 1_000
 """Lines that are written at once, or pieces of JSON of some hundred signs; who asks little is shown all of it or
@@ -70,8 +67,10 @@ class Terminal:
     def text(self, text: str) -> None:
         """Write *text* to stdout as it is."""
         if sys.stdout.isatty():
+            from nodeattrs.texts.hidden import ESCAPES
+
             self._clear()
-            text = text.translate(_CONTROLS)
+            text = text.translate(ESCAPES)
         with self.writing():
             sys.stdout.write(text)
 
@@ -246,11 +245,13 @@ def _json(data: dict[str, Any]) -> Iterator[str]:
     """As `json.dumps` writes it, in pieces of some hundred signs."""
     import json
 
+    from nodeattrs.texts.hidden import ESCAPES
+
     rows = {key: _Rows(value) if isinstance(value, Iterator) else value for key, value in data.items()}
     signs = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False).iterencode(rows)
     try:
         while some := "".join(islice(signs, 100)):
-            yield some
+            yield some.translate(ESCAPES)
         yield "\n"
     except NodeattrsError:
         raise  # of who makes the rows

@@ -23,6 +23,7 @@ from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, taken
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
+from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.typed import Any
 
 _MOST = 2**31
@@ -52,7 +53,7 @@ def exported(
         for saved in _all_of(store, name) if history else filter(None, [store.load(name, at)]):
             is_there = True
             record = _record(saved, history) if snapshots or history else saved.document
-            yield json.dumps(record, ensure_ascii=False) + "\n"
+            yield json.dumps(record, ensure_ascii=False).translate(ESCAPES) + "\n"
         if not is_there and at is None:  # else it was not there yet
             raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
 

@@ -10,6 +10,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.records import dataclass
+from nodeattrs.reports.markdown import in_code
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import claimed, on_one_line
 from nodeattrs.typed import Any
@@ -71,12 +72,12 @@ class ComparedCatalogs:
     def markdown(self) -> str:
         """The same for a pull request."""
         found = self.difference
-        parts = [f"**{_marked(self.before)}** against **{_marked(self.after)}**: {self._counted()}", ""]
+        parts = [f"**{in_code(self.before)}** against **{in_code(self.after)}**: {self._counted()}", ""]
         for title, some in (("added", found.added), ("removed", found.removed)):
-            parts += _folded(title, [f"- {_marked(one.ref)}{_in_line(one.origin)}" for one in some])
+            parts += _folded(title, [f"- {in_code(one.ref)}{_in_line(one.origin)}" for one in some])
         rows = [
-            f"| {_marked(one.ref)} | {_marked(parameter.name)} | {_marked(_shown(parameter.before))} "
-            f"| {_marked(_shown(parameter.after))} | {_in_line(one.origin)[2:]} |"
+            f"| {in_code(one.ref)} | {in_code(parameter.name)} | {in_code(_shown(parameter.before))} "
+            f"| {in_code(_shown(parameter.after))} | {_in_line(one.origin)[2:]} |"
             for one, parameters in found.changed
             for parameter in parameters
         ]
@@ -84,7 +85,7 @@ class ComparedCatalogs:
         parts += _folded("changed", rows, head)
         signs = {True: "now", False: "no longer"}
         relations = [
-            f"- {signs[one.is_new]}: {_marked(one.first)} before {_marked(one.then)}, {_marked(one.reason)}"
+            f"- {signs[one.is_new]}: {in_code(one.first)} before {in_code(one.then)}, {in_code(one.reason)}"
             for one in found.relations
         ]
         parts += _folded("relationships", relations)
@@ -124,12 +125,7 @@ def _at(origin: Origin | None, screen: Screen) -> str:
 
 
 def _in_line(origin: Origin | None) -> str:
-    return f", {_marked(origin.place)}" if origin and origin.place else ""
-
-
-def _marked(text: str) -> str:
-    """Text that Markdown leaves as it is."""
-    return f"`{text.replace('`', chr(0x2019)).replace('|', chr(0x2223))}`"
+    return f", {in_code(origin.place)}" if origin and origin.place else ""
 
 
 def _folded(title: str, rows: list[str], head: list[str] | None = None) -> list[str]:

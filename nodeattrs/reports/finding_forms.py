@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 from nodeattrs.codes import codes
 from nodeattrs.reports.findings import Finding, Findings
 from nodeattrs.reports.screen import printable
+from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.typed import Any
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -116,7 +117,7 @@ def _case(one: Finding) -> str:
 
 
 def _json(data: object) -> str:
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(data, indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
 
 
 FORMS: Mapping[str, Callable[[Findings, str], str]] = {

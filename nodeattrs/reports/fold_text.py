@@ -5,6 +5,7 @@ from __future__ import annotations
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.errors import BadValue
 from nodeattrs.node.values import MARKER
+from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.texts.tags import Tagged
 from nodeattrs.typed import Any
 
@@ -34,7 +35,7 @@ def _text_of(tree: Any, form: str) -> str:
     if form == "json":
         import json
 
-        return json.dumps(data(tree), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
     if form in ("toml", "env"):
         from nodeattrs.texts import plain_writing
 

@@ -15,6 +15,7 @@ from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.records import dataclass
 from nodeattrs.reports.findings import Finding
+from nodeattrs.reports.markdown import in_code, plain
 from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.typed import Any
@@ -178,7 +179,7 @@ class ImpactReport:
 
     def markdown(self) -> str:
         """The same for a pull request: a fold for each group, and no more than a comment holds."""
-        parts = [f"**{_marked(self.found.before)} → {_marked(self.found.after)}**: {self._counted()}", ""]
+        parts = [f"**{in_code(self.found.before)} → {in_code(self.found.after)}**: {self._counted()}", ""]
         left = MOST - sum(map(len, parts)) - 2_000
         for number, group in enumerate(self.found.groups):
             block = "\n".join(self._folded(group))
@@ -188,7 +189,7 @@ class ImpactReport:
                 break
             parts.append(block)
         if self.found.silent:
-            rows = [f"- {_marked(_silence(one))}" for one in self.found.silent]
+            rows = [f"- {in_code(_silence(one))}" for one in self.found.silent]
             parts += [
                 "<details><summary>lines that change nothing</summary>",
                 "",
@@ -198,18 +199,18 @@ class ImpactReport:
                 "",
             ]
         notes = [text for text in (*self._done(), *self.found.notes) if text]
-        return "\n".join([*parts, *(f"<sub>{_plainly(cut(text, 400))}</sub>  " for text in notes[:_LISTED]), ""])
+        return "\n".join([*parts, *(f"<sub>{plain(cut(text, 400))}</sub>  " for text in notes[:_LISTED]), ""])
 
     def _folded(self, group: Group) -> Iterator[str]:
         sign = "❗ " if self._fails(group) else ""
-        yield f"<details><summary>{sign}{_plainly(_title(group))}: {_plainly(self._short(group))}</summary>"
+        yield f"<details><summary>{sign}{plain(_title(group))}: {plain(self._short(group))}</summary>"
         yield ""
-        yield f"because of {_marked(_because(group))}" if group.lines else f"{_plainly(_because(group))}"
+        yield f"because of {in_code(_because(group))}" if group.lines else f"{plain(_because(group))}"
         yield ""
         if group.kind != NO_ANSWER:
-            yield _marked(_change(group, 2_000))
+            yield in_code(_change(group, 2_000))
             yield ""
-        yield _plainly(_names(group.subjects, _LISTED))
+        yield plain(_names(group.subjects, _LISTED))
         yield ""
         yield "</details>"
         yield ""
@@ -313,17 +314,6 @@ def _work(one: Asked) -> str:
 
 def _spelled(path: Path) -> str:
     return ".".join(map(str, path))
-
-
-def _marked(text: str) -> str:
-    """Text that Markdown leaves as it is."""
-    return f"`{printable(text).replace('`', chr(0x2019)).replace('|', chr(0x2223))}`"
-
-
-def _plainly(text: str) -> str:
-    """Text in which Markdown and HTML find nothing of theirs."""
-    text = printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join(f"\\{sign}" if sign in "\\`*_[]|~#" else sign for sign in text)
 
 
 # --- data

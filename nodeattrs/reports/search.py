@@ -11,6 +11,7 @@ from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
+from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.typed import Any
 
 _WIDEST = 60
@@ -86,7 +87,7 @@ class Findings(Long):
     def json_lines(self) -> Iterator[str]:
         """One JSON document a node."""
         for one in self.page:
-            yield json.dumps(one.to_dict(), ensure_ascii=False) + "\n"
+            yield json.dumps(one.to_dict(), ensure_ascii=False).translate(ESCAPES) + "\n"
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """One line a node."""

@@ -85,7 +85,7 @@ _ENV = regexp(
 )
 _ENV_BLANK = regexp(r"\s*(?:#[^\n]*\s*)*")
 _REST = regexp(r"[^\S\n]*(?:#[^\n]*)?(?:\n|$)")
-_ENV_COMMENT = regexp(r"\s+#.*")
+_ENV_COMMENT = regexp(r"(?<!\s)\s+#.*")
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "b": "\b", "v": "\v"}
 
 
@@ -130,7 +130,7 @@ def _no_entry(text: Text, offset: int, wanted: str) -> DocumentError:
 # --- .ini
 
 _SECTION = regexp(r"\s*\[(.+)\]")
-_OPTION = regexp(r"\s*(.*?)\s*(?:[=:]\s*(.*))?$")
+_DELIMITER = regexp(r"[=:]")
 
 
 def _ini(text: Text) -> Iterator[_Entry]:
@@ -163,10 +163,12 @@ def _ini(text: Text) -> Iterator[_Entry]:
 
 
 def _option(text: Text, section: Path, offset: int, line: str) -> _Entry:
-    found = _OPTION.match(line)
-    if found is None or not found[1]:
+    found = _DELIMITER.search(line)
+    key = (line[: found.start()] if found else line).strip()
+    if not key:
         raise _no_entry(text, offset, "key = value")
-    return _Entry((*section, found[1]), None if found[2] is None else found[2].strip(), offset + found.start(1))
+    indent = len(line) - len(line.lstrip())
+    return _Entry((*section, key), line[found.end() :].strip() if found else None, offset + indent)
 
 
 def _kept(entry: _Entry, more: list[str]) -> _Entry:

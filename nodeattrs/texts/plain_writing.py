@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadValue
 from nodeattrs.lazily import regexp
+from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.typed import Any
 
 _BARE = regexp(r"[A-Za-z0-9_-]+")
@@ -53,7 +54,7 @@ def _key(key: Any) -> str:
 
 
 def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(text, ensure_ascii=False).translate(ESCAPES)
 
 
 def _value(value: Any, path: Path) -> str:

@@ -42,6 +42,7 @@ MERGE: Any = object()
 DROPPED: Any = object()
 """A key under which nothing is kept."""
 
+_SQUARES_A_STEP = 100
 _NO_KEY: Any = object()
 _NO_PARTS: dict[Any, Mark] = {}
 
@@ -185,6 +186,8 @@ class Builder:
         escapes = not self.half_pairs and (
             "\\u" in self.text.text or "\\U" in self.text.text
         )  # libyaml refuses half a pair itself
+        tags = self.text.text.count("%TAG")
+        self._budget.steps(tags**2 // _SQUARES_A_STEP)  # the parser compares each directive with all before it
         scalar, place, documents, left = self.scalar, self._place, 0, self._left
         for event in _events(self.parser()):
             kind = type(event)

@@ -9,6 +9,7 @@ import yaml
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
+from nodeattrs.texts.hidden import ESCAPES, HIDDEN
 from nodeattrs.texts.tags import Tagged
 from nodeattrs.typed import Any
 
@@ -45,8 +46,19 @@ class _QuickBlocks(_Whole, getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # ty
     ignore_aliases = _Spread.ignore_aliases
 
 
-def _text(dumper: Any, value: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+def style_of(value: str, otherwise: str | None = None) -> str | None:
+    """The style in which a text is written: in double quotes, where a sign in it is to be escaped."""
+    return '"' if not value.isascii() and HIDDEN.search(value) else otherwise
+
+
+def text(dumper: Any, value: str) -> Any:
+    """The node of a text."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style_of(value))
+
+
+def _block(dumper: Any, value: str) -> Any:
+    style = style_of(value, "|" if "\n" in value else None)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
 def _tagged(dumper: Any, value: Tagged) -> Any:
@@ -61,9 +73,10 @@ def _plain_text(dumper: Any, value: str) -> Any:
 
 for _each in (_Aliased, _Spread, _Blocks, _QuickBlocks):
     _each.add_multi_representer(str, _plain_text)
+    _each.add_representer(str, text)
 
 for _dumper in (_Blocks, _QuickBlocks):
-    _dumper.add_representer(str, _text)
+    _dumper.add_representer(str, _block)
     _dumper.add_representer(Tagged, _tagged)
 
 
@@ -111,12 +124,13 @@ def written(value: Any, *, aliases: bool = True, blocks: bool = False, **layout:
     layout = {"sort_keys": False, "allow_unicode": True, **layout}
     try:
         try:
-            text = str(yaml.dump(value, Dumper=dumper, **layout))
+            made = str(yaml.dump(value, Dumper=dumper, **layout))
         except UnicodeEncodeError:  # half of a surrogate pair, which libyaml cannot write
-            text = str(yaml.dump(value, Dumper=_Blocks, **layout))
+            made = str(yaml.dump(value, Dumper=_Blocks, **layout))
     except RecursionError as error:
         raise BadValue("this is nested too deeply to be written as YAML", hint="ask for a part of it") from error
-    return text if layout.get("explicit_end") else text.removesuffix("...\n")
+    made = made.translate(ESCAPES)
+    return made if layout.get("explicit_end") else made.removesuffix("...\n")
 
 
 def pieces(data: dict[str, Any]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from functools import partial
 from urllib.parse import urlencode
 
 from nodeattrs.errors import missing_extra
+from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.typed import Any
 from nodeattrs.web.asking import QUESTIONS, Answer, Site, answer
 from nodeattrs.web.pages import PAGES, Page, failed
@@ -158,7 +159,7 @@ def _api(site: Site, request: Any) -> Any:
     name = request.path_params["name"]
     found = _schema(given) if name == "schema" else answer(site, name, **given)
     data = found.data if found.data is not None else {"version": 1, "error": found.error}
-    text = json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(data, indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
     schema = f'</api/schema?name={name}>; rel="describedby"'
     headers = {"link": schema} if name in QUESTIONS else {}
     return Response(text.encode("utf-8", "surrogatepass"), _status(found.error), headers, "application/json")

@@ -28,6 +28,8 @@ GoesOn = Callable[[int], bool]
 _FORK = multiprocessing.get_context("fork")
 _FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 """Where targets write: in memory, where that can be; inputs are small, and disks slow."""
+_LEAST = 20
+"""Inputs that each target gets, however slow it is."""
 _TOLD = 20
 """Seeds of one kind of failure that are written out."""
 
@@ -150,15 +152,15 @@ def main(words: Sequence[str]) -> int:
     """The command line. return: 0 if nothing failed, and something was read"""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Odd inputs for every reader.")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"some of {', '.join(TARGETS)} (default: all)")
-    parser.add_argument("--seconds", type=float, help="for all targets together (default: 60)")
-    parser.add_argument("--count", type=int, help="inputs for each target, instead")
+    parser.add_argument("--seconds", type=float, help="for all targets, each as long (default: 60)")
+    parser.add_argument("--count", type=int, help="inputs for each target; with --seconds at least so many")
     parser.add_argument("--seed", type=int, default=1, help="of the first input (default: 1)")
     options = parser.parse_args(words)
     unknown = [name for name in options.targets if name not in TARGETS]
     if unknown:
         parser.error(f"there is no target {unknown[0]}; there are {', '.join(TARGETS)}")
     names = options.targets or list(TARGETS)
-    seconds = (options.seconds or 60) / len(names)
+    seconds = None if options.seconds is None and options.count is not None else (options.seconds or 60) / len(names)
     passed = failed = 0
     for name in names:
         figures = run(TARGETS[name], options.seed, _until(options.count, seconds))
@@ -169,8 +171,8 @@ def main(words: Sequence[str]) -> int:
     return 0 if passed and not failed else 1
 
 
-def _until(count: int | None, seconds: float) -> GoesOn:
-    if count is not None:
-        return lambda inputs: inputs < count
-    end = time.monotonic() + seconds
-    return lambda inputs: time.monotonic() < end
+def _until(count: int | None, seconds: float | None) -> GoesOn:
+    """For so many inputs and so many seconds, which begin when the target does; for `_LEAST` inputs in any case."""
+    least = _LEAST if count is None else count
+    end = None if seconds is None else time.monotonic() + seconds
+    return lambda inputs: inputs < least or (end is not None and time.monotonic() < end)

@@ -42,7 +42,7 @@ def laid(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
     numbers: of the layers; without them nobody keeps origins
     cost:    that of the fold; a key may be any scalar of YAML
     """
-    folding = Folding()
+    folding = Folding(growing=True)
     for child in plan.children:
         if isinstance(child, Layer):
             number = None if numbers is None else next(numbers)

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import title as titled
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
 from nodeattrs.lazily import regexp
@@ -47,26 +48,21 @@ class Group:
     @cached_property
     def depth(self) -> int:
         """The longest way from `all`; from a group without a parent, which only sources that cannot be read leave."""
-        return max((parent.depth + 1 for parent in self.parents.values()), default=0)
-
-    def reaches(self, name: str) -> bool:
-        """Whether a group is this one, or below it."""
-        return name == self.name or any(child.reaches(name) for child in self.children.values())
+        try:
+            return max((parent.depth + 1 for parent in self.parents.values()), default=0)
+        except RecursionError:
+            hint = "nest the groups less deeply"
+            raise AnsibleError("inventory", f"the group {self.name} is nested too deeply", hint=hint) from None
 
     def ancestors(self) -> dict[str, Group]:
         """The groups above it, without itself."""
-        found: dict[str, Group] = {}
-        for parent in self.parents.values():
-            found |= {parent.name: parent, **parent.ancestors()}
+        found = _depth_first(self, lambda group: group.parents)
+        del found[self.name]
         return found
 
     def below(self) -> dict[str, Group]:
         """The group itself and those below it, each once, depth first."""
-        found = {self.name: self}
-        for child in self.children.values():
-            for name, group in child.below().items():
-                found.setdefault(name, group)
-        return found
+        return _depth_first(self, lambda group: group.children)
 
     def all_hosts(self) -> dict[str, Host]:
         """Its own hosts, then those of its children, then those of their children, each once."""
@@ -78,6 +74,18 @@ class Group:
             for group in level:
                 found |= {name: host for name, host in group.hosts.items() if name not in found}
         return found
+
+
+def _depth_first(start: Group, following: Callable[[Group], dict[str, Group]]) -> dict[str, Group]:
+    """A group and those that follow it, each once, depth first."""
+    found: dict[str, Group] = {}
+    left = [start]
+    while left:
+        group = left.pop()
+        if group.name not in found:
+            found[group.name] = group
+            left += reversed(following(group).values())
+    return found
 
 
 @dataclass
@@ -106,6 +114,7 @@ class Tree:
         self.hosts: dict[str, Host] = {}
         self.source: str | None = None
         self._taken_out: set[str] = set()
+        self._budget = Budget("inventory")
         self._warn = warn
         self._rename = rename
         for name in ("all", "ungrouped"):
@@ -146,7 +155,9 @@ class Tree:
     def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
         """Make a group the child of another one. raises: AnsibleError, for a ring"""
         above, below = self.groups[parent], self.groups[child]
-        if below.reaches(parent):
+        reached = below.below()
+        self._budget.steps(4 * len(reached))
+        if parent in reached:
             raise AnsibleError("inventory", f"{child} would be its own parent", file=file, line=line)
         above.children.setdefault(child, below)
         below.parents.setdefault(parent, above)

@@ -36,6 +36,7 @@ _TO_SPLIT = regexp(r"""['"\\#]""")
 _SQUARES_A_STEP = 10_000
 MOST_NAMES = 100_000
 """A range makes so many names at most."""
+MOST_RANGES = 100
 
 
 def literal(text: str, budget: Budget | None = None) -> Any:
@@ -96,6 +97,8 @@ def names_of(pattern: str, file: str | None = None, line: int | None = None) -> 
     >>> list(names_of("r[1:2]-h[a:b]"))
     ['r1-ha', 'r1-hb', 'r2-ha', 'r2-hb']
     """
+    if pattern.count("[") > MOST_RANGES:
+        raise AnsibleError("inventory", f"a name of more than {MOST_RANGES} ranges", file=file, line=line)
     found = _RANGE.search(pattern)
     if found is None:
         if "[" in pattern or "]" in pattern:

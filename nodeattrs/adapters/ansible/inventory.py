@@ -74,6 +74,7 @@ class Inventory:
     ) -> None:
         self.folder = Path(folder or ".").resolve()
         self.warnings: list[AnsibleError] = []
+        self._warned: set[str] = set()
         self.config: Config = config_of(self.folder, environment or {})
         self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
@@ -93,7 +94,8 @@ class Inventory:
     def warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
         """Note a warning, once."""
         found = warned(kind, message, file, line)
-        if str(found) not in map(str, self.warnings):
+        if str(found) not in self._warned:
+            self._warned.add(str(found))
             self.warnings.append(found)
 
     def _entries(self) -> Iterable[str]:

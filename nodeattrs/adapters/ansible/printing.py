@@ -8,12 +8,16 @@ from collections.abc import Collection, Iterator
 import yaml
 
 from nodeattrs.adapters.ansible.answers import Variables
+from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
 from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
+from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.errors import BadValue
+from nodeattrs.texts.hidden import ESCAPES
+from nodeattrs.texts.yaml_writing import style_of, text
 from nodeattrs.typed import Any
 
 _HIDDEN = MAGIC - SHOWN
@@ -154,17 +158,24 @@ def _for_toml(value: Any) -> Any:
 
 # --- the graph
 
+_PER_GROUP = 100
+"""How many steps it takes to show a group, which is shown once for each way that leads to it."""
+
 
 def graph(inventory: Inventory, group: str = "all", *, with_variables: bool = False) -> str:
     """A group, its children and its hosts as `ansible-inventory --graph` prints them. raises: AnsibleError"""
     inventory.of_group(group)
-    return "\n".join(_graph(inventory, group, 0, with_variables)) + "\n"
+    try:
+        return "\n".join(_graph(inventory, group, 0, with_variables, Budget("the graph"))) + "\n"
+    except RecursionError:
+        raise AnsibleError("inventory", "groups are nested too deeply", hint="ask for a group further down") from None
 
 
-def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool) -> Iterator[str]:
+def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool, budget: Budget) -> Iterator[str]:
+    budget.steps(_PER_GROUP)
     yield _branch(f"@{name}:", depth)
     for child in inventory.groups[name].children:
-        yield from _graph(inventory, child, depth + 1, with_variables)
+        yield from _graph(inventory, child, depth + 1, with_variables, budget)
     for host in inventory.groups[name].hosts:
         yield _branch(host, depth + 1)
         if with_variables:
@@ -198,26 +209,32 @@ def _branch(text: str, depth: int) -> str:
 
 def as_json_text(data: Any, *, marked: bool = True) -> str:
     """Data as ansible-inventory prints it as JSON. marked: whether texts that are no templates are marked"""
-    return json.dumps(as_json(data, marked=marked), indent=4, sort_keys=True, ensure_ascii=False)
+    made = json.dumps(as_json(data, marked=marked), indent=4, sort_keys=True, ensure_ascii=False)
+    return made.translate(ESCAPES)
 
 
 _Safe: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 """libyaml's, as for Ansible: it breaks long lines elsewhere."""
 
 
+def _ciphertext(dumper: Any, value: Vault | Decrypted) -> Any:
+    return dumper.represent_scalar("!vault", value.text, style=style_of(value.text, "|"))
+
+
 class _Dumper(_Safe):  # type: ignore[misc]
     """Writes the values that only Ansible has."""
 
 
-_Dumper.add_representer(Unsafe, lambda dumper, value: dumper.represent_str(str(value)))
+_Dumper.add_representer(Unsafe, lambda dumper, value: text(dumper, str(value)))
+_Dumper.add_representer(str, text)
 _ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
 for _kind in _ENCRYPTED:
-    _Dumper.add_representer(_kind, lambda dumper, value: dumper.represent_scalar("!vault", value.text, style="|"))
+    _Dumper.add_representer(_kind, _ciphertext)
 _Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
 
 
 def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:
     """Data as ansible-inventory prints it as YAML; what several hosts share is an alias. how: options of PyYAML"""
     flow = default_flow_style
-    text: str = yaml.dump(data, Dumper=_Dumper, default_flow_style=flow, allow_unicode=True, **how)
-    return text
+    made: str = yaml.dump(data, Dumper=_Dumper, default_flow_style=flow, allow_unicode=True, **how)
+    return made.translate(ESCAPES)

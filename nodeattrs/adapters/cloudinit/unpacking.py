@@ -42,6 +42,8 @@ _GZIP_TYPES = tuple(
 )  # fmt: skip
 _PER_PART, _PER_MESSAGE = 100, 1_000
 """How many steps a part is, alone and out of a message: as near as one can say."""
+_COPIED_A_STEP = 5_000
+_WITH_PARAMETERS = regexp(rb"(?im)^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*")
 _INCLUDE = regexp(r"(?i)^#include(-once)?")
 MAX_INCLUDES = 20
 """How deep includes may lie in each other."""
@@ -149,12 +151,16 @@ class _Unpacking:
         try:
             data = self._unpacked(blob.content)
             if b"mime-version:" in data[:4096].lower():
+                for header in _WITH_PARAMETERS.finditer(data):
+                    self._draw_for_parameters(header[0])
                 return self._leaves(self._parts_of(_message(data)))
             return self._leaves(self._single(data))
         except CloudConfigError as error:
             raise error.located(blob.file) from error
         except TooMuch as error:
             raise past_a_limit(error, "what is unpacked").located(blob.file) from None
+        except RecursionError:
+            raise CloudConfigError("too-large", "messages are nested too deeply", file=blob.file) from None
         finally:
             self.blob_now, self.rows = before
 
@@ -271,8 +277,14 @@ class _Unpacking:
         self.attached += 1
         self.budget.steps(steps)
 
+    def _draw_for_parameters(self, header: bytes) -> None:
+        # For each parameter of a header `email` copies what follows it.
+        self.budget.steps(header.count(b";") * len(header) // _COPIED_A_STEP)
+
     def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> _Attached:
         self._count(_PER_MESSAGE)
+        for value in part.values():
+            self._draw_for_parameters(str(value).encode("utf-8", "surrogatepass"))
         if not part.get_filename():
             set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
@@ -285,7 +297,10 @@ class _Unpacking:
         kind = leaf.get_content_type()
         name = leaf.get_filename() or f"part-{self.walked:03d}"  # one in a message has none, and is counted from 0
         self.walked += 1
-        headers: dict[str, Any] = {key: leaf[key] for key in dict.fromkeys(leaf.keys())}  # the first, in any case
+        first: dict[str, Any] = {}
+        for key, value in leaf.items():
+            first.setdefault(key.lower(), value)
+        headers: dict[str, Any] = {key: first[key.lower()] for key in leaf}
         headers["Content-Type"] = kind
         line, indent = (None, 0) if attached.packed or not isinstance(body, str) else self.rows.place(body)
         return CloudPart(body, kind, name, headers, self.blob_now.file, line, attached.packed, attached.lost, indent)

@@ -9,7 +9,9 @@ somebody asks. It knows no hierarchy: a text goes in, a tree comes out.
 from __future__ import annotations
 
 import binascii
+from collections.abc import Iterator
 from functools import lru_cache
+from operator import itemgetter
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
@@ -64,6 +66,7 @@ _WORDS: dict[str, Any] = {
     **dict.fromkeys(("no", "false", "off"), False),
 }
 _SPECIAL_FLOATS = {".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"), ".nan": float("nan")}
+_NOTE: Any = object()
 _ORDERED = (f"{YAML}omap", "!omap")
 _NO_PLAIN_DATA = (f"{YAML}set", f"{YAML}omap", "!omap", "!set")
 
@@ -156,9 +159,20 @@ def read(text: Text, budget: Budget | None = None) -> Read:
     builder = _Puppet(text, marks=False, budget=budget)
     reading = Reading(builder.run(), lambda: _marked(text), tuple(builder.warnings))
     unfit: dict[str, tuple[str, int]] = {}
-    for path, note in builder.notes.items():
-        unfit.setdefault(path[0], note)
+    for key, below in builder.notes.items():
+        if notes := list(_notes_in(below)):
+            unfit[key] = min(notes, key=itemgetter(1))
     return Read(reading, unfit, frozenset(builder.twice))
+
+
+def _notes_in(below: dict[Any, Any]) -> Iterator[tuple[str, int]]:
+    left = [below]
+    while left:
+        for step, inner in left.pop().items():
+            if step is _NOTE:
+                yield inner
+            else:
+                left.append(inner)
 
 
 def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
@@ -178,7 +192,7 @@ class _Puppet(Builder):
 
     def __init__(self, text: Text, **how: Any) -> None:
         super().__init__(text, **how)
-        self.notes: dict[tuple[Any, ...], tuple[str, int]] = {}
+        self.notes: dict[Any, Any] = {}  # by the steps of their paths; the note itself is under `_NOTE`
         self.twice: set[Any] = set()
 
     def scalar(self, event: Any) -> Any:
@@ -221,8 +235,7 @@ class _Puppet(Builder):
                 self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key", path)
                 if at_root:
                     self.twice.add(value)
-                gone = (*(one.step for one in self.open[:-1]), value)
-                self.notes = {path: note for path, note in self.notes.items() if path[: len(gone)] != gone}
+                self._drop_notes(path)
             return value
         if at_root:
             self._warn("a key that is no text is found by no lookup; quote it", event, "key-is-no-text")
@@ -241,4 +254,13 @@ class _Puppet(Builder):
     def _note(self, what: str, event: Any) -> None:
         path = tuple(one.step for one in self.open)
         if path and type(path[0]) is str:
-            self.notes.setdefault(path, (what, event.start_mark.index))
+            place = self.notes
+            for step in path:
+                place = place.setdefault(step, {})
+            place.setdefault(_NOTE, (what, event.start_mark.index))
+
+    def _drop_notes(self, path: Path) -> None:
+        place = self.notes
+        for step in path[:-1]:
+            place = place.get(step, {})
+        place.pop(path[-1], None)

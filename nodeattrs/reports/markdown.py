@@ -1,0 +1,41 @@
+"""Text inside Markdown, for comments on pull requests: it stays text, links nowhere and mentions no person.
+
+GitHub and GitLab look for mentions and links after they have rendered Markdown and entities, but not in code. So a
+character of no width stands inside of what would be one. It knows no report.
+"""
+
+from __future__ import annotations
+
+from nodeattrs.lazily import regexp
+from nodeattrs.reports.screen import printable
+
+_NO_WIDTH = "&#8203;"
+_REFERS = regexp(r"[@#!$%~&](?=\w)|:(?=//)|(?i:www)(?=\.)|\bGH(?=-\d)")
+"""What begins a mention of a person, a reference to an issue or to another thing of the forge, or a link."""
+
+
+def in_code(text: str) -> str:
+    """A text as code, which Markdown leaves as it is.
+
+    >>> in_code("a@b")
+    '`a@b`'
+    """
+    return f"`{printable(text).replace('`', chr(0x2019)).replace('|', chr(0x2223))}`"
+
+
+def plain(text: str) -> str:
+    """A text in which Markdown, HTML and the forge find nothing of theirs.
+
+    >>> plain("@root <b>")
+    '@&#8203;root &lt;b&gt;'
+    """
+    return "".join(_sign(sign) for sign in _REFERS.sub("\\g<0>\u200b", printable(text)))
+
+
+def _sign(sign: str) -> str:
+    if sign in _ENTITIES:
+        return _ENTITIES[sign]
+    return f"\\{sign}" if sign in "\\`*_[]|~#" else sign
+
+
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "\u200b": _NO_WIDTH}
