@@ -84,14 +84,14 @@ ROWS: dict[str, Row] = {
     "show": Row(("{node} --store {store}", "{node} {key} --store {store}", "{node}"), ("store",)),
     "explain": Row(
         (
-            "web1 {key} --git --repo {repo} --roles-only --platform debian-12",
-            "web1 k --git --repo . --roles-only --facts facts",
+            "web1 k --git --repo {repo} --roles-only --platform debian-12",
+            "web1 a --git --repo . --roles-only --facts facts",
             "{node} {key} --store {store}",
         ),
-        ("store", "chef", "git"),
+        ("chef", "git"),
         git=True,
         weight=3,
-        may_run=("evil.py",),  # --repo makes bindings, whose classes are the repository's
+        may_run=("evil.py", "roles/base.py", "environments/staging.py"),  # what --repo asks for
     ),
     "facts": Row(("--facts {facts}", "--facts {facts} {key}", "--platform debian-12", "--platform x-1"), ("chef",)),
     "list": Row(_each("{things} --repo {repo}", "", " --store {store}"), ("chef", "store")),
@@ -209,7 +209,7 @@ ROWS: dict[str, Row] = {
         weight=5,
     ),
     "what-if": Row(
-        _each("--set k=5 --no-run-code", *_WHAT_IF) + ("HEAD --without roles/web.json --no-run-code --jobs 1",),
+        (*_each("--set k=5 --no-run-code", *_WHAT_IF), "HEAD --without roles/web.json --no-run-code --jobs 1"),
         ("chef", "hiera"),
         git=True,
         weight=2,

@@ -31,6 +31,13 @@ SITE = """\
 """
 CLOUD = "#cloud-config\nhostname: web1\nk: 1\na: [1, 2]\nwrite_files: [{path: /etc/x, content: y}]\n"
 NODES = ("web1", "web2")
+FACTS = {
+    "platform": "debian",
+    "platform_family": "debian",
+    "platform_version": "12",
+    "fqdn": "web1.example.org",
+    "os": {"family": "Debian"},
+}
 
 
 def _chef(draw: Draw) -> None:
@@ -47,7 +54,7 @@ def _chef(draw: Draw) -> None:
     put("data_bags/users/alice.json", {"id": "alice", "uid": 1})
     put("cookbooks/app/metadata.json", {"name": "app", "version": "1.0.0"})
     put("cookbooks/app/attributes/default.yaml", "default: {app: {workers: 8}, k: 5}\n")
-    put("facts/web1.json", {"platform": "debian", "platform_version": "12", "fqdn": "web1.example.org", "role": "web"})
+    put("facts/web1.json", FACTS)
 
 
 def _hiera(draw: Draw) -> None:
@@ -57,7 +64,7 @@ def _hiera(draw: Draw) -> None:
     put("data/nodes/web1.yaml", "k: 2\nusers: [ann]\nlookup_options: {users: {merge: unique}}\n")
     put("data/more/x.yaml", "a: {c: 3}\n")
     draw.tree.base["data/common.yaml"] = File("k: 0\n")
-    put("facts/web1.json", {"fqdn": "web1.example.org", "os": {"family": "Debian"}})
+    put("facts/web1.json", FACTS)
     put("other/hiera.yaml", HIERA)
     put("other/data/common.yaml", "k: 3\nusers: [eve]\n")
     put("puppet/environments/production/hiera.yaml", HIERA)
@@ -101,7 +108,7 @@ def _bindings(draw: Draw) -> None:
     items = "{kind: bind, name: k, to: {value: 1}}, {kind: bind, name: app.workers, type: Integer, to: {value: 2}}"
     put("bindings/low.yaml", f"name: low\nitems: [{items}]\n")
     put("modules/ntp/bindings/default.pp", "bindings ntp::default {\n  bind 'ntp::drift' to '/var/lib'\n}\n")
-    put("facts/web1.json", {"fqdn": "web1.example.org"})
+    put("facts/web1.json", FACTS)
 
 
 def _fold(draw: Draw) -> None:
