@@ -65,13 +65,12 @@ def _other_setting(draw: Draw) -> None:
 
 
 def _set(draw: Draw, line: str) -> None:
-    """Put a setting before the tables, where it is a plain one, over one of the same name."""
+    """Put a setting before the tables, where it is a plain one, over one of the same name; a table only once."""
     old = draw.tree.entries.get("nodeattrs.toml")
     text = old.text if isinstance(old, File) else ""
     if line.startswith("["):
-        head = line.splitlines()[0]
-        text = "" if head in text else text
-        draw.tree.put("nodeattrs.toml", f"{text}\n{line}\n")
+        if line.splitlines()[0] not in text:
+            draw.tree.put("nodeattrs.toml", f"{text}\n{line}\n")
         return
     name = line.partition("=")[0]
     kept = [one for one in text.splitlines(keepends=True) if not one.startswith(name)]
@@ -643,7 +642,7 @@ JINJA = (
 """Templates that look for a way out of the sandbox, or for much time or memory."""
 
 PARTS: dict[str, tuple[Callable[[Draw], None], ...]] = {
-    "settings": (_named_setting, _named_setting, _other_setting, _settings_file),
+    "settings": (*[_named_setting] * 5, _other_setting, _other_setting, _settings_file),
     "chef": (_chef_parts, _chef_links, _named_setting),
     "hiera": (_hiera_paths, _hiera_paths, _hiera_three, _hiera_data, _puppet_conf, _data_links),
     "ansible": (_ansible_config, _ansible_code, _ansible_variables, _ansible_links),

@@ -176,7 +176,7 @@ def valid(dialects: Sequence[str], nodes: int = 0) -> Tree:
 
 
 def drawn(chance: random.Random, wanted: Sequence[str]) -> Tree:
-    """A tree with the dialects that are wanted, perhaps others, and two to seven hostile parts, most of them theirs."""
+    """A tree with the dialects that are wanted, perhaps others, and two to nine hostile parts, most of them theirs."""
     draw = Draw(chance, Tree())
     dialects = [name for name in DIALECTS if name in wanted or chance.random() < 0.3]
     for name in dialects:
@@ -184,7 +184,7 @@ def drawn(chance: random.Random, wanted: Sequence[str]) -> Tree:
     _settings(draw, dialects)
     anywhere = [part for parts in hostile.PARTS.values() for part in parts]
     near = [part for name in wanted for part in hostile.PARTS.get(name, ())]
-    for _ in range(chance.randint(2, 7)):
+    for _ in range(chance.randint(2, 9)):
         part = chance.choice(near if near and chance.random() < 0.65 else anywhere)
         part(draw)
     return draw.tree
