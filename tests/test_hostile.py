@@ -55,7 +55,7 @@ class TestTheGenerator:
             "Special",
             "Store",
         }
-        assert {quirk for tree in trees for quirk in tree.quirks} == {"bomb", "missing", "submodule"}
+        assert {quirk for tree in trees for quirk in tree.quirks} == {"bomb", "missing", "submodule", "uncommitted"}
         assert {one.kind for tree in trees for one in tree.entries.values() if isinstance(one, Special)} == {
             "fifo",
             "socket",
@@ -162,7 +162,7 @@ MODULES = sorted(
     | {"nodeattrs", "sitecustomize", "usercustomize"}
 )
 MANY = (
-    "impact HEAD~1..HEAD --no-run-code --jobs 2",
+    "impact base..HEAD --no-run-code --jobs 2",
     "impact HEAD --no-run-code --jobs 2",
     "what-if --set k=5 --no-run-code --jobs 2",
 )

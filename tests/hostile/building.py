@@ -60,9 +60,11 @@ def build(tree: Tree, top: Path, seed: int, git: bool = True) -> None:
         shutil.copytree(_empty_repository(), repo / ".git")
         _write_all(repo, {**tree.entries, **tree.base}, top)
         _commit(repo, "one")
+        shutil.copy(repo / ".git/refs/heads/main", repo / ".git/refs/heads/base")
     _write_all(repo, tree.entries, top)
     if git and not own:
-        _commit(repo, "two")
+        if "uncommitted" not in tree.quirks:
+            _commit(repo, "two")
         _quirks(tree, repo)
     _write_all(repo, tree.late if git and not own else {}, top)
 

@@ -67,12 +67,13 @@ _TASK = (*_ANSIBLE, " -i {inventory} --playbook {playbook}", " -i {inventory} --
 _SITE = (" --site . --node web1 --facts {facts}", " --site . --facts {facts} -E production")
 _FROM = (" --from {catalog}", " --puppet {compiled}", " --puppet {compiled} --modulepath modules")
 _WHAT_IF = (
+    "",
     " --jobs 1",
-    " --jobs 1",
+    " --facts facts",
+    " --facts facts --jobs 1",
     " --dialect {dialect}",
     " --hiera . --facts facts",
     " --inventory {inventory}",
-    "",
 )
 
 
@@ -201,10 +202,10 @@ ROWS: dict[str, Row] = {
         ("store",),
     ),
     "impact": Row(
-        _each("HEAD~1..HEAD --no-run-code", *_WHAT_IF)
+        _each("base..HEAD --no-run-code", *_WHAT_IF)
         + _each("HEAD --no-run-code", *_WHAT_IF)
         + ("other . --no-run-code",),
-        ("chef", "hiera", "settings", "git"),
+        ("chef", "hiera", "fold", "ansible", "settings", "git"),
         git=True,
         weight=5,
     ),
@@ -256,7 +257,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "environment-name": ("production", "production", "staging", "_default", "../roles/web"),
     "things": ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields"),
     "resource": ("File[/etc/x]", "Service[x]", "File[/a]"),
-    "dialect": ("node", "chef", "hiera", "ansible", "bindings", "fold", "cloud-config", "catalog"),
+    "dialect": ("nodes", "hiera", "ansible", "bindings", "folds", "cloud-init", "catalogs"),
     "query": ("k:*", "role:web", "app.workers>=4", "k~(a+)+$"),
     "output": ("report.html", "new.html"),
     "baseline": ("baseline.json",),
@@ -270,7 +271,7 @@ _TOOLS = (
     ("search", {"query": "k:*"}),
     ("diff", {"before": "web1"}),
     ("impact", {"change": "HEAD"}),
-    ("impact", {"change": "HEAD~1..HEAD"}),
+    ("impact", {"change": "base..HEAD"}),
     ("check", {}),
 )
 

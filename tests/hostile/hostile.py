@@ -15,7 +15,7 @@ __all__ = ["JINJA", "PARTS"]
 _SETTINGS: dict[str, tuple[str, ...]] = {
     'hiera = "{}"': ("hiera", "folder"),
     'bindings = "{}"': ("site",),
-    '[bindings]\nsite = "{}"\nclasses = ["evil.py:Evil", "../outer/outside.py:X"]\nproviders = ["evil.py:sets"]': (
+    '[bindings]\nsite = "{}"\nclasses = ["evil.py:Evil", "../outer/outside.py:X"]\nproviders.vault = "evil.py:sets"': (
         "site",
     ),
     '[fold.outer]\nfiles = ["{}", "{}"]\nsyntax = "env"': ("plain",),
@@ -45,7 +45,6 @@ _OTHER_SETTINGS = (
     "run_code = true",
     "[check]\nselect = []\nrun_code = true",
     "[web]\nsource_url = \"javascript:alert('{file}')\"",
-    'sensitive = "k"',
     '[ansible.groups]\n"../x" = "k~(a+)+$"',
     "[[check.rules]]\npath = '**'\nmatches = '(a+)+$'",
     "[merge]\n'**' = 'replace'\n[fold.x]\npolicy = '../../outer/data.yaml'\nfiles = []",
@@ -80,9 +79,7 @@ def _set(draw: Draw, line: str) -> None:
 def _settings_file(draw: Draw) -> None:
     draw.tree.put(
         "nodeattrs.toml",
-        draw.chance.choice(
-            [Link(draw.target("plain", 1)), Special("fifo"), Special("socket"), File("k = 1\n" * 3), File("\udcff")]
-        ),
+        draw.chance.choice([Link(draw.target("plain", 1)), Special("fifo"), Special("socket"), File("\udcff")]),
     )
 
 

@@ -149,6 +149,18 @@ DIALECTS: dict[str, Callable[[Draw], None]] = {
 """The valid parts of each dialect."""
 
 
+_SETTINGS_BEFORE = """\
+hiera = "."
+bindings = "."
+[fold.outer]
+files = ["fold/base.yaml"]
+[cloud-init.outer]
+files = ["user-data"]
+[ansible.outer]
+inventory = "hosts.ini"
+"""
+
+
 def _settings(draw: Draw, dialects: Sequence[str]) -> None:
     lines = ['store = "saved.db"'] if "store" in dialects else []
     lines += ['sensitive = ["password"]']
@@ -161,7 +173,7 @@ def _settings(draw: Draw, dialects: Sequence[str]) -> None:
     if "ansible" in dialects:
         lines += ["[ansible.site]", 'inventory = "hosts.ini"', "[ansible.groups]", 'web = "k:1"']
     draw.tree.put("nodeattrs.toml", "\n".join([*lines, ""]))
-    draw.tree.base["nodeattrs.toml"] = File("")
+    draw.tree.base["nodeattrs.toml"] = File(_SETTINGS_BEFORE)
 
 
 def valid(dialects: Sequence[str], nodes: int = 0) -> Tree:
@@ -187,4 +199,6 @@ def drawn(chance: random.Random, wanted: Sequence[str]) -> Tree:
     for _ in range(chance.randint(2, 9)):
         part = chance.choice(near if near and chance.random() < 0.65 else anywhere)
         part(draw)
+    if chance.random() < 0.3:
+        draw.tree.quirks.add("uncommitted")
     return draw.tree
