@@ -55,7 +55,7 @@ class TestTheGenerator:
             "Special",
             "Store",
         }
-        assert {quirk for tree in trees for quirk in tree.quirks} == {"bomb", "missing", "submodule"}
+        assert {quirk for tree in trees for quirk in tree.quirks} == {"bomb", "missing", "submodule", "uncommitted"}
         assert {one.kind for tree in trees for one in tree.entries.values() if isinstance(one, Special)} == {
             "fifo",
             "socket",
@@ -84,7 +84,7 @@ STUBS = {
     "printed outer/data.json": "import base64; print(base64.b64encode(b'x' + open('../outer/data.json', 'rb').read()))",
     "printed /etc/passwd": "print('root:x:0:0:root:/root:/bin/bash')",
     "stored outer/data.yaml in repo/new": f"open('new', 'w').write({OUTER})",
-    "stored outer/data.yaml in repo/packed": f"import zlib; open('packed', 'wb').write(zlib.compress({OUTER}.encode()))",
+    "stored outer/data.yaml in repo/z": f"import zlib; open('z', 'wb').write(zlib.compress({OUTER}.encode()))",
     "said 'Traceback (most recent call last)': KeyError": "{}['k']",
     "said 'a fault in nodeattrs itself:'": "print('error: a fault in nodeattrs itself: KeyError')",
     "said 'MemoryError'": "\ntry: bytes(3 << 30)\nexcept MemoryError: print('MemoryError')",
@@ -162,7 +162,7 @@ MODULES = sorted(
     | {"nodeattrs", "sitecustomize", "usercustomize"}
 )
 MANY = (
-    "impact HEAD~1..HEAD --no-run-code --jobs 2",
+    "impact base..HEAD --no-run-code --jobs 2",
     "impact HEAD --no-run-code --jobs 2",
     "what-if --set k=5 --no-run-code --jobs 2",
 )

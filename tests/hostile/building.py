@@ -60,9 +60,11 @@ def build(tree: Tree, top: Path, seed: int, git: bool = True) -> None:
         shutil.copytree(_empty_repository(), repo / ".git")
         _write_all(repo, {**tree.entries, **tree.base}, top)
         _commit(repo, "one")
+        shutil.copy(repo / ".git/refs/heads/main", repo / ".git/refs/heads/base")
     _write_all(repo, tree.entries, top)
     if git and not own:
-        _commit(repo, "two")
+        if "uncommitted" not in tree.quirks:
+            _commit(repo, "two")
         _quirks(tree, repo)
     _write_all(repo, tree.late if git and not own else {}, top)
 
@@ -95,7 +97,11 @@ def _quirks(tree: Tree, repo: Path) -> None:
         head = _git(repo, "rev-parse", "HEAD").decode()
         _git(repo, "update-index", "--add", "--cacheinfo", f"160000,{head},sub")
         _git(repo, "commit", "-q", "-m", "three")
-    if "bomb" in tree.quirks:
+    if "missing" in tree.quirks:
+        for row in _git(repo, "ls-tree", "-r", "HEAD").decode(errors="replace").splitlines()[::3]:
+            mark = row.split()[2]
+            (repo / f".git/objects/{mark[:2]}/{mark[2:]}").unlink(missing_ok=True)
+    if "bomb" in tree.quirks:  # last: whoever lists its files has no memory left
         one = _git(repo, "hash-object", "-w", "--stdin").decode()
         row = "".join(f"100644 blob {one}\tf{number}\n" for number in range(10))
         for _ in range(9):
@@ -103,10 +109,6 @@ def _quirks(tree: Tree, repo: Path) -> None:
             row = "".join(f"040000 tree {one}\td{number}\n" for number in range(10))
         commit = _git(repo, "commit-tree", one, "-p", "HEAD", "-m", "bomb").decode()
         _git(repo, "update-ref", "HEAD", commit)
-    if "missing" in tree.quirks:
-        for row in _git(repo, "ls-tree", "-r", "HEAD").decode(errors="replace").splitlines()[::3]:
-            mark = row.split()[2]
-            (repo / f".git/objects/{mark[:2]}/{mark[2:]}").unlink(missing_ok=True)
 
 
 def _write_all(repo: Path, entries: Mapping[str, Entry], top: Path) -> None:

@@ -67,12 +67,13 @@ _TASK = (*_ANSIBLE, " -i {inventory} --playbook {playbook}", " -i {inventory} --
 _SITE = (" --site . --node web1 --facts {facts}", " --site . --facts {facts} -E production")
 _FROM = (" --from {catalog}", " --puppet {compiled}", " --puppet {compiled} --modulepath modules")
 _WHAT_IF = (
+    "",
     " --jobs 1",
-    " --jobs 1",
+    " --facts facts",
+    " --facts facts --jobs 1",
     " --dialect {dialect}",
     " --hiera . --facts facts",
     " --inventory {inventory}",
-    "",
 )
 
 
@@ -84,14 +85,14 @@ ROWS: dict[str, Row] = {
     "show": Row(("{node} --store {store}", "{node} {key} --store {store}", "{node}"), ("store",)),
     "explain": Row(
         (
-            "web1 {key} --git --repo {repo} --roles-only --platform debian-12",
-            "web1 k --git --repo . --roles-only --facts facts",
+            "web1 k --git --repo {repo} --roles-only --platform debian-12",
+            "web1 a --git --repo . --roles-only --facts facts",
             "{node} {key} --store {store}",
         ),
-        ("store", "chef", "git"),
+        ("chef", "git"),
         git=True,
         weight=3,
-        may_run=("evil.py",),  # --repo makes bindings, whose classes are the repository's
+        may_run=("evil.py", "roles/base.py", "environments/staging.py"),  # what --repo asks for
     ),
     "facts": Row(("--facts {facts}", "--facts {facts} {key}", "--platform debian-12", "--platform x-1"), ("chef",)),
     "list": Row(_each("{things} --repo {repo}", "", " --store {store}"), ("chef", "store")),
@@ -201,15 +202,15 @@ ROWS: dict[str, Row] = {
         ("store",),
     ),
     "impact": Row(
-        _each("HEAD~1..HEAD --no-run-code", *_WHAT_IF)
+        _each("base..HEAD --no-run-code", *_WHAT_IF)
         + _each("HEAD --no-run-code", *_WHAT_IF)
         + ("other . --no-run-code",),
-        ("chef", "hiera", "settings", "git"),
+        ("chef", "hiera", "fold", "ansible", "settings", "git"),
         git=True,
         weight=5,
     ),
     "what-if": Row(
-        _each("--set k=5 --no-run-code", *_WHAT_IF) + ("HEAD --without roles/web.json --no-run-code --jobs 1",),
+        (*_each("--set k=5 --no-run-code", *_WHAT_IF), "HEAD --without roles/web.json --no-run-code --jobs 1"),
         ("chef", "hiera"),
         git=True,
         weight=2,
@@ -256,7 +257,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     "environment-name": ("production", "production", "staging", "_default", "../roles/web"),
     "things": ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields"),
     "resource": ("File[/etc/x]", "Service[x]", "File[/a]"),
-    "dialect": ("node", "chef", "hiera", "ansible", "bindings", "fold", "cloud-config", "catalog"),
+    "dialect": ("nodes", "hiera", "ansible", "bindings", "folds", "cloud-init", "catalogs"),
     "query": ("k:*", "role:web", "app.workers>=4", "k~(a+)+$"),
     "output": ("report.html", "new.html"),
     "baseline": ("baseline.json",),
@@ -270,7 +271,7 @@ _TOOLS = (
     ("search", {"query": "k:*"}),
     ("diff", {"before": "web1"}),
     ("impact", {"change": "HEAD"}),
-    ("impact", {"change": "HEAD~1..HEAD"}),
+    ("impact", {"change": "base..HEAD"}),
     ("check", {}),
 )
 

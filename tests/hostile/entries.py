@@ -62,7 +62,7 @@ class Tree:
     entries: path -> what is there, in the second commit where git can have it, and in the work tree
     base:    path -> what the first commit has instead
     late:    path -> what is written after the commits; `.git/config` and `.git/info/attributes` are appended to
-    quirks:  what git's objects have: "bomb", "missing", "submodule"
+    quirks:  "uncommitted", where there is no second commit; what git's objects have: "bomb", "missing", "submodule"
     named:   kind of place -> paths of it that a command may be given
     """
 

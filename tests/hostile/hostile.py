@@ -15,7 +15,7 @@ __all__ = ["JINJA", "PARTS"]
 _SETTINGS: dict[str, tuple[str, ...]] = {
     'hiera = "{}"': ("hiera", "folder"),
     'bindings = "{}"': ("site",),
-    '[bindings]\nsite = "{}"\nclasses = ["evil.py:Evil", "../outer/outside.py:X"]\nproviders = ["evil.py:sets"]': (
+    '[bindings]\nsite = "{}"\nclasses = ["evil.py:Evil", "../outer/outside.py:X"]\nproviders.vault = "evil.py:sets"': (
         "site",
     ),
     '[fold.outer]\nfiles = ["{}", "{}"]\nsyntax = "env"': ("plain",),
@@ -42,9 +42,9 @@ _OTHER_SETTINGS = (
     'store = "http://127.0.0.1:1/"',
     'repo = "../outer"',
     "[chef]\nruby = true",
-    "run_code = true\n[check]\nselect = []",
+    "run_code = true",
+    "[check]\nselect = []\nrun_code = true",
     "[web]\nsource_url = \"javascript:alert('{file}')\"",
-    'sensitive = "k"',
     '[ansible.groups]\n"../x" = "k~(a+)+$"',
     "[[check.rules]]\npath = '**'\nmatches = '(a+)+$'",
     "[merge]\n'**' = 'replace'\n[fold.x]\npolicy = '../../outer/data.yaml'\nfiles = []",
@@ -64,13 +64,12 @@ def _other_setting(draw: Draw) -> None:
 
 
 def _set(draw: Draw, line: str) -> None:
-    """Put a setting before the tables, where it is a plain one, over one of the same name."""
+    """Put a setting before the tables, where it is a plain one, over one of the same name; a table only once."""
     old = draw.tree.entries.get("nodeattrs.toml")
     text = old.text if isinstance(old, File) else ""
     if line.startswith("["):
-        head = line.splitlines()[0]
-        text = "" if head in text else text
-        draw.tree.put("nodeattrs.toml", f"{text}\n{line}\n")
+        if line.splitlines()[0] not in text:
+            draw.tree.put("nodeattrs.toml", f"{text}\n{line}\n")
         return
     name = line.partition("=")[0]
     kept = [one for one in text.splitlines(keepends=True) if not one.startswith(name)]
@@ -80,9 +79,7 @@ def _set(draw: Draw, line: str) -> None:
 def _settings_file(draw: Draw) -> None:
     draw.tree.put(
         "nodeattrs.toml",
-        draw.chance.choice(
-            [Link(draw.target("plain", 1)), Special("fifo"), Special("socket"), File("k = 1\n" * 3), File("\udcff")]
-        ),
+        draw.chance.choice([Link(draw.target("plain", 1)), Special("fifo"), Special("socket"), File("\udcff")]),
     )
 
 
@@ -134,7 +131,15 @@ def _hiera_paths(draw: Draw) -> None:
         ["", "", "puppet/environments/production/", "puppet/environments/production/modules/profile/"]
     )
     draw.tree.put(f"{where}hiera.yaml", document)
-    draw.tree.put("facts/web1.json", {"places": ["../../outer/data.yaml", "data"], "place": f"{TOP}/outer"})
+    draw.tree.put(
+        "facts/web1.json",
+        {
+            "platform": "debian",
+            "platform_version": "12",
+            "places": ["../../outer/data.yaml", "data"],
+            "place": f"{TOP}/outer",
+        },
+    )
     draw.tree.put("data/secret.eyaml", "k: ENC[PKCS7,MIIBeQYJKoZIhvcNAQcDoIIBajCC]\n")
 
 
@@ -175,8 +180,8 @@ def _puppet_conf(draw: Draw) -> None:
         "external_nodes = $confdir/enc.sh\nnode_terminus = exec",
     ]
     draw.tree.put("puppet/puppet.conf", "[main]\n" + "\n".join(draw.chance.sample(lines, 2)) + "\n", "puppet")
-    conf = f"modulepath = {out('folder', 4)}:modules\nmanifest = {out('folder', 4)}\nconfig_version = $environment/run.sh\n"
-    draw.tree.put("puppet/environments/production/environment.conf", conf)
+    conf = f"modulepath = {out('folder', 4)}:modules\nmanifest = {out('folder', 4)}\n"
+    draw.tree.put("puppet/environments/production/environment.conf", f"{conf}config_version = $environment/run.sh\n")
     for name in ("puppet/enc.sh", "puppet/environments/production/run.sh"):
         draw.tree.put(name, program(name))
 
@@ -277,7 +282,8 @@ def _includes(draw: Draw) -> None:
     texts = [
         f"{chance.choice(starts)}\nfile://{TOP}/outer/user-data\n{out('user-data')}\nhttp://127.0.0.1:1/x\n",
         f"{chance.choice(starts)}\n{out('user-data')}\n",
-        f"#cloud-config-archive\n- {{type: text/x-include-url, content: '{out('user-data')}'}}\n- '#include\\n../outer/user-data'\n",
+        f"#cloud-config-archive\n- {{type: text/x-include-url, content: '{out('user-data')}'}}\n",
+        "#cloud-config-archive\n- '#include\\n../outer/user-data'\n",
         f"#cloud-config\nwrite_files: [{{path: /x, source: {{uri: 'file://{TOP}/outer/data.yaml'}}}}]\nk: 1\n",
         "#cloud-config\nmerge_how: [{name: evil, settings: []}]\nk: 2\n",
         "#!/bin/sh\ntouch ran\n",
@@ -316,7 +322,8 @@ def _fold_parts(draw: Draw) -> None:
     texts = {
         "base.yaml": [
             f"k: !include {out('yaml', 2)}\na: !env HOSTILE_SECRET\nusers: !file {out('yaml', 2)}\n",
-            f"include: ['{out('yaml', 2)}']\nextends: {{file: '{out('yaml', 2)}', service: x}}\nk: ${{HOSTILE_SECRET}}\n",
+            f"include: ['{out('yaml', 2)}']\nextends: {{file: '{out('yaml', 2)}', service: x}}\n",
+            "k: ${HOSTILE_SECRET}\na: '{{ env.HOSTILE_SECRET }}'\n",
             _LAUGHS,
             "---\nk: 1\n" * 20000,
             "".join(f"{i * (2**61 - 1)}: 1\n" for i in range(3000)),
@@ -336,7 +343,7 @@ def _chef_parts(draw: Draw) -> None:
     for name in ("roles/base.py", "environments/staging.py", "cookbooks/app/attributes/evil.py"):
         put(name, python(name) + 'name("base")\n')
     put("cookbooks/app/recipes/default.py", python("recipe") + 'node.default["k"] = 1\n')
-    ruby = f"File.write('{TOP}/ran', 'ruby')\ndefault['k'] = `touch x`\ndefault['a'] = File.read('{TOP}/outer/data.yaml')\n"
+    ruby = f"File.write('{TOP}/ran', 'ruby')\ndefault['k'] = File.read('{TOP}/outer/data.yaml')\n"
     put("cookbooks/app/attributes/default.rb", ruby)
     put("cookbooks/app/libraries/evil.rb", ruby)
     put("roles/ruby.rb", f"{ruby}name 'ruby'\ndefault_attributes('k' => ENV['HOSTILE_SECRET'])\n")
@@ -513,6 +520,14 @@ def _modules(draw: Draw) -> None:
 # ---------------------------------------------------------------- Git
 
 _GIT_PROGRAM = f"sh -c 'echo git >>{TOP}/ran'"
+_PARTIAL = """\
+[core]
+\trepositoryformatversion = 1
+[extensions]
+\tpartialClone = origin
+[remote "origin"]
+\tpromisor = true
+"""
 _GIT_CONFIG = (
     '[filter "x"]\n\tclean = {}; cat\n\tsmudge = {}; cat\n\tprocess = {}\n\trequired = true',
     "[core]\n\tfsmonitor = {}",
@@ -522,10 +537,8 @@ _GIT_CONFIG = (
     "[core]\n\tsshCommand = {}\n\tgitProxy = {}\n\taskPass = {}",
     "[core]\n\tworktree = ../../outer",
     "[core]\n\tworktree = @TOP@/outer",
-    '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\tpromisor = true\n'
-    "\turl = ext::{}\n\tuploadpack = {}\n[protocol]\n\tallow = always",
-    '[core]\n\trepositoryformatversion = 1\n[extensions]\n\tpartialClone = origin\n[remote "origin"]\n\tpromisor = true\n'
-    '\turl = .\n\tuploadpack = {}\n[protocol "file"]\n\tallow = always',
+    f"{_PARTIAL}\turl = ext::{{}}\n\tuploadpack = {{}}\n[protocol]\n\tallow = always",
+    f'{_PARTIAL}\turl = .\n\tuploadpack = {{}}\n[protocol "file"]\n\tallow = always',
     "[core]\n\tpager = {}\n\teditor = {}\n[pager]\n\tblame = {}\n\tls-tree = {}",
     "[gpg]\n\tprogram = {}\n[log]\n\tshowSignature = true\n[commit]\n\tgpgSign = true",
     "[alias]\n\tblame = !{}\n\tls-tree = !{}\n\tcat-file = !{}\n\trev-parse = !{}",
@@ -533,17 +546,17 @@ _GIT_CONFIG = (
     "[core]\n\tattributesFile = @TOP@/outer/data.yaml\n\texcludesFile = /dev/zero",
     "[blame]\n\tignoreRevsFile = /dev/zero\n[mailmap]\n\tfile = @TOP@/outer/data.yaml",
     "[credential]\n\thelper = !{}\n[trace2]\n\teventTarget = @TOP@/ran",
-    "[core]\n\trepositoryformatversion = 99",
-    "[",
 )
+_BROKEN_GIT_CONFIG = ("[core]\n\trepositoryformatversion = 99", "[")
 
 
 def _git_config(draw: Draw) -> None:
-    text = "\n".join(draw.chance.sample(_GIT_CONFIG, draw.chance.randint(1, 3)))
+    chosen = draw.chance.sample((*_GIT_CONFIG, *_GIT_CONFIG[:1] * 4), draw.chance.randint(1, 4))
+    text = "\n".join(chosen if draw.chance.random() < 0.9 else [draw.chance.choice(_BROKEN_GIT_CONFIG)])
     _late(draw, ".git/config", "\n" + text.replace("{}", json.dumps(_GIT_PROGRAM)) + "\n")
     _late(draw, ".git/info/attributes", "* filter=x diff=x\n")
     draw.tree.put("evil.config", f"[core]\n\tfsmonitor = {json.dumps(_GIT_PROGRAM)}\n")
-    if draw.chance.random() < 0.5:
+    if "partialClone" in text:
         draw.tree.quirks.add("missing")
     if draw.chance.random() < 0.5:
         draw.tree.put(".gitattributes", "* filter=x diff=x text=auto working-tree-encoding=UTF-16 ident\n")
@@ -626,7 +639,7 @@ JINJA = (
 """Templates that look for a way out of the sandbox, or for much time or memory."""
 
 PARTS: dict[str, tuple[Callable[[Draw], None], ...]] = {
-    "settings": (_named_setting, _named_setting, _other_setting, _settings_file),
+    "settings": (*[_named_setting] * 5, _other_setting, _other_setting, _settings_file),
     "chef": (_chef_parts, _chef_links, _named_setting),
     "hiera": (_hiera_paths, _hiera_paths, _hiera_three, _hiera_data, _puppet_conf, _data_links),
     "ansible": (_ansible_config, _ansible_code, _ansible_variables, _ansible_links),

@@ -37,6 +37,7 @@ LIMITS = {
     resource.RLIMIT_CORE: 0,
 }
 _MOST_READ = 20 << 20
+_MOST_UNPACKED = 1 << 20
 _MARKER = re.compile(rb"MK[0-9a-f]{8}")
 _ENCODED = re.compile(rb"[A-Za-z0-9+/]{24,}")
 _PACKED = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08")
@@ -289,4 +290,4 @@ def _forms(text: bytes) -> Iterator[bytes]:
     for packed in _PACKED.finditer(text):
         with contextlib.suppress(zlib.error):
             kind = 15 if packed[0][:1] == b"\x78" else 31
-            yield zlib.decompressobj(kind).decompress(text[packed.start() :], _MOST_READ)
+            yield zlib.decompressobj(kind).decompress(text[packed.start() :], _MOST_UNPACKED)

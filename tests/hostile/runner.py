@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import random
+import resource
 import shlex
 import tempfile
 import time
@@ -23,6 +24,8 @@ from tests.hostile.trees import drawn
 __all__ = ["Case", "case", "examined", "main", "smallest"]
 
 _MOST_TRIES = 120
+_MOST_BYTES = 4 << 30
+"""Of memory, for the process that draws and judges."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,7 @@ def main(words: Sequence[str]) -> int:
     options = parser.parse_args(words)
     if not schedule(options.command):
         parser.error(f"there is no command {options.command}; there are {', '.join(ROWS)}")
+    resource.setrlimit(resource.RLIMIT_AS, (_MOST_BYTES, resource.RLIM_INFINITY))
     prepare()
     end = time.monotonic() + (options.seconds or float("inf"))
     count = options.count or (100 if options.seconds is None else None)

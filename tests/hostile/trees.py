@@ -31,6 +31,13 @@ SITE = """\
 """
 CLOUD = "#cloud-config\nhostname: web1\nk: 1\na: [1, 2]\nwrite_files: [{path: /etc/x, content: y}]\n"
 NODES = ("web1", "web2")
+FACTS = {
+    "platform": "debian",
+    "platform_family": "debian",
+    "platform_version": "12",
+    "fqdn": "web1.example.org",
+    "os": {"family": "Debian"},
+}
 
 
 def _chef(draw: Draw) -> None:
@@ -47,7 +54,7 @@ def _chef(draw: Draw) -> None:
     put("data_bags/users/alice.json", {"id": "alice", "uid": 1})
     put("cookbooks/app/metadata.json", {"name": "app", "version": "1.0.0"})
     put("cookbooks/app/attributes/default.yaml", "default: {app: {workers: 8}, k: 5}\n")
-    put("facts/web1.json", {"platform": "debian", "platform_version": "12", "fqdn": "web1.example.org", "role": "web"})
+    put("facts/web1.json", FACTS)
 
 
 def _hiera(draw: Draw) -> None:
@@ -57,7 +64,7 @@ def _hiera(draw: Draw) -> None:
     put("data/nodes/web1.yaml", "k: 2\nusers: [ann]\nlookup_options: {users: {merge: unique}}\n")
     put("data/more/x.yaml", "a: {c: 3}\n")
     draw.tree.base["data/common.yaml"] = File("k: 0\n")
-    put("facts/web1.json", {"fqdn": "web1.example.org", "os": {"family": "Debian"}})
+    put("facts/web1.json", FACTS)
     put("other/hiera.yaml", HIERA)
     put("other/data/common.yaml", "k: 3\nusers: [eve]\n")
     put("puppet/environments/production/hiera.yaml", HIERA)
@@ -101,7 +108,7 @@ def _bindings(draw: Draw) -> None:
     items = "{kind: bind, name: k, to: {value: 1}}, {kind: bind, name: app.workers, type: Integer, to: {value: 2}}"
     put("bindings/low.yaml", f"name: low\nitems: [{items}]\n")
     put("modules/ntp/bindings/default.pp", "bindings ntp::default {\n  bind 'ntp::drift' to '/var/lib'\n}\n")
-    put("facts/web1.json", {"fqdn": "web1.example.org"})
+    put("facts/web1.json", FACTS)
 
 
 def _fold(draw: Draw) -> None:
@@ -142,6 +149,18 @@ DIALECTS: dict[str, Callable[[Draw], None]] = {
 """The valid parts of each dialect."""
 
 
+_SETTINGS_BEFORE = """\
+hiera = "."
+bindings = "."
+[fold.outer]
+files = ["fold/base.yaml"]
+[cloud-init.outer]
+files = ["user-data"]
+[ansible.outer]
+inventory = "hosts.ini"
+"""
+
+
 def _settings(draw: Draw, dialects: Sequence[str]) -> None:
     lines = ['store = "saved.db"'] if "store" in dialects else []
     lines += ['sensitive = ["password"]']
@@ -154,7 +173,7 @@ def _settings(draw: Draw, dialects: Sequence[str]) -> None:
     if "ansible" in dialects:
         lines += ["[ansible.site]", 'inventory = "hosts.ini"', "[ansible.groups]", 'web = "k:1"']
     draw.tree.put("nodeattrs.toml", "\n".join([*lines, ""]))
-    draw.tree.base["nodeattrs.toml"] = File("")
+    draw.tree.base["nodeattrs.toml"] = File(_SETTINGS_BEFORE)
 
 
 def valid(dialects: Sequence[str], nodes: int = 0) -> Tree:
@@ -169,7 +188,7 @@ def valid(dialects: Sequence[str], nodes: int = 0) -> Tree:
 
 
 def drawn(chance: random.Random, wanted: Sequence[str]) -> Tree:
-    """A tree with the dialects that are wanted, perhaps others, and two to seven hostile parts, most of them theirs."""
+    """A tree with the dialects that are wanted, perhaps others, and two to nine hostile parts, most of them theirs."""
     draw = Draw(chance, Tree())
     dialects = [name for name in DIALECTS if name in wanted or chance.random() < 0.3]
     for name in dialects:
@@ -177,7 +196,9 @@ def drawn(chance: random.Random, wanted: Sequence[str]) -> Tree:
     _settings(draw, dialects)
     anywhere = [part for parts in hostile.PARTS.values() for part in parts]
     near = [part for name in wanted for part in hostile.PARTS.get(name, ())]
-    for _ in range(chance.randint(2, 7)):
+    for _ in range(chance.randint(2, 9)):
         part = chance.choice(near if near and chance.random() < 0.65 else anywhere)
         part(draw)
+    if chance.random() < 0.3:
+        draw.tree.quirks.add("uncommitted")
     return draw.tree
