@@ -271,7 +271,10 @@ def _command_in(argv: Sequence[str]) -> str | None:
 
 def _failed(error: Exception, options: argparse.Namespace, terminal: Terminal) -> int:
     with_traceback = getattr(options, "traceback", False)
-    terminal.complain(understood(error), getattr(options, "repo", None), error if with_traceback else None)
+    try:
+        terminal.complain(understood(error), getattr(options, "repo", None), error if with_traceback else None)
+    except (OSError, ImportError, MemoryError):  # what lays out errors cannot be loaded: no memory, no file handle
+        sys.stderr.write(f"error: {understood(error)}\n")
     return FAILED
 
 
