@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Callable
@@ -55,6 +56,12 @@ class TestTheTable:
             row = next((line for line in text.splitlines() if line.startswith(f"| `{name}` ")), "")
             assert right in row, f"{name}: {right}"
         assert {FREE, INSIDE, TIGHTER} == set(RIGHTS.values())
+
+    def test_each_test_that_security_md_names_is_there(self) -> None:
+        text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+        named = re.findall(r"`(tests/\w+\.py)`", text)
+        assert len(named) > 10
+        assert [] == [name for name in named if not (ROOT / name).exists()]
 
 
 class TestAStrangersSettings:
