@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 
-from nodeattrs import border
 from nodeattrs.cli.options import add_budget, add_settings_from, add_store, settings_of, store_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.typed import TYPE_CHECKING
@@ -41,13 +40,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Serve until somebody interrupts."""
-    import tempfile
     from functools import partial
 
+    from nodeattrs.changes.sides import private_folder
     from nodeattrs.web.serving import serve
 
     has_token = not options.no_token
-    with tempfile.TemporaryDirectory(prefix="nodeattrs-web-") as private, border.widened(private):
+    with private_folder() as private:
         shown = site(options, os.path.join(private, "reads.json"))
         return serve(shown, options.bind, options.port, partial(_open, terminal, has_token), has_token)
 
