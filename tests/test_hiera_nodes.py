@@ -58,7 +58,7 @@ class TestWhoAsks:
         JSON, or YAML.
         """
         for text in ('{"os": {"family": "Debian"}}', "os: {family: Debian}\n"):
-            monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
             assert (0, "debian\n") == said("lookup", "o", "--facts", "-")[:2]
 
     def test_variables_of_the_node_are_set_one_by_one(self, said):

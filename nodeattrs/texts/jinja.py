@@ -38,7 +38,7 @@ def sandboxed(budget: Budget, **options: Any) -> Any:
 
 @contextmanager
 def rendering(budget: Budget) -> Iterator[None]:
-    """A block that compiles and renders: where Python's own limits are met, the budget's error tells of them.
+    """Compile and render within a block; an error of Python's own limits becomes the one of the budget.
 
     raises: TooMuch
     """

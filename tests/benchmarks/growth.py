@@ -171,6 +171,7 @@ NONE = {
     "codes": "prints what is shipped",
     "schema": "prints what is shipped",
     "completion": "prints what is shipped",
+    "trust": "notes a folder in the user's configuration",
     "config": "prints the settings, of which there are a few",
 }
 """Commands without a row, and why."""

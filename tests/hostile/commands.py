@@ -53,6 +53,7 @@ NOT_DRAWN = {
     "fleet": "runs code",
     "shell": "runs code",
     "catalog apply": "changes the machine",
+    "trust": "says that a repository is no stranger",
 }
 """Commands without a row, and why."""
 

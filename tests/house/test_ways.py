@@ -47,19 +47,6 @@ def functions(file: Path) -> Iterator[ast.FunctionDef]:
 
 
 class TestPieces:
-    @pytest.mark.parametrize("room", ROOMS)
-    def test_no_file_is_long(self, room: str):
-        """
-        Five hundred lines are more than one thing.
-        """
-        long = {
-            str(file.relative_to(ROOT)): count
-            for file in (ROOT / room).rglob("*.py")
-            if (count := len(file.read_text(encoding="utf-8").splitlines())) > 500
-        }
-
-        assert {} == long
-
     def test_no_function_is_tangled(self):
         """
         At most twelve ways through one.
