@@ -64,9 +64,12 @@ class TestTheShop:
         Also to what was asked of the store.
         """
         repository = Repository(EXAMPLE)
-        repository.search = lambda *words: [{"name": "db1", "roles": ["db"]}]
-        (url,) = explained(runs["web1"].node, ("shop", "url"), repository).readings
-        (kept,) = explained(runs["web1"].node, ("shop", "databases"), repository).readings
+
+        def search(*words):
+            return [{"name": "db1", "roles": ["db"]}]
+
+        (url,) = explained(runs["web1"].node, ("shop", "url"), repository, search=search).readings
+        (kept,) = explained(runs["web1"].node, ("shop", "databases"), repository, search=search).readings
 
         assert url.trace.winner.claim.origin.place == "bindings/modules/shop/bindings/default.pp:4"
         assert kept.trace.winner.claim.origin.file == "bindings/bindings/default.pp"
