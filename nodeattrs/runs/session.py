@@ -318,19 +318,24 @@ def _commit_of(root: pathlib.Path) -> str:
     if git is None:
         return ""
     try:
-        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        head = _text(git / "HEAD").strip()
         kind, _, name = head.partition("ref: ")
         if kind or not name:
             return _as_commit(head)
         with contextlib.suppress(FileNotFoundError):
-            return _as_commit((git / name).read_text(encoding="utf-8").strip())
-        for line in (git / "packed-refs").read_text(encoding="utf-8").splitlines():
+            return _as_commit(_text(git / name).strip())
+        for line in _text(git / "packed-refs").splitlines():
             commit, _, its = line.partition(" ")
             if its == name:
                 return _as_commit(commit)
     except (OSError, ValueError):
         pass
     return ""
+
+
+def _text(file: pathlib.Path) -> str:
+    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
+    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
 
 
 def _as_commit(text: str) -> str:
