@@ -88,7 +88,7 @@ class Border:
         """Why a file may not be read; "" where it may. cost: two system calls"""
         whole = os.path.abspath(path)
         reason = self._fault(whole)
-        if reason == REASON:
+        if reason == REASON and os.path.lexists(whole):
             self.refused[whole] = None
         return reason
 

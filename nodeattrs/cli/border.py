@@ -44,6 +44,9 @@ _WITHOUT_MACHINE = ("impact", "what-if", "check", "lsp", "mcp", "web")
 OWN_FOLDER = ".nodeattrs"
 """What commands keep where neither the caller nor the settings name a place."""
 
+_PROJECT = ("ansible.cfg", "group_vars", "host_vars", "roles")
+"""What shows that Ansible's working folder, the current one, is the project around an inventory."""
+
 _FOUND_UPWARDS = (SETTINGS_FILE, "hiera.yaml")
 
 
@@ -60,6 +63,8 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     asked = [root_of(place) for name in OPENING for place in places[name] if os.path.lexists(place)]
     if not asked or not any(given[name] for name in OPENING if name not in _BESIDE):
         asked.append(root_of(_here()))
+    elif getattr(options, "command", "") == "ansible" and any(map(os.path.lexists, _PROJECT)):
+        asked.append(root_of(os.curdir))
     if all(map(is_trusted, asked)):
         return None
     folders = [root_of(place) for name in NAMING for place in places[name] if os.path.isdir(place)]
