@@ -39,6 +39,9 @@ _VARIABLES = {
 }
 
 _SECONDS = 60.0
+_QUICK_SECONDS = 5.0
+"""For questions about the repository alone; a pipe in place of one of its files would keep Git waiting."""
+
 _LISTING_BYTES = 64_000_000
 """The names of some 600,000 files."""
 
@@ -225,7 +228,7 @@ class Git:
                 env=children.environment(**_VARIABLES, **named, GIT_CEILING_DIRECTORIES=str(folder.parent)),
                 folder=folder,
                 given=given,
-                seconds=_SECONDS,
+                seconds=_QUICK_SECONDS if words[0] == "rev-parse" else _SECONDS,
                 most_bytes=most_bytes,
             )
         except TooMuch as error:
