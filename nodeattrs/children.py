@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
+import selectors
 import subprocess
 import tempfile
-import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,6 +23,8 @@ _KEPT = ("HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CO
 
 _SAFE_PATH = "PYTHONSAFEPATH"
 """Python imports nothing from the current folder where this variable is set."""
+
+_PIECE = 1 << 16
 
 _MOST_ERRORS = 100_000
 """Bytes of standard error that are read."""
@@ -53,12 +55,12 @@ def callers_environment() -> dict[str, str]:
 
 
 def start(words: Sequence[str], *, env: Mapping[str, str], **how: Any) -> subprocess.Popen[bytes]:
-    """Start a program in a process group of its own, without a shell.
+    """Start a program, without a shell.
 
     how:    further words of `subprocess.Popen`
     raises: OSError, where it cannot be started; ValueError, for a word that no command line can have
     """
-    return subprocess.Popen(words, env=env, start_new_session=True, **how)
+    return subprocess.Popen(words, env=env, **how)
 
 
 def run(
@@ -70,50 +72,63 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     given: bytes = b"",
 ) -> Ended:
-    """Run a program to its end.
+    """Run a program to its end. It keeps the terminal, so that it can ask for a password.
 
     seconds:    it is killed after this time
     most_bytes: it is killed once it has written more than this
     given:      what it finds on standard input
     raises:     TooMuch, where it was killed; OSError and ValueError, where it cannot be started
     """
+    until = time.monotonic() + seconds
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:
         source.write(given)
         source.seek(0)
         child = start(words, env=env, cwd=folder, stdin=source, stdout=subprocess.PIPE, stderr=errors)
-        late = threading.Event()
-
-        def end_late() -> None:
-            late.set()
-            _kill(child)
-
-        timer = threading.Timer(seconds, end_late)
-        timer.daemon = True
-        timer.start()
-        try:
-            assert child.stdout is not None
-            output = child.stdout.read(most_bytes + 1)
-            if len(output) > most_bytes:
-                raise TooMuch(f"{words[0]} printed more than {most_bytes:,} bytes", limit="bytes")
-            child.wait()
-        finally:
-            timer.cancel()
-            _kill(child)
-        if late.is_set():
-            raise TooMuch(f"{words[0]} did not end within {seconds:g} seconds", limit="seconds")
+        assert child.stdout is not None
+        with child.stdout:
+            try:
+                output = _read(child.stdout.fileno(), most_bytes, until)
+                if len(output) > most_bytes:
+                    raise TooMuch(f"{words[0]} printed more than {most_bytes:,} bytes", limit="bytes")
+                child.wait(max(0.0, until - time.monotonic()))
+            except (TimeoutError, subprocess.TimeoutExpired):
+                raise TooMuch(f"{words[0]} did not end within {seconds:g} seconds", limit="seconds") from None
+            finally:
+                _kill(child)
         errors.seek(0)
         return Ended(child.returncode, output, errors.read(_MOST_ERRORS).decode("utf-8", "replace"))
 
 
+def _read(pipe: int, most_bytes: int, until: float) -> bytes:
+    """What comes out of a pipe, up to its end or one piece more than the limit.
+
+    until:  a moment of `time.monotonic`
+    raises: TimeoutError, where the end has not come by then, as where a child of the program keeps the pipe open
+    """
+    pieces, size = [], 0
+    with selectors.DefaultSelector() as ready:
+        ready.register(pipe, selectors.EVENT_READ)
+        while size <= most_bytes:
+            if not ready.select(max(0.0, until - time.monotonic())):
+                raise TimeoutError
+            piece = os.read(pipe, _PIECE)
+            if not piece:
+                break
+            pieces.append(piece)
+            size += len(piece)
+    return b"".join(pieces)
+
+
 def _kill(child: subprocess.Popen[bytes]) -> None:
-    """End a program and what it has started; nothing where it has ended."""
+    """End a program; nothing where it has ended."""
     if child.poll() is None:
-        with contextlib.suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
+        child.kill()
         child.wait()
 
 
-_is_the_callers = _SAFE_PATH in os.environ
+def callers_safe_path() -> str | None:
+    """The variable of the safe path as the caller has it; None where it is not set."""
+    return os.environ.get(_SAFE_PATH)
 
 
 @contextlib.contextmanager
@@ -122,14 +137,17 @@ def safe_path() -> Iterator[None]:
 
     For process pools, which take the environment of this process.
     """
+    before = callers_safe_path()
     os.environ[_SAFE_PATH] = "1"
     try:
         yield
     finally:
-        leave_safe_path()
+        restore_safe_path(before)
 
 
-def leave_safe_path() -> None:
-    """In a process that began under `safe_path`: programs that it runs import as the caller would have them."""
-    if not _is_the_callers:
+def restore_safe_path(before: str | None) -> None:
+    """Set the variable as the caller has it; in a process of a pool, for the programs that it starts."""
+    if before is None:
         os.environ.pop(_SAFE_PATH, None)
+    else:
+        os.environ[_SAFE_PATH] = before

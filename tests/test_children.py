@@ -12,6 +12,7 @@ import pytest
 import nodeattrs
 from nodeattrs import children
 from nodeattrs.errors import TooMuch
+from nodeattrs.runs.batches import each
 
 ROOT = Path(nodeattrs.__file__).parent
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "system", "popen", "posix_spawn", "execv", "spawnv"}
@@ -47,21 +48,30 @@ class TestLimits:
         with pytest.raises(TooMuch, match="printed more than 1,000 bytes"):
             python("while True: print('x' * 1000)", tmp_path)
 
-    def test_a_child_that_does_not_end_is_ended_with_what_it_has_started(self, tmp_path: Path) -> None:
-        text = "import os, time; print(os.fork(), flush=True); time.sleep(60)"
+    def test_a_child_that_does_not_end_is_ended_although_its_own_child_keeps_the_output_open(
+        self, tmp_path: Path
+    ) -> None:
+        text = "import os, time; print(os.fork(), flush=True); time.sleep(5)"
 
         with pytest.raises(TooMuch, match="did not end within"):
             python(text, tmp_path, seconds=0.5)
 
 
+def variable(name: str) -> str | None:
+    return os.environ.get(name)
+
+
 class TestProcessPools:
-    def test_the_variable_of_a_pool_is_gone_after_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("value", [None, "1"])
+    def test_programs_of_a_worker_import_as_the_caller_has_it(
+        self, monkeypatch: pytest.MonkeyPatch, value: str | None
+    ) -> None:
         monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+        if value is not None:
+            monkeypatch.setenv("PYTHONSAFEPATH", value)
 
-        with children.safe_path():
-            assert os.environ["PYTHONSAFEPATH"] == "1"
-
-        assert "PYTHONSAFEPATH" not in os.environ
+        assert list(each(variable, ["PYTHONSAFEPATH"] * 2, jobs=2)) == [value, value]
+        assert os.environ.get("PYTHONSAFEPATH") == value
 
 
 def test_no_other_module_starts_a_program() -> None:

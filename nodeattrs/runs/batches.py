@@ -21,7 +21,7 @@ from types import FrameType
 
 from nodeattrs import border
 from nodeattrs.border import Border
-from nodeattrs.children import leave_safe_path, safe_path
+from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.keep.stores import may_be_copied
@@ -245,8 +245,9 @@ def _pool(
             stop.value = 1
         return bool(stop.value)
 
+    before = callers_safe_path()
     with safe_path():  # its locks start a process that keeps track of them
-        pool = ProcessPoolExecutor(jobs, context, _begin, (stop, is_copied, ending))
+        pool = ProcessPoolExecutor(jobs, context, _begin, (stop, is_copied, ending, before))
 
     def submit(*words: Any) -> Future[_Done]:
         with safe_path(), _not_interrupted(is_copied):  # it may start a process
@@ -314,11 +315,11 @@ class _Stop:
     at_work = False
 
 
-def _begin(stop: Any, is_copied: bool, ending: Callable[[], None]) -> None:
+def _begin(stop: Any, is_copied: bool, ending: Callable[[], None], safe_path_before: str | None) -> None:
     import signal
     import threading
 
-    leave_safe_path()
+    restore_safe_path(safe_path_before)
     if is_copied:
         from multiprocessing.util import Finalize
 

@@ -122,6 +122,7 @@ class Execute(ResourceType):
                         stdout=output,
                         stderr=subprocess.STDOUT,
                         cwd=folder,
+                        start_new_session=True,
                     )
             except (OSError, ValueError) as error:
                 reason = (error.strerror if isinstance(error, OSError) else None) or "it cannot be started"

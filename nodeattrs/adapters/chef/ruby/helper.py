@@ -63,6 +63,7 @@ class Helper:
             cwd=root,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            start_new_session=True,
             bufsize=0,
         )
         assert self._process.stdin is not None
