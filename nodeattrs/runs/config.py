@@ -333,8 +333,9 @@ def _chef(fields: Fields) -> ChefConfig:
     if type(ruby) is not bool:
         fields.wrong(("chef", "ruby"), f"ruby is true or false, and not {ruby!r}")
     most = MOST_SECONDS if border.in_force() is None else ChefConfig.ruby_seconds
+    hint = None if most == MOST_SECONDS else "a repository of your own may set more: nodeattrs trust DIR"
     if type(seconds) not in (int, float) or not 0 < seconds <= most:
-        fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {most:g}, and not {seconds!r}")
+        fields.wrong(("chef", "ruby_seconds"), f"ruby_seconds is a number up to {most:g}, and not {seconds!r}", hint)
     texts = {name: fields.text("chef", name) for name in _CHEF_TEXTS}
     return ChefConfig(tuple(paths), missing, **texts, ruby=ruby is True, ruby_seconds=seconds)
 
