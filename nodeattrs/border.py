@@ -69,16 +69,13 @@ class Border:
 
     def narrowed(self, *roots: str | os.PathLike[str]) -> Border:
         """The border around other folders; what the caller named stays inside."""
-        return self._like(roots, self.is_closed)
-
-    def closed(self, is_closed: bool) -> Border:
-        """The same border, closed or open."""
-        return self._like(self.roots, is_closed)
-
-    def _like(self, roots: Iterable[str | os.PathLike[str]], is_closed: bool) -> Border:
-        found = Border(roots, self.named, is_closed, self.has_machine)
+        found = Border(roots, self.named, self.is_closed, self.has_machine)
         found.refused = self.refused
         return found
+
+    def for_one_answer(self, is_closed: bool) -> Border:
+        """The same border, closed or open, for an answer of its own: nothing was refused yet."""
+        return Border(self.roots, self.named, is_closed, self.has_machine)
 
     def widened(self, *roots: str | os.PathLike[str]) -> Border:
         """The border with more folders inside."""
@@ -141,6 +138,12 @@ def is_outside(path: str | os.PathLike[str]) -> bool:
     return border is not None and border.fault(os.fspath(path)) == REASON
 
 
+def refused() -> tuple[str, ...]:
+    """The paths beyond the border that readers wanted so far."""
+    border = _held.get()
+    return () if border is None else tuple(border.refused)
+
+
 def note_refused(paths: Iterable[str]) -> None:
     """Note the paths that another process was refused for this one."""
     if (border := _held.get()) is not None:
@@ -188,14 +191,6 @@ def narrowed(*roots: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def closed(is_closed: bool) -> Iterator[None]:
-    """Within the block Python refuses what lies beyond the border, or no longer does; nothing changes without one."""
-    border = _held.get()
-    with held(None if border is None else border.closed(is_closed)):
-        yield
-
-
 class _Hook:
     is_there = False
 
@@ -220,8 +215,7 @@ def _reads_nothing(flags: object) -> bool:
     """Whether a call of `open` makes a new file, empties the one that is there, or opens a folder to go on from it."""
     if not isinstance(flags, int):
         return False
-    unnamed = getattr(os, "O_TMPFILE", os.O_TRUNC)
-    return bool(flags & (os.O_TRUNC | os.O_DIRECTORY)) or flags & _NEW_FILE == _NEW_FILE or flags & unnamed == unnamed
+    return bool(flags & (os.O_TRUNC | os.O_DIRECTORY)) or flags & _NEW_FILE == _NEW_FILE
 
 
 def _is_step(path: object, flags: object) -> bool:

@@ -163,7 +163,7 @@ class TestTheRootOfARepository:
 
     def test_each_option_that_names_a_file_is_in_a_table(self) -> None:
         words = ("FILE", "DIR", "PLACE", "FOLDER", "SOURCE")
-        known = {*OPENING, *NAMING, "allow_path"}
+        known = {*OPENING, *NAMING, "allow_path", "root"}  # the root is where a catalog is applied
         left = set()
         ahead = [program.parser(name)._subparsers._group_actions[0].choices[name] for name in program.COMMANDS]
         while ahead:
@@ -187,11 +187,11 @@ CASES: dict[str, tuple[dict[str, object], list[str], int]] = {
         {"nodeattrs.toml": '[fold.z]\nfiles = ["a.yaml", "OUTER/a.yaml"]\n'}, ["fold", "--name", "z"], 1,
     ),
     "a fold of a link": ({"b.yaml": "-> OUTER/a.yaml"}, ["fold", "a.yaml", "b.yaml"], 5),
-    "the datadir of a hierarchy": ({"hiera.yaml": HIERA.replace("path: common", "datadir: OUTER, path: a")}, LOOKUP, 3),
+    "the datadir of a hierarchy": ({"hiera.yaml": HIERA.replace("path: common", "datadir: OUTER, path: a")}, LOOKUP, 5),
     "a glob of a hierarchy": (
-        {"hiera.yaml": HIERA.replace("path: common.yaml", "datadir: OUTER, glob: '*.yaml'")}, LOOKUP, 3,
+        {"hiera.yaml": HIERA.replace("path: common.yaml", "datadir: OUTER, glob: '*.yaml'")}, LOOKUP, 5,
     ),
-    "a link in data": ({"hiera.yaml": HIERA, "data/common.yaml": "-> OUTER/a.yaml"}, LOOKUP, 3),
+    "a link in data": ({"hiera.yaml": HIERA, "data/common.yaml": "-> OUTER/a.yaml"}, LOOKUP, 5),
     "the tree of the settings": ({"nodeattrs.toml": 'hiera = "OUTER"\n'}, ["check"], 1),
     "variables of a group": (
         {"hosts": "h1\n", "group_vars": "-> OUTER"}, ["ansible", "explain", "h1", "k", "-i", "hosts"], 5,
@@ -200,7 +200,7 @@ CASES: dict[str, tuple[dict[str, object], list[str], int]] = {
         {"hosts": "h1\n", "group_vars/all/x.yml": "-> OUTER/a.yaml"},
         ["ansible", "explain", "h1", "k", "-i", "hosts"], 5,
     ),
-    "an inventory of ansible.cfg": ({"ansible.cfg": "[defaults]\ninventory = OUTER/a.yaml\n"}, ["ansible", "list"], 0),
+    "an inventory of ansible.cfg": ({"ansible.cfg": "[defaults]\ninventory = OUTER/a.yaml\n"}, ["ansible", "list"], 5),
     "a role that is a link": ({"roles/a.json": "-> OUTER/a.json", "nodes/n.json": {"name": "n"}}, ["check"], 1),
     "a folder of roles that is a link": ({"roles": "-> OUTER", "nodes/n.json": {"name": "n"}}, ["check"], 1),
     "user-data": ({"ud": "-> OUTER/a.yaml"}, ["cloud-config", "merge", "ud"], 1),
@@ -257,10 +257,26 @@ class TestCommands:
         )
         subprocess.run([*git, "commit", "-qam", "b"], check=True)
 
-        _, text = said(capsys, "impact", "HEAD~1..HEAD", "--no-run-code")
+        code, text = said(capsys, "impact", "HEAD~1..HEAD", "--no-run-code")
 
+        assert (code, "secret.yaml lies outside of the repository, and was not read" in text) == (5, True), text
         assert MARKER not in text
         assert "repositoryformatversion" not in text
+
+    def test_impact_does_not_say_that_nothing_changes_where_a_level_was_not_read(
+        self, folders: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        repo, outer = folders
+        other = repo.parent / "other"
+        for side, value in ((repo, "1"), (other, "1 # new")):
+            level = f"- {{name: o, datadir: {outer}, path: a.yaml}}\n"
+            repository(side, {"hiera.yaml": HIERA + level, "data/common.yaml": f"k: {value}\n"})
+
+        code, text = said(capsys, "impact", str(repo), str(other), "--no-run-code")
+
+        assert code == 5
+        assert "nothing changes in what was read" in text
+        assert f"{outer}/a.yaml lies outside of the repository, and was not read" in text
 
 
 def test_a_folder_of_every_module_runs_none_of_them(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ class Impact:
 
     files:  that differ, as they are seen from the folder that is asked
     asked:  by dialect
-    unread: changed files that no dialect looks at
+    unread: files outside of the sides that were wanted and not read
     """
 
     before: str
@@ -136,6 +136,7 @@ class Impact:
     groups: list[Group] = field(default_factory=list)
     silent: list[Silent] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unread: tuple[str, ...] = ()
 
     @property
     def subjects(self) -> set[tuple[str, str]]:

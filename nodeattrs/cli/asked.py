@@ -14,6 +14,7 @@ from contextlib import contextmanager, nullcontext
 
 from nodeattrs import border
 from nodeattrs.cli import program
+from nodeattrs.cli.border import code_with_unread, unread
 from nodeattrs.cli.exits import FAILED
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
@@ -98,12 +99,15 @@ class Asked:
             self._parser(words[0]).parse_args(words, options)
         options.format = "json"
         is_held = not (self._runs_code and asked_to_run(options))
-        with border.closed(is_held), held_back(is_held):
+        around = border.in_force()
+        around = None if around is None else around.for_one_answer(is_held)
+        with border.held(around), held_back(is_held):
             settled = judge(options, terminal)
             terminal.warnings.clear()  # those of the settings were shown at the start
             with limits_of(options, settled):
                 code: int = options.perform(options, terminal)
-        return code
+        terminal.warn(unread(around))
+        return code_with_unread(code, options, around)
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:

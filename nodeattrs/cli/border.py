@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nodeattrs.border import HINT, REASON, Border
+from nodeattrs.cli.exits import DONE, NO_SUCH_KEY, UNKNOWN_LAYER, WRONG_TYPE
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest, work_tree_of
 from nodeattrs.trust import is_trusted
@@ -33,13 +34,15 @@ NAMING = (
     "directory", "enc", "env", "extra", "extra_vars", "eyaml_private_key",
     "eyaml_public_key", "facts", "file", "files", "from_store", "include_root", "instance", "instance_data",
     "json_attributes", "modulepath", "output", "playbook_dir", "puppet", "reads", "report",
-    "root", "run_inventory", "runtime", "schema", "secret_file", "source", "store", "to", "trusted",
+    "run_inventory", "runtime", "schema", "secret_file", "source", "store", "to", "trusted",
     "vault_password_file", "vendor", "vendor2", "write_baseline",
 )  # fmt: skip
 """Other options that name files. A file stands for itself alone; a folder for the repository around it."""
 
 _WITHOUT_MACHINE = ("impact", "what-if", "check", "lsp", "mcp", "web")
 """Commands that judge the repository alone: they read no place of the user or machine."""
+
+_RUNS = ("run", "fleet", "store")
 
 OWN_FOLDER = ".nodeattrs"
 """What commands keep where neither the caller nor the settings name a place."""
@@ -82,6 +85,15 @@ def unread(border: Border | None) -> list[DocumentError]:
         return []
     more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
     return [DocumentError(f"{REASON}, and was not read{more}", file=paths[0], hint=HINT, kind="outside")]
+
+
+def code_with_unread(code: int, options: argparse.Namespace, border: Border | None) -> int:
+    """The exit code of a command, where what lies beyond the border might change its answer.
+
+    Runs keep theirs: they have done what was asked.
+    """
+    is_run = getattr(options, "command", "") in _RUNS
+    return UNKNOWN_LAYER if unread(border) and not is_run and code in (DONE, NO_SUCH_KEY, WRONG_TYPE) else code
 
 
 def root_of(place: str) -> str:

@@ -146,6 +146,8 @@ def answer(
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
             ask = ask._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, ask, how, what_if)
+            found.unread = border.refused()
+            found.notes += [f"{one} {border.REASON}, and was not read" for one in found.unread]
     ignored = list(map(Pattern, options.ignore))
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
     passed, found = len(found.groups) - len(left), replace(found, groups=left)

@@ -227,7 +227,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
-            from nodeattrs.cli.border import border_of, unread
+            from nodeattrs.cli.border import border_of, code_with_unread, unread
 
             is_held = not asked_to_run(options)
             border = border_of(options, is_closed=is_held)
@@ -236,6 +236,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 with limits_of(options, settled):
                     code: int = options.perform(options, terminal)
             terminal.warn(unread(border))
+            code = code_with_unread(code, options, border)
             while_working(False)
         except SystemExit as end:
             # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.

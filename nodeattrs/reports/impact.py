@@ -144,7 +144,7 @@ class ImpactReport:
 
     def _counted(self) -> str:
         if not self.found.groups and not self.found.subjects:
-            return "nothing changes"
+            return "nothing changes in what was read" if self.found.unread else "nothing changes"
         parts = []
         for one in self.found.asked:
             changed = {name for group in self.found.groups if group.dialect == one.dialect for name in group.subjects}
