@@ -32,6 +32,7 @@ ASKED: tuple[dict[str, str], ...] = tuple(
 )
 CASES = {f"case{number}": case for number, case in enumerate(product(THERE, ASKED))}
 
+FOLDERS = ("confdir", "vardir", "ssldir", "publicdir", "rundir", "logdir")
 RUN = "require 'puppet/util/command_line'; Puppet::Util::CommandLine.new('puppet', ARGV).execute"
 
 
@@ -64,9 +65,12 @@ def puppets(folder: Path, work: Path) -> None:
     ruby, environment = ruby_with_puppet(work / "puppet")
     manifest = work / "site.pp"
     manifest.write_text("".join(_declared(folder / name, asked) for name, (_, asked) in CASES.items()))
-    places = [word for name in ("confdir", "vardir") for word in (f"--{name}", str(work / name))]
+    # Debian's Puppet has folders of its own in /var, which exist only where it is installed.
+    places = [word for name in FOLDERS for word in (f"--{name}", str(work / name))]
     words = [ruby, "-e", RUN, "apply", *places, str(manifest)]
-    subprocess.run(words, capture_output=True, env=environment, timeout=85, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=85, check=False)
+    if "Applied catalog" not in done.stdout:
+        raise RuntimeError(f"Puppet applied nothing, exit code {done.returncode}: {done.stderr.strip()[-600:]}")
 
 
 def _declared(path: Path, asked: dict[str, str]) -> str:
