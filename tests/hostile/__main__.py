@@ -7,9 +7,14 @@ with a command line that repeats it; `--small` prints a smallest tree as a shell
 
 from __future__ import annotations
 
+import resource
 import sys
 
 from tests.hostile.runner import main
 
+MOST_BYTES = 4 << 30
+"""A tree that is a bomb for its judge ends this run, and not the machine."""
+
 if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.RLIM_INFINITY))
     sys.exit(main(sys.argv[1:]))
