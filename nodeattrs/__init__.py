@@ -23,10 +23,11 @@ if [word.rpartition("/")[2] for word in sys.orig_argv[-len(getattr(sys, "argv", 
     except KeyboardInterrupt:
         sys.exit(130)
 
-from nodeattrs.lazily import imported
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # a type checker takes it for true; `typing` itself need not be there yet
+from nodeattrs._lazy import imported
+
+if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.fold import Fold, Folded, Layer, fold
     from nodeattrs.core.part import Part, concat, listed, made, unite

@@ -13,10 +13,9 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nodeattrs.errors import TooMuch
-from nodeattrs.records import NamedTuple
 
 _KEPT = ("HOME", "TMPDIR", "TZ", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "SYSTEMROOT")
 """Variables of the caller that a program of our own choice gets."""

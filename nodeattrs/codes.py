@@ -20,8 +20,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-
-from nodeattrs.records import NamedTuple
+from typing import NamedTuple
 
 
 class Code(NamedTuple):

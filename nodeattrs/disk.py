@@ -13,18 +13,17 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator, Sequence
-
-from nodeattrs.lazily import regexp
 
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = _PATH | os.O_DIRECTORY | os.O_CLOEXEC
 _MOST_LINKS = 40
 
 _MARK = ".nodeattrs-"
-_LEFT = regexp(r"(?s)\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?")
+_LEFT = re.compile(r"(?s)\..*\.nodeattrs-[0-9a-f]{12}(?:\.link)?")
 _LONGEST = 48
 """Characters that a temporary file has of the name of its place; a name may have 255 bytes."""
 

@@ -53,8 +53,7 @@ Imports nothing of ours but the table of codes, so that everyone may raise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from nodeattrs.typed import Any
+from typing import Any
 
 Path = tuple[Any, ...]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from nodeattrs import children
 from nodeattrs.core.budget import in_force
 from nodeattrs.errors import NoRevision, NotFound, TooMuch
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.nearest import work_tree_of
 
 _SETTINGS = {

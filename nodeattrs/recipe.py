@@ -18,12 +18,12 @@ nodeattrs.errors.WordNotKnownHere: 'node' is known only while a recipe or attrib
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.errors import WordNotKnownHere
 from nodeattrs.runs.platform_words import QUESTIONS
 from nodeattrs.runs.readers import READERS
 from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY, words_now
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

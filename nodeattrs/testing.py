@@ -10,9 +10,9 @@ Needs hypothesis, which the extra `dev` brings; nothing else in the library impo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from nodeattrs.errors import Path, missing_extra
-from nodeattrs.typed import Any
 
 try:
     from hypothesis import strategies as st

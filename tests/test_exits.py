@@ -78,7 +78,7 @@ def interrupted(tmp_path: Path, customize: str, at: int = 0, *, installed: bool 
     """
     (tmp_path / "sitecustomize.py").write_text(customize)
     program = "import sys; from nodeattrs.cli import main; sys.exit(main())"
-    script, begin = tmp_path / "nodeattrs", "nodeattrs.lazily" if installed else "nodeattrs.cli.interrupts"
+    script, begin = tmp_path / "nodeattrs", "nodeattrs._lazy" if installed else "nodeattrs.cli.interrupts"
     script.write_text(program)
     started = [script] if installed else ["-c", program]
     done = subprocess.run(

@@ -61,7 +61,7 @@ def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
         value = getattr(module, name)
         is_error = inspect.isclass(value) and issubclass(value, Exception)
         home = getattr(value, "__module__", "nodeattrs")
-        if not is_error and home.startswith("nodeattrs") and home != "nodeattrs.typed":
+        if not is_error and home.startswith("nodeattrs"):
             yield name, value
 
 

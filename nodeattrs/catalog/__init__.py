@@ -15,10 +15,11 @@ finds what is missing, orders the rest and names every cycle with the line of ea
 
 from __future__ import annotations
 
-from nodeattrs.lazily import imported
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 from nodeattrs.puppet.chains import RefMaker, parsed_chain, parsed_query
 from nodeattrs.puppet.references import Chain, Collector, Link, Ref, Refs, ref_of, refs
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.catalog.catalog import Catalog

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from nodeattrs.catalog.resources import FirstOf
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 Parameters = Mapping[str, Any]
 Candidate = str | FirstOf
 
-_PATH = regexp(r"^(/[\w.\-]+)+", re.MULTILINE)
-_QUOTED = regexp(r'^"([^"]+)"', re.MULTILINE)
+_PATH = re.compile(r"^(/[\w.\-]+)+", re.MULTILINE)
+_QUOTED = re.compile(r'^"([^"]+)"', re.MULTILINE)
 
 
 def automatic(kind: str, title: str, parameters: Parameters) -> tuple[Candidate, ...]:

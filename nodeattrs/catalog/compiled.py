@@ -11,6 +11,8 @@ line of the resource and not of the arrow.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs.catalog.automatic import automatic, below, can_refresh, is_known
 from nodeattrs.catalog.catalog import Catalog
@@ -20,8 +22,6 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.puppet.references import Ref, capitalised
-from nodeattrs.records import NamedTuple, dataclass
-from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from nodeattrs.catalog.module_types import ModuleTypes

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.resources import RELATIONS
 from nodeattrs.core.claim import Origin
-from nodeattrs.records import dataclass
 
 Neighbours = Mapping[int, Sequence[int]]
 

@@ -7,15 +7,15 @@ that it puts in an order. It prints nothing, and applies nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.puppet.references import Ref
-from nodeattrs.records import NamedTuple, dataclass
-from nodeattrs.typed import Any
 
 
 class ChangedParameter(NamedTuple):

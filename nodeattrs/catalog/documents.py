@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
 
 from nodeattrs.catalog.catalog import Catalog
 from nodeattrs.catalog.resources import CONTAINERS, RELATIONS, FirstOf, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import DocumentError
 from nodeattrs.puppet.references import Ref, made
-from nodeattrs.typed import Any, NoReturn
 
 _NOT_FOR_QUERIES = {"type", "kind", "in", "auto", "virtual"}
 

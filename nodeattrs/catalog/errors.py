@@ -16,9 +16,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.typed import Any
 
 
 class DuplicateResource(NodeattrsError, ValueError):

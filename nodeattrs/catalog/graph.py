@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple, cast
 
 from nodeattrs.catalog.resources import RELATIONS, FirstOf, Related, Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.puppet.references import Ref
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import cast
 
 
 class ByChain(NamedTuple):

@@ -9,26 +9,25 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.catalog.errors import MoreRelations
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.ruby_text import Call, Literal, Ruby
-from nodeattrs.typed import Any
 
 _RELATIONS = {f"auto{relation}": relation for relation in ("require", "subscribe", "before", "notify")}
 _FIELDS = ("newparam", "newproperty")
 _OF_A_FIELD = ("munge", "defaultto", "isnamevar")
 
 _SELF = r"(?:self\[:(\w+)\]|value\(:(\w+)\)|(?:self\.)?(name|title))"
-_REFRESH = regexp(r"^[^\S\n]*def refresh\b", re.MULTILINE)
-_CONSTANT = regexp(r"(?:::)?[A-Z]\w*(?:::[A-Z]\w*)+")
+_REFRESH = re.compile(r"^[^\S\n]*def refresh\b", re.MULTILINE)
+_CONSTANT = re.compile(r"(?:::)?[A-Z]\w*(?:::[A-Z]\w*)+")
 _EXPRESSIONS = tuple(
-    (regexp(pattern.replace("SELF", _SELF)), answer)
+    (re.compile(pattern.replace("SELF", _SELF)), answer)
     for pattern, answer in (
         (r"(?P<of>SELF)", lambda text, _: text),
         (

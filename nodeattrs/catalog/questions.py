@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
@@ -11,7 +12,6 @@ from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
 from nodeattrs.puppet.references import Ref, near_hint, ref_of
-from nodeattrs.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ recipes are known: what a resource does to a machine is in its `subject`, which 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.puppet.references import Collector, Link, Query, Ref
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
 MAIN_STAGE, MAIN_CLASS = Ref("Stage[main]"), Ref("Class[Main]")
 CONTAINERS = ("class", "define", "stage")

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.catalog.graph import Edge, Graph
 from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.core.borders import taking
 from nodeattrs.puppet.references import Ref
-from nodeattrs.records import NamedTuple, dataclass, field
-from nodeattrs.typed import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)

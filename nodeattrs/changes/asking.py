@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from nodeattrs.changes.sides import Side
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 
 class Ask(NamedTuple):

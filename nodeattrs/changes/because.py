@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.changes.asking import AS_IT_IS, Answered
 from nodeattrs.changes.comparing import NO_ANSWER, Difference, Job, answered, differences
@@ -16,7 +17,6 @@ from nodeattrs.changes.hunks import Hunk, Hunks, Line
 from nodeattrs.changes.reading import EVERYTHING, watched
 from nodeattrs.changes.sides import Side, copied, put
 from nodeattrs.core.code import held_back
-from nodeattrs.typed import Any
 
 _MOST = 200
 """Answers that are tried for one dialect; what is named beyond stands in the traces, and is not tried."""

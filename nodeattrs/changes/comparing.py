@@ -11,8 +11,10 @@ import pickle
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf
 from nodeattrs.changes.dialects import DIALECTS, Dialect
@@ -27,8 +29,6 @@ from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.records import NamedTuple, dataclass, field
-from nodeattrs.typed import Any
 
 SECRET = "$secret"
 NO_ANSWER = "no answer"

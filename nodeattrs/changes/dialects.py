@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nodeattrs.catalog.resources import RELATIONS
 from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf, lines_of
@@ -24,11 +25,9 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
-from nodeattrs.lazily import regexp
 from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
-from nodeattrs.typed import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Composition
@@ -281,7 +280,7 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
             yield name, sorted(getattr(one, name))
 
 
-_NAME_IN = regexp(
+_NAME_IN = re.compile(
     r"%\{(?:::)?(?:trusted\.(?:certname|hostname)|facts\.(?:fqdn|networking\.fqdn|hostname)|fqdn|clientcert|certname)\}"
 )
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from nodeattrs.changes.sides import Side
-from nodeattrs.records import NamedTuple, dataclass
 
 _MOST = 10_000_000
 """Bytes of a file that is looked into; a larger one is one place."""

@@ -14,8 +14,10 @@ import pickle
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.changes.asking import AS_IT_IS, Ask, WhatIf
 from nodeattrs.changes.because import Because
@@ -38,10 +40,8 @@ from nodeattrs.changes.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
-from nodeattrs.records import dataclass, field
 from nodeattrs.runs.batches import each
 from nodeattrs.texts.documents import read
-from nodeattrs.typed import Any
 
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""

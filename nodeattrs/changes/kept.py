@@ -11,12 +11,11 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from nodeattrs.changes.sides import Side
 from nodeattrs.disk import Entry
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 _VERSION = 1
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import RLock
+from typing import Any, NamedTuple
 
 from nodeattrs.changes.asking import Ask, Part
 from nodeattrs.changes.comparing import NO_ANSWER, answered
@@ -21,9 +24,6 @@ from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.locks import RLock
-from nodeattrs.records import NamedTuple, dataclass, field
-from nodeattrs.typed import Any
 
 MOST = 200
 """Subjects of a dialect that are asked where nobody says otherwise."""

@@ -11,10 +11,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import RLock
+from typing import Any
 
 from nodeattrs.changes.sides import Side
-from nodeattrs.locks import RLock
-from nodeattrs.typed import Any
 
 EVERYTHING = "*"
 """The key of who may have looked at anything."""

@@ -13,6 +13,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -20,7 +21,6 @@ from nodeattrs import border
 from nodeattrs.core.tree import near
 from nodeattrs.errors import BadName, NotFound
 from nodeattrs.git import Blob, Git
-from nodeattrs.records import dataclass, field
 
 _PASSED_OVER = {".git", ".nodeattrs", "__pycache__"}
 """What is no part of a work tree: git's own, what our runs have kept, what Python has."""

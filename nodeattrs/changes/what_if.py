@@ -6,8 +6,10 @@ It knows words of a command line and files, and no dialect but by the names that
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.changes.asking import Ask, WhatIf
 from nodeattrs.changes.hunks import text_of
@@ -15,11 +17,9 @@ from nodeattrs.changes.sides import Side, copied, put
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
-_ITEM = regexp(r"(role|recipe)\[[^\]\n]+\]")
-_LINE = regexp(r"(.+):(\d{1,9})")
+_ITEM = re.compile(r"(role|recipe)\[[^\]\n]+\]")
+_LINE = re.compile(r"(.+):(\d{1,9})")
 
 
 def side_after(

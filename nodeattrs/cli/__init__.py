@@ -6,11 +6,9 @@ to the terminal. Rooms are entered when a command runs, so that `--help` is ther
 
 from __future__ import annotations
 
+import os
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,25 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         at_once()
         _open_closed_streams()
-        import atexit
-        import gc
-
-        # What a command loads stays: to look through it again and again takes a tenth.
-        gc.set_threshold(100_000)
-        from nodeattrs.cli.starts import Start
-
-        start = Start(sys.argv[1:])
-        atexit.register(start.end)
-        from nodeattrs.cli.exits import INTERRUPTED, NOT_UNDERSTOOD
-        from nodeattrs.cli.sparing import Sparing
-
-        sys.meta_path.insert(0, Sparing())
-        if sys.version_info < (3, 12):  # where datetime makes all its classes in Python before it takes those of C
-            sys.modules.setdefault("datetime", __import__("_datetime"))
-        code = _run(argv)
-        if code not in (NOT_UNDERSTOOD, INTERRUPTED):
-            start.keep(went_well=code == 0)
-        return code
+        return _run(argv)
     except KeyboardInterrupt:
         return 130
 
@@ -54,8 +34,6 @@ def _open_closed_streams() -> None:
 
     Reading standard input and writing standard output fail then, and what goes to standard error is dropped.
     """
-    import os
-
     for name, way, mode in (("stdin", os.O_WRONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_WRONLY, "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, way), mode, encoding="utf-8"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli import ansible_inventory, ansible_save
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
 from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, sensitive_paths
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Rendered, Variables

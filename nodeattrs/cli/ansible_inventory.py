@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import DONE
 from nodeattrs.cli.options import add_output, add_settings_from, add_store, add_strict, saved_in, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, UNKNOWN_LAYER
 from nodeattrs.cli.options import add_settings_from, add_store, add_strict, kept_in
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Variables

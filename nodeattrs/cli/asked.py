@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs import border
 from nodeattrs.cli import program
@@ -20,7 +21,6 @@ from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import BadArgument
-from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
 from nodeattrs.web.asking import Answer
 
 if TYPE_CHECKING:

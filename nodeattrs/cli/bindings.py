@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli import what_if
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
 from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_strict, path_of, settings_of, store_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Asked, Composition, Injector

@@ -11,13 +11,13 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.border import HINT, REASON, Border
 from nodeattrs.cli.exits import DONE, NO_SUCH_KEY, UNKNOWN_LAYER, WRONG_TYPE
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest, work_tree_of
 from nodeattrs.trust import is_trusted
-from nodeattrs.typed import Any
 
 OPENING = (
     "repo", "hiera", "hiera_config", "against_tree", "inventory", "playbook", "folder", "site", "before", "after",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import exit_code
 from nodeattrs.cli.options import actions_of, add_applying, add_output, add_run_code, add_run_options, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
@@ -12,7 +13,6 @@ from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,11 +127,11 @@ def answer(
     sides: given a folder of our own, the sides and how they are asked
     """
     import sys
+    from dataclasses import replace
     from pathlib import Path
 
     from nodeattrs.changes.impact import Asking, impact
     from nodeattrs.changes.sides import private_folder
-    from nodeattrs.records import replace
     from nodeattrs.reports.finding_forms import FORMS
     from nodeattrs.reports.findings import Findings
     from nodeattrs.reports.impact import ImpactReport, Pattern

@@ -6,13 +6,12 @@ import argparse
 import os
 import pathlib
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.dialects import others, repositories_below
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.errors import NodeattrsError

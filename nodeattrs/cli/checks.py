@@ -9,11 +9,11 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import add_output
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding, Selection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.cli.checks import words_of
 from nodeattrs.cli.cloud_config_check import add_cloud_check, check
@@ -18,7 +19,6 @@ from nodeattrs.cli.options import (
     sensitive_paths,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any, get_args
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged

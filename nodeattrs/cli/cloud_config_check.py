@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import sensitive_paths, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Given, Merged, Schema

@@ -10,8 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-
-from nodeattrs.typed import Any
+from typing import Any
 
 ASKED = ("NODE", "OTHER", "PATH", "KEY")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""

@@ -11,12 +11,12 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from nodeattrs.cli.complete import asked_of
 from nodeattrs.cli.manual import pages_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.disk import Entry, folder_below
-from nodeattrs.records import NamedTuple
 
 SUMMARY = "print or install what a shell needs to complete commands, options, nodes, paths and keys"
 DESCRIPTION = """\

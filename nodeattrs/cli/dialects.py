@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-
-from nodeattrs.lazily import regexp
-from nodeattrs.records import replace
-from nodeattrs.typed import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
@@ -28,7 +27,7 @@ Count = Callable[[str], object]
 _HEAD = b"#cloud-config"
 _PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
 _SUFFIXES = ("", ".yaml", ".yml", ".cfg", ".txt")
-_TEMPLATE = regexp(rb"\$\{|\{\{|\{%|<%")
+_TEMPLATE = re.compile(rb"\$\{|\{\{|\{%|<%")
 _MOST_FILES = 20_000
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store

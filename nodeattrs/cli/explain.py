@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
@@ -17,7 +18,6 @@ from nodeattrs.cli.options import (
     repository_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED
 from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
@@ -20,7 +21,6 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import FleetError, NotFound
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store

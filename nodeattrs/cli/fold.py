@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_budget, add_strict, json_or_text, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, FoldNotFound
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.plain import NamedPolicy

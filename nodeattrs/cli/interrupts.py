@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from _signal import SIGINT, default_int_handler, getsignal, signal  # type: ignore[import-not-found]  # without enums
+from signal import SIGINT, default_int_handler, getsignal, signal
 
 _AT_ONCE = False
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, saved_in, store_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.runs import Repository

@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodeattrs.border import Border, held
 from nodeattrs.cli.border import border_of
@@ -19,7 +20,6 @@ from nodeattrs.cli.changing import add_asking, ask_of
 from nodeattrs.cli.options import add_allowed_paths, add_ruby
 from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from lsprotocol import types

@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import NotFound
-from nodeattrs.records import NamedTuple
 
 PROGRAM = "nodeattrs"
 

@@ -9,10 +9,10 @@ import argparse
 import contextlib
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.options import moment
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.runs.fleet import Outcome

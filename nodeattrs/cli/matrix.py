@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
 from nodeattrs.cli.options import (
@@ -22,7 +23,6 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -120,11 +120,11 @@ _ALONE = 8
 
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
+    from dataclasses import replace
     from zlib import crc32
 
     from nodeattrs.core.tree import ABSENT
     from nodeattrs.keep.search.alike import Alike
-    from nodeattrs.records import replace
     from nodeattrs.reports.matrix import Cell
 
     alike, looked, alone = Alike(store, path), 0, 0

@@ -9,13 +9,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
-from nodeattrs.lazily import regexp
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
 
-_NUMBER = regexp(r"(?a)\d{1,18}(?:\.\d{1,9})?")
+_NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 _STORE_HELP = (
     "where nodes are kept: a directory, a file that ends in .db, or a URL such as postgresql:// (default: "
     "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "

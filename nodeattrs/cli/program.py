@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.border import held
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
@@ -14,7 +15,6 @@ from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, li
 from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import InternalError, NodeattrsError
-from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite

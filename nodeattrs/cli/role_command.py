@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from nodeattrs.cli.options import (
     REPO_HELP,
@@ -15,7 +16,6 @@ from nodeattrs.cli.options import (
     saved_in,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import Any
 
 SUMMARY = "show what a role sets, and where it wins"
 DESCRIPTION = """\

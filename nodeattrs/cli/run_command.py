@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED, exit_code
 from nodeattrs.cli.many import (
@@ -34,7 +35,6 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+from typing import Any
 
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 SUMMARY = "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"
 DESCRIPTION = """\
@@ -22,7 +22,7 @@ examples:
   nodeattrs schema settings > nodeattrs.schema.json
 """
 
-_PART = regexp(r'"#/\$defs/([^"]+)"')
+_PART = re.compile(r'"#/\$defs/([^"]+)"')
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Any
 
 from nodeattrs.cli.options import add_run_options, add_store, named_node
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.typed import Any
 
 SUMMARY = "try things on a node at a prompt of Python"
 DESCRIPTION = """\

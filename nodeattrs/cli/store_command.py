@@ -6,11 +6,11 @@ import argparse
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store

@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import BinaryIO
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import DocumentError
-from nodeattrs.typed import BinaryIO
 
 
 def standard_input() -> bytes:

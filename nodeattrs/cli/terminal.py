@@ -10,9 +10,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING, Any, TextIO
 
 from nodeattrs.errors import BadValue, NodeattrsError
-from nodeattrs.typed import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
     from nodeattrs.reports import Report, Screen

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.changing import add_changing, answer, ask_of
 from nodeattrs.cli.options import json_or_text, path_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,9 @@ from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from types import FunctionType, NoneType, UnionType
+from typing import Any, TypeVar
 
 from nodeattrs.errors import BadArgument, wrong_argument
-from nodeattrs.typed import Any, TypeVar
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 

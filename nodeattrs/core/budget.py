@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any, NamedTuple
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import MAX_DEPTH
 from nodeattrs.errors import BadArgument, TooMuch
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 MAX_DIGITS = 4300
 """The digits of the longest number; Python's own limit against slow conversions."""

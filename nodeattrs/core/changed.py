@@ -6,10 +6,9 @@ It knows plain data and `Sensitive` values, and neither who set them nor why.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, strict_key
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 
 class Change(NamedTuple):

@@ -7,10 +7,10 @@ Origins stay out of equality of claims: the same thing set elsewhere is the same
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.records import Enum, NamedTuple
-from nodeattrs.typed import Any, Protocol
 
 
 class Verb(Enum):

@@ -12,6 +12,7 @@ import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
@@ -21,7 +22,6 @@ from nodeattrs.core.policy import INSIDE, Policy
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, near, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import BadArgument, MergeConflict, NoSuchAttribute, TooDeep, TypeConflict, wrong_argument
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     # Loaded by the first question: a fold that nobody asks does not pay for the answers.

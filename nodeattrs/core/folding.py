@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
 from nodeattrs.core.part import GROWN, Grown, Part, unite
@@ -23,8 +24,6 @@ from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Ve
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.under import Under

@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import count
 from operator import eq
+from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import Encounter, Step, again
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources, wholes
 from nodeattrs.core.part import Part, regrouped
 from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Handler, Line, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 LOWER, UPPER = -1, -2
 """The two that something was made of, as sources of its ways: no real source has these numbers."""

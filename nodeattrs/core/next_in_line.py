@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, left_without
 from nodeattrs.core.walk import Overridden, Setting, Walk
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.typed import Any
 
 Along = Callable[[At], Iterable[At]]
 """What may go with a place: itself, then what holds it, outwards."""

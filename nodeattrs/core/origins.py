@@ -17,10 +17,9 @@ origin is touched, or forgotten, outside of these two modules.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 Origins = Any
 """int | At | Patched | tuple[Origins, ...] | dict[key, Origins] | list[Origins] | None"""

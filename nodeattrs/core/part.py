@@ -16,10 +16,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import zip_longest
 from types import NoneType
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
-from nodeattrs.typed import Any
 
 
 class Part:

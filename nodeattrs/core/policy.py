@@ -12,13 +12,13 @@ are whatever the fold lays over each other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
 from itertools import product
+from typing import Any
 
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
-from nodeattrs.records import Enum
-from nodeattrs.typed import Any
 
 Kind = str
 """The kind of a value, by its exact type. Adapters add their own to these seven."""

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, by_field, concat, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 _FIELDS = {"policy", "merge_by", "at"}
 _AT = ("both", "inside")

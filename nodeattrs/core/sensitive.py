@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadValue, TooDeep
-from nodeattrs.typed import Any, NoReturn
 
 
 def _own(value: Any) -> Any:

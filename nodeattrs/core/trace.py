@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
 from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import Setting, Walk
-from nodeattrs.records import Enum, NamedTuple
-from nodeattrs.typed import Any
 
 
 class Outcome(Enum):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.folding import NOTHING, Folding, Step, again_in_turn
 from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
@@ -19,7 +20,6 @@ from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
 from nodeattrs.core.walk import Later, Loss, Overridden, Rule, Setting, Waiting, Walk, each_once, relevant
-from nodeattrs.typed import Any
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:

@@ -7,11 +7,11 @@ of layers or merging.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from nodeattrs.errors import BadArgument, BadKey, BadName, BadValue, Path, TooDeep, wrong_argument
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 __all__ = [
     "ABSENT",
@@ -57,10 +57,10 @@ ABSENT: Any = Absent()
 NO_ENTRIES: dict[Any, Any] = {}
 """An empty map where nobody gave one: nothing is ever put into it."""
 
-_BARE = regexp(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
+_BARE = re.compile(r"[A-Za-z_@%/+*:<>=~^$-][^\s.\"']*|\d+[^\s.\"'\d][^\s.\"']*")
 _LONG = 40
-_INTEGER = regexp(r"-?\d+")
-_STEP = regexp(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)""")
+_INTEGER = re.compile(r"-?\d+")
+_STEP = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^.\s"']+))\s*(\.|$)""")
 
 
 def spell(path: Path) -> str:
@@ -176,7 +176,7 @@ def meant(step: object, known: Iterable[object]) -> str | None:
     return f"did you mean {' or '.join(close)}?" if close else None
 
 
-_DIGITS = regexp(r"\d+")
+_DIGITS = re.compile(r"\d+")
 _WITHOUT_JOINTS = str.maketrans("", "", "-_")
 
 
@@ -467,7 +467,7 @@ LONGEST_NAME = 200
 """Characters of a name. A file name has 255; a store adds its own marks to it."""
 
 # Chef's own alphabet. Without "@", "~" and "%", which are left for marks that no name can imitate.
-_NAME = regexp(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]*")
+_NAME = re.compile(r"[A-Za-z0-9_:-][A-Za-z0-9_.:-]*")
 
 
 def checked_name(name: object, what: str) -> str:

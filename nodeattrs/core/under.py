@@ -7,11 +7,12 @@ comes of it is what `folding.meet` makes, part by part. It knows neither steps n
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodeattrs.core.origins import Origins, gathered, origins_at, spread
 from nodeattrs.core.part import Part, regrouped
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Handler, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent
-from nodeattrs.typed import Any
 
 _Value = tuple[Any, Origins]
 """A value and its origins; the value may be one of the next two, which have their own."""

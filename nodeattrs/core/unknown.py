@@ -6,11 +6,12 @@ changes no value; a trace names it where it might have decided one.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.policy import Meet, Policy
 from nodeattrs.core.tree import Absent
 from nodeattrs.errors import UnknownLayer
-from nodeattrs.typed import Protocol
 
 
 class Unknown:

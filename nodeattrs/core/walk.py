@@ -6,13 +6,12 @@ Made by `core.tracing`, read by `core.trace`; it knows sources as numbers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, flat
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 Rule = tuple[Policy, Line]
 """A policy, and the line of it that decided."""

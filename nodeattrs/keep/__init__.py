@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 from nodeattrs.core.tree import checked_name
 from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved, Store, retried
 from nodeattrs.keep.stores import open_store
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.keep.filters import allowed, blocked, saved_document

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import groupby, islice
+from typing import Any
 
 from nodeattrs.core.tree import Path, checked_name
 from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
@@ -24,7 +25,6 @@ from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, St
 from nodeattrs.keep.stores.pieces import written
 from nodeattrs.node.node import Node
 from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.typed import Any
 
 _MOST = 2**31
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
@@ -16,7 +17,6 @@ from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.keep.revisions import Noted, Revision, Saved, Store, retried
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive
-from nodeattrs.typed import Any
 
 
 def _any_element(path: Path) -> Path:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import LEVELS
 from nodeattrs.keep.revisions import Saved, Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import MARKER, Withheld
-from nodeattrs.typed import Any
 
 
 def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadName, BadValue, DocumentError, NodeattrsError, NodeNotFound, StoreError
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search import Query

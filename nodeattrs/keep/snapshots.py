@@ -11,12 +11,12 @@ other module that looks inside.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
 from nodeattrs.node.slots import SLOTS
-from nodeattrs.typed import Any
 
 Packed = Any
 Names = Any

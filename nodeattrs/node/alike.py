@@ -11,6 +11,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import SCALARS, Path, dig
 from nodeattrs.node.kept_causes import Kept
@@ -19,9 +20,7 @@ from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.packed_maps import Differs, Maps, Pack, Place, exactly, is_alike
 from nodeattrs.node.packing import packed_origin
 from nodeattrs.node.slot_names import FACTS, SLOTS
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import encoded
-from nodeattrs.typed import Any
 
 MOST = 4
 """So many that differ are remembered of those that began alike."""

@@ -7,12 +7,12 @@ made, before the store.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.component_tree import ComponentTree, thing_of
 from nodeattrs.node.values import Sensitive, Withheld, steps_in, steps_of, stored
-from nodeattrs.typed import Any
 
 
 class UnlessWriter:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
@@ -29,7 +30,6 @@ from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP,
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView, no_step
 from nodeattrs.node.writers import ListWriter, Writer, writer_at
-from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn, Self
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

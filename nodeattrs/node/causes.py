@@ -12,15 +12,16 @@ import pathlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice, pairwise
 from types import CodeType
+from typing import Any
 
 from nodeattrs.core.claim import CALLED, READ, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.hashes import blake2b
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.setters import CodeLocator, span_of, spot_of, text_of
 from nodeattrs.node.slots import PLAN
@@ -30,7 +31,6 @@ from nodeattrs.texts.file_names import file_of
 from nodeattrs.texts.flow import Code, Flow, Found, Frame
 from nodeattrs.texts.following import written_out
 from nodeattrs.texts.scopes import EACH, SOME
-from nodeattrs.typed import Any
 
 _MOST = 12
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")

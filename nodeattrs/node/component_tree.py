@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Verb
 from nodeattrs.core.origins import At
@@ -25,7 +26,6 @@ from nodeattrs.node.lists import Elements
 from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Whose, each, whose_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM, key_of
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, SCALARS, Path
 from nodeattrs.errors import DeferredCycle, ValueWithheld
@@ -17,7 +18,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_GROUP, NORMAL_GROUP, OVERRIDE_GROUP
 from nodeattrs.node.values import MARKER, Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.typed import Any
 
 LEVELS = ("automatic", "normal", "default", "override")
 """The levels of Chef's node JSON, in its order."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import wrong_argument
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
-from nodeattrs.typed import Any
 
 
 def checked_environment(name: object) -> str:

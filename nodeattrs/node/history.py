@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from nodeattrs.node.maps import Whose
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 HISTORY_BOUND = 5
 """How many events are kept for one path of one slot: the first, and the last four."""

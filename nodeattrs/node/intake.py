@@ -9,6 +9,7 @@ expand and no files: a run hands in plain data and who set it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import UNKNOWN, Below, Cause, Locator, Origin
 from nodeattrs.core.fold import Layer
@@ -26,8 +27,6 @@ from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, set
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.values import stored
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, Protocol
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
 _RUN = Setter(RUN, "", RUN_ITSELF)

@@ -11,13 +11,13 @@ import gc
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
 from itertools import product
+from typing import Any
 
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap, at_version
 from nodeattrs.node.values import READY, Deferred, Withheld, computed
-from nodeattrs.typed import Any
 
 
 def entry(part: Any, key: Any) -> Any:

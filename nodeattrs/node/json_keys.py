@@ -7,13 +7,13 @@ document: whoever runs a node, or shows one, passes on the warnings that are mad
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import has_number
-from nodeattrs.typed import Any
 
 
 def double_keys(node: Attributes) -> list[BadKey]:

@@ -6,6 +6,7 @@ A mark's causes stand beside its lines: `[[path, [cause, ...]], ...]`, the path 
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Cause
 from nodeattrs.core.origins import At, Origins, Patched
@@ -17,7 +18,6 @@ from nodeattrs.node.packing import packed_origin
 from nodeattrs.node.setters import CodeLocator, Looked
 from nodeattrs.node.values import Sensitive, Withheld
 from nodeattrs.node.why import causes_of
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace

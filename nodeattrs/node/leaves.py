@@ -6,10 +6,11 @@ no documents; who sets it, and where each leaf is written, is known to the sette
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, Place, below, thing_of
-from nodeattrs.typed import Any
 
 
 def set_leaves(node: Attributes, level: str, tree: dict[Any, Any], unless: bool = False) -> None:

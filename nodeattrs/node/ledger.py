@@ -12,13 +12,14 @@ Views of that version, and of earlier ones, find it there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from threading import RLock
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import Origins
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
-from nodeattrs.locks import RLock
 from nodeattrs.node.history import Chronicle, Past
 from nodeattrs.node.joined import entry, evaluated, own, rooted
 from nodeattrs.node.maps import Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed
@@ -27,7 +28,6 @@ from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import READY, Deferred
 from nodeattrs.node.view import MapView, Version, along
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import compress, repeat
 from operator import is_, is_not
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import TypeConflict
@@ -15,7 +16,6 @@ from nodeattrs.node.maps import AssignedMap, Branch, Joined
 from nodeattrs.node.values import Deferred, steps_of
 from nodeattrs.node.view import MapView, Version
 from nodeattrs.node.writers import Writer
-from nodeattrs.typed import Any
 
 
 def level_view(ledger: Ledger, branch: Branch) -> LevelView:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cmp_to_key
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins, origins_at, patched
 from nodeattrs.core.tree import Path, copied, dig, strict_key
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import HELD
-from nodeattrs.typed import Any
 
 
 class Elements:

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, origins_at, renumbered, wholes
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 
 class Worked(list[Origins]):

@@ -8,13 +8,13 @@ that goes. It knows neither policies nor traces.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters_in
-from nodeattrs.typed import Any
 
 _PLAIN, _MAPS = {str, int, float, bool}, {dict, OwnedMap, AssignedMap}
 

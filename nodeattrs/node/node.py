@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
@@ -19,7 +20,6 @@ from nodeattrs.node.levels import Level
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 from nodeattrs.node.writers import ListWriter
-from nodeattrs.typed import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

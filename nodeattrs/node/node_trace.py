@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
@@ -35,7 +36,6 @@ from nodeattrs.node.slots import PAIR, PLAN, SLOTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.why import causes_of
 from nodeattrs.node.worked_lists import READY, Continued, Work, shown, work_at
-from nodeattrs.typed import Any
 
 _TITLES = {slot.number: slot.title for slot in SLOTS}
 _MOST_BELOW = 10

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 from types import CodeType
+from typing import Any
 
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import ABSENT, SCALARS, Path
@@ -19,7 +20,6 @@ from nodeattrs.node.setters import Calls, CodeLocator, Mark, relative, span_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Sensitive
-from nodeattrs.typed import Any
 
 _ALL = frozenset(slot.number for slot in SLOTS)
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)

@@ -8,10 +8,10 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Mapping
 from operator import itemgetter
+from typing import Any
 
 from nodeattrs.core.tree import Path
 from nodeattrs.node.maps import OwnedMap
-from nodeattrs.typed import Any
 
 _EXACT = 2
 """The version of `marshal` that writes the same of equal values of the same types, and of nothing else."""

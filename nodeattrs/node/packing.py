@@ -7,6 +7,7 @@ It never holds a secret: a marker stands in its place.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.origins import At, Patched
@@ -16,7 +17,6 @@ from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
-from nodeattrs.typed import Any
 
 NOTHING: Mapping[Any, Any] = {}
 

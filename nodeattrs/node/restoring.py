@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
@@ -23,8 +24,6 @@ from nodeattrs.node.setters import Lines, Mark
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import NamedTuple
 
 from nodeattrs.errors import InvalidRunListItem
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 
 _PINNED = r"(?:@([0-9]+(?:\.[0-9]+){1,2}))"
-_RECIPE = regexp(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
-_ROLE = regexp(r"role\[([^\]\n]+)\]")
-_BARE_PINNED = regexp(rf"([^@\[\]\n]+){_PINNED}")
-_BARE = regexp(r"[^\[\]\n]+")
+_RECIPE = re.compile(rf"recipe\[([^\]@\n]+){_PINNED}?\]")
+_ROLE = re.compile(r"role\[([^\]\n]+)\]")
+_BARE_PINNED = re.compile(rf"([^@\[\]\n]+){_PINNED}")
+_BARE = re.compile(r"[^\[\]\n]+")
 _SIGNS = frozenset("@[]\n")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, is_json, strict_key
 from nodeattrs.node.history import HISTORY_BOUND
@@ -12,7 +13,6 @@ from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Worked, setters
 from nodeattrs.node.slots import PLAN, SLOTS
 from nodeattrs.node.values import steps_in
 from nodeattrs.node.view import MapView
-from nodeattrs.typed import Any
 
 
 def contradictions(ledger: Ledger) -> Iterator[str]:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Any
 
 from nodeattrs.core.tree import Path, as_path, parse
 from nodeattrs.errors import wrong_argument
 from nodeattrs.node.values import Sensitive, Withheld
-from nodeattrs.typed import Any
 
 
 class Secrets:

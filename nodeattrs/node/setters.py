@@ -15,12 +15,11 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Below, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import SCALARS, Path
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.texts.python import PythonText, Span

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodeattrs.records import NamedTuple
+from typing import NamedTuple
 
 DEFAULT_ENVIRONMENT = "_default"
 """The environment of a node of which nothing else is known; it says nothing."""

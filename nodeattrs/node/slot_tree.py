@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.fold import Fold, Layer
@@ -10,7 +11,6 @@ from nodeattrs.core.tree import Path, as_path, spell
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, Branch
 from nodeattrs.node.slots import PAIR, PLAN, SLOTS, Slot
-from nodeattrs.typed import Any
 
 
 def fold_of(ledger: Ledger, branch: Branch = PLAN) -> Fold:

@@ -9,6 +9,7 @@ which trees meet first, and under which policy.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Line, Policy
@@ -16,7 +17,6 @@ from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
 from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT, SLOTS, Slot
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

@@ -6,6 +6,7 @@ A mark says who set something on which line, with the lines of what is below it,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import UNKNOWN, Origin
 from nodeattrs.core.origins import At, Patched
@@ -26,7 +27,6 @@ from nodeattrs.node.packing import (
 from nodeattrs.node.setters import CodeLocator, Mark
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.kept_causes import Kept

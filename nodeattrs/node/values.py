@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import date, datetime, time
+from threading import local
+from typing import Any, NoReturn
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, SCALARS, Path, copied, parse, spell
 from nodeattrs.errors import BadArgument, BadKey, BadValue, DeferredCycle, NodeattrsError, ValueWithheld
-from nodeattrs.locks import local
-from nodeattrs.typed import Any, NoReturn
 
 __all__ = [
     "MARKER",

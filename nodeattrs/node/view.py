@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from threading import RLock
+from typing import Any, NoReturn, overload
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, Path, near, spell
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, NoSuchElement, NullInTheWay, TypeConflict
-from nodeattrs.locks import RLock
 from nodeattrs.node.joined import all_as_it_was, as_it_was, entry, evaluated, has, keys_of, own, plain
 from nodeattrs.node.maps import Joined
 from nodeattrs.node.values import READY, Deferred, refuse_spelled, steps_in, steps_of
-from nodeattrs.typed import Any, NoReturn, overload
 
 
 def no_step(here: Any, path: Path, step: Any) -> TypeConflict:

@@ -6,6 +6,7 @@ What was read is looked up in the slots; where that is not enough whoever asks k
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.origins import At
@@ -14,7 +15,6 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.moment import plainly_set
 from nodeattrs.node.setters import CodeLocator
 from nodeattrs.node.values import Deferred
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.trace import Trace

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.origins import At, Origins
@@ -17,8 +18,6 @@ from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import Whose, Worked, begun, each, last_word, setters, setters_in, steps, whose_at
 from nodeattrs.node.slots import COMPONENTS
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 _LOWER = {one.recipe: one.file for one in COMPONENTS}
 READY = SCALARS | {Absent}

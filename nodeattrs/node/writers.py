@@ -11,6 +11,7 @@ one above it, is replaced. From then on it keeps the old content to itself, as i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.origins import At, Origins
@@ -20,7 +21,6 @@ from nodeattrs.node.component_tree import Change, ComponentTree, Place, below, t
 from nodeattrs.node.lists import Elements, in_order
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.values import TAKEN, Withheld, key_of, refuse_spelled, steps_in, steps_of, stored
-from nodeattrs.typed import Any
 
 
 class _Handle:

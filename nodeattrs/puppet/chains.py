@@ -7,11 +7,12 @@ collectors, is an error that says what to write instead.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import re, regexp
 from nodeattrs.puppet.references import (
     Chain,
     Collector,
@@ -25,11 +26,9 @@ from nodeattrs.puppet.references import (
     made,
     ref_of,
 )
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, NoReturn
 
-_INTERPOLATED, _ESCAPED = regexp(r"(?<!\\)\$[{\w]"), regexp(r"\\(.)", re.DOTALL)
-_MARKS = regexp(
+_INTERPOLATED, _ESCAPED = re.compile(r"(?<!\\)\$[{\w]"), re.compile(r"\\(.)", re.DOTALL)
+_MARKS = re.compile(
     r"""(?P<space>\s+|\#[^\n]*)
       | (?P<mark><<\||\|>>|<\||\|>|->|~>|<-|<~|==|!=|=>|[\[\](),{}:;])
       | (?P<text>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
+from typing import NamedTuple
 
 _LONGEST = 5_000
 """Signs of a string or a remark: what is longer is not seen as one, and costs no more than that."""
 
 _NAME = r"[a-z]\w*(?:::[a-z]\w*)*"
-_TOKENS = regexp(
+_TOKENS = re.compile(
     rf"""(?P<skip>\#[^\n]*|/\*.{{0,{_LONGEST}}}?\*/)
       | (?P<heredoc>@\(\s*"?(?P<tag>[^):/"\n]+)"?[^)\n]*\).{{0,{_LONGEST}}}?^[ \t]*(?:\|[ -]*|-[ ]*)?(?P=tag)[ \t]*$)
       | (?P<text>'(?:[^'\\]|\\.){{0,{_LONGEST}}}'|"(?:[^"\\]|\\.){{0,{_LONGEST}}}")
@@ -27,14 +25,14 @@ _TOKENS = regexp(
       | (?P<close>[)\]}}])""",
     re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
-_QUOTED = regexp(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""")
-_COMPUTED = regexp(r"[$#%]\{[^}\n]*\}|\$[\w:]+")
-_LOOKUP = regexp(
+_QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)\"""")
+_COMPUTED = re.compile(r"[$#%]\{[^}\n]*\}|\$[\w:]+")
+_LOOKUP = re.compile(
     r"""\b(?P<word>lookup|hiera(?:_array|_hash|_include)?)\b\s*(?:\(\s*)?(?:\{\s*)?
         (?:['"]?name['"]?\s*=>\s*)?(?P<quote>['"])(?P<key>[\w:.-]+)(?P=quote)(?=(?P<rest>[^\n]*))""",
     re.VERBOSE,
 )
-_ALONE = regexp(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
+_ALONE = re.compile(r"\s*(?:\)|,\s*[A-Z]\w*\s*\)|$)")
 
 
 class PuppetClass(NamedTuple):

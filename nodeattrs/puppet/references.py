@@ -8,17 +8,17 @@ given to a catalog as a whole.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from functools import lru_cache
 from operator import itemgetter
+from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.errors import BadArgument
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
-_ESCAPED = regexp(r"\\(['\"\\/])")
+_ESCAPED = re.compile(r"\\(['\"\\/])")
 
 Arrow = str
 """One of "->", "~>", "<-", "<~", as Puppet spells them."""

@@ -6,9 +6,9 @@ The two agree on nearly all that people write; what is spelled otherwise is tran
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
-from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.patterns import BadPattern, Expression, expression
 
 _POSIX = {
@@ -22,13 +22,13 @@ _SPELLED = {
 _IN_CLASS = {"h": "0-9a-fA-F", "e": r"\x1b", "b": r"\b", "w": "0-9A-Z_a-z", "d": "0-9", "s": r" \t-\r"}
 _ANCHORS = frozenset("AzZGbB")
 _ESCAPED = r"\\(?P<escaped>[kg]<[^>]*>|u\{[0-9a-fA-F ]+\}|[pP]\{\^?\w+\}|.)"
-_TOKEN = regexp(
+_TOKEN = re.compile(
     _ESCAPED + r"|(?P<comment>\(\?\#[^)]*\))|(?P<repeat>[*+?]|\{\d*,?\d*\})"
     r"|(?P<group>\((?:\?(?:<(?![=!])[^>]*>|[a-z-]+[:)]|\([^)]*\)|[:=!>]|<[=!]?|))?)|(?P<sign>.)",
     re.DOTALL,
 )
-_TOKEN_IN_CLASS = regexp(_ESCAPED + r"|\[:(?P<posix>\^?[a-z]+):\]|(?P<sign>&&|.)", re.DOTALL)
-_OPTIONS = regexp(r"\(\?([a-z-]+)[:)]")
+_TOKEN_IN_CLASS = re.compile(_ESCAPED + r"|\[:(?P<posix>\^?[a-z]+):\]|(?P<sign>&&|.)", re.DOTALL)
+_OPTIONS = re.compile(r"\(\?([a-z-]+)[:)]")
 
 
 @lru_cache(maxsize=1024)

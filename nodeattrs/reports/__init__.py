@@ -7,9 +7,9 @@ A report knows no command line, no file and no terminal: it is asked for its dat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
 
 from nodeattrs.reports.screen import Screen
-from nodeattrs.typed import Any, Protocol
 
 __all__ = ["Long", "Report", "Screen"]
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible import (
     Inventory,
@@ -22,11 +24,9 @@ from nodeattrs.core.sensitive import revealed
 from nodeattrs.core.trace import Outcome, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.records import dataclass
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Rendered

@@ -8,26 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search import indexed
-from nodeattrs.lazily import regexp
 from nodeattrs.node.values import MARKER
-from nodeattrs.records import dataclass, field
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
 from nodeattrs.texts.documents import read
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.reports.screen import Screen
 
-_TEMPLATE = regexp(r"\{[{%#]")
+_TEMPLATE = re.compile(r"\{[{%#]")
 _UNSAFE = "__ansible_unsafe"
 
 

@@ -7,16 +7,15 @@ nothing to weigh, and that slot is asked alone: a node with thousands of facts i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, dig, spell
-from nodeattrs.records import NamedTuple
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.show import head
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import claimed, on_one_line, origin_data
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node

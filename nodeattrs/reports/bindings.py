@@ -6,6 +6,8 @@ The adapter finds all of it; here it becomes data and lines.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from nodeattrs.adapters.bindings import Explanation, Graph, Injector
 from nodeattrs.adapters.bindings.combinations import wrongs_of
@@ -15,13 +17,11 @@ from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute
-from nodeattrs.records import dataclass, replace
 from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
-from nodeattrs.typed import Any
 
 
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:

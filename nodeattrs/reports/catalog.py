@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.catalog import Outcome, Plan, Ref, Report
 from nodeattrs.catalog.errors import MoreRelations
@@ -11,14 +13,12 @@ from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
-from nodeattrs.records import dataclass
 from nodeattrs.reports.explain import Explanation
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.run import RunReports
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.applying import counted, outcome_data
 from nodeattrs.runs.lookups import Reading
-from nodeattrs.typed import Any
 
 _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}
 

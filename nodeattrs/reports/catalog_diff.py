@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.catalog.differing import CatalogDifference, ChangedParameter
 from nodeattrs.catalog.resources import Resource
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.records import dataclass
 from nodeattrs.reports.markdown import in_code
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.values import claimed, on_one_line
-from nodeattrs.typed import Any
 
 _WIDEST = 60
 

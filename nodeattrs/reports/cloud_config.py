@@ -6,17 +6,17 @@ What the merge found is the adapter's; here it becomes data and lines.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.steps import Change
 from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.records import dataclass, replace
 from nodeattrs.reports.config_text import json_tree
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import CloudConfigError, Instance, Merged, PartReport, Schema, Warned

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
 
 from nodeattrs.codes import Code, codes
-from nodeattrs.records import dataclass
 from nodeattrs.reports.screen import Screen, in_columns
 from nodeattrs.runs.config import known_code
-from nodeattrs.typed import Any
 
 _HEAD = """\
 # Codes

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.core.trace import Trace, TraceClaim
 from nodeattrs.core.tree import spell
-from nodeattrs.records import dataclass
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.runs.settings import without_password
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

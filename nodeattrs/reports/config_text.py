@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date
-
-from nodeattrs.typed import Any
+from typing import Any
 
 
 def json_tree(value: Any) -> Any:

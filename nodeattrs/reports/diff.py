@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
@@ -13,12 +14,10 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import SLOTS
-from nodeattrs.records import NamedTuple
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import data_of, on_one_line
-from nodeattrs.typed import Any
 
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 _ELEMENT_SIGNS = {"added": "+", "removed": "-"}

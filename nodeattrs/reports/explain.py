@@ -16,14 +16,13 @@ screen. The plain form of a trace is `str(trace)`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Earlier, Element, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
-from nodeattrs.records import NamedTuple
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
@@ -15,7 +16,6 @@ from nodeattrs.codes import codes
 from nodeattrs.reports.findings import Finding, Findings
 from nodeattrs.reports.screen import printable
 from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.typed import Any
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _GITHUB = {"error": "error", "warning": "warning", "note": "notice"}

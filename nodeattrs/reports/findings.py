@@ -11,23 +11,22 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any, Literal, get_args
 
 from nodeattrs.codes import codes
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass, field, replace
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.typed import Any, Literal, get_args
 
 Severity = Literal["error", "warning", "note"]
 """How bad it is: what cannot be right; what is probably not meant; what is only worth knowing."""
 
 _STYLES = {"error": "error", "warning": "warning", "note": "faint"}
-_COMMENT = regexp(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,500})\])?", re.ASCII)
-_MOVES = regexp(r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+")
+_COMMENT = re.compile(r"(?:#|//)\s*nodeattrs:\s*ignore(-file)?(?:\[([^\]\n]{0,500})\])?", re.ASCII)
+_MOVES = re.compile(r"(?<=line )\d+|(?<=column )\d+|(?<=:)\d+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from nodeattrs.records import dataclass
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.fleet import Outcome
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
@@ -11,13 +13,11 @@ from nodeattrs.core.fold import Folded
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.records import dataclass
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.fold_text import data
 from nodeattrs.reports.screen import Screen, cut, printable
 from nodeattrs.reports.show import tree_lines, written_lines
 from nodeattrs.reports.values import on_one_line
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.plain import NamedPolicy

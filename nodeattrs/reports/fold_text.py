@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.errors import BadValue
 from nodeattrs.node.values import MARKER
 from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.texts.tags import Tagged
-from nodeattrs.typed import Any
 
 
 def data(value: Any) -> Any:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from nodeattrs.keep import Revision
-from nodeattrs.records import NamedTuple
 from nodeattrs.reports.screen import Screen, in_columns, printable
-from nodeattrs.typed import Any
 
 
 def revision_dict(revision: Revision | None) -> dict[str, Any] | None:

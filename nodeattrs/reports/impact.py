@@ -6,19 +6,19 @@ Equal changes stand together, in an order that depends on nothing but the answer
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import Any
 
 from nodeattrs.changes.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.changes.hunks import Line
 from nodeattrs.changes.impact import Asked, Group, Impact, Silent
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.records import dataclass
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.markdown import in_code, plain
 from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
-from nodeattrs.typed import Any
 
 _NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _SHOWN, _LISTED = 6, 40

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from nodeattrs.records import dataclass
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

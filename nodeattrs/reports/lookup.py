@@ -5,13 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, spell
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.records import NamedTuple
 from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
 from nodeattrs.texts.yaml_writing import written
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, Needed, UnknownLevel, Unused

@@ -6,11 +6,12 @@ character of no width stands inside of what would be one. It knows no report.
 
 from __future__ import annotations
 
-from nodeattrs.lazily import regexp
+import re
+
 from nodeattrs.reports.screen import printable
 
 _NO_WIDTH = "&#8203;"
-_REFERS = regexp(r"[@#!$%~&](?=\w)|:(?=//)|(?i:www)(?=\.)|\bGH(?=-\d)")
+_REFERS = re.compile(r"[@#!$%~&](?=\w)|:(?=//)|(?i:www)(?=\.)|\bGH(?=-\d)")
 """What begins a mention of a person, a reference to an issue or to another thing of the forge, or a link."""
 
 

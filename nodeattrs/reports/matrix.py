@@ -6,16 +6,16 @@ Any system's answers fit: a value or an error for each node, and the origins of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import strict_key
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.records import dataclass
 from nodeattrs.reports.lookup import plain
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.node.slots import SLOTS
-from nodeattrs.records import dataclass, field
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.changed import Change

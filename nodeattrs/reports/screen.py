@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-
-from nodeattrs.records import NamedTuple
+from typing import NamedTuple
 
 _STYLES = {
     "wins": "1;32",

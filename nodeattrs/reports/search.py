@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
-from nodeattrs.records import NamedTuple
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.typed import Any
 
 _WIDEST = 60
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
@@ -24,7 +23,7 @@ OriginOf = Callable[[Path], Origin | None]
 _FARTHEST = 44
 """The column up to which remarks stand below each other."""
 
-_PLAIN = regexp(r"(?a)[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*")
+_PLAIN = re.compile(r"(?a)[A-Za-z_/][\w./@+-]*(?:[ :][\w./@+-]+)*")
 _NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null", "none"}
 
 

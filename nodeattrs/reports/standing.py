@@ -6,14 +6,14 @@ A trace of each node says it: what one of them set wins there, joins others, or 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Outcome, Trace
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.records import dataclass, field
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import claimed, is_leaf, on_one_line, origin_data
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from nodeattrs.records import dataclass
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

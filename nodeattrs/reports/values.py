@@ -7,6 +7,7 @@ a run that was made now and one that was saved read the same.
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from nodeattrs.core.claim import Origin, Words
 from nodeattrs.core.tree import ABSENT, Path
@@ -14,7 +15,6 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DeferredCycle
 from nodeattrs.node.values import Deferred
 from nodeattrs.reports.screen import printable
-from nodeattrs.typed import Any
 
 
 def computed(value: Any, path: Path = ()) -> Any:

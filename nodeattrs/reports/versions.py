@@ -6,13 +6,12 @@ It asks what is installed and imports none of it.
 from __future__ import annotations
 
 import platform
+import re
 import sqlite3
 from collections.abc import Iterator
 from importlib import metadata
 
-from nodeattrs.lazily import regexp
-
-_NAME = regexp(r"^([A-Za-z0-9._-]+).*?(?:;.*\bextra\s*==\s*['\"]([\w-]+)['\"].*)?$")
+_NAME = re.compile(r"^([A-Za-z0-9._-]+).*?(?:;.*\bextra\s*==\s*['\"]([\w-]+)['\"].*)?$")
 
 
 def versions() -> Iterator[str]:

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
     from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order

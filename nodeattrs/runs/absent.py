@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -11,7 +13,6 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
-from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.remembered import remembered
@@ -19,7 +20,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.unread import NOT_RUN, writes_in
 from nodeattrs.texts.writes import writes_of
-from nodeattrs.typed import Any
 
 _MOST_NODES, _MOST = 200, 6
 

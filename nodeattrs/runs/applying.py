@@ -16,13 +16,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
+from typing import Any, TextIO
 
 from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
 from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, write_all
 from nodeattrs.errors import StoreError
-from nodeattrs.typed import Any, TextIO
 
 VERSION = 1
 

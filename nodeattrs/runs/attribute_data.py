@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.tree import Path, meant, spell
@@ -16,11 +18,9 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError, TooDeep
 from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import stored
-from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.runs.conditions import Facts, When, read_when
 from nodeattrs.runs.fields import Fields
 from nodeattrs.texts import documents
-from nodeattrs.typed import Any
 
 SUFFIXES = (".yaml", ".yml", ".json", ".toml")
 

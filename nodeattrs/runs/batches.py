@@ -14,10 +14,13 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from io import IOBase
 from itertools import chain, islice
+from threading import Lock
 from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nodeattrs import border
 from nodeattrs.border import Border
@@ -25,12 +28,9 @@ from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.keep.stores import may_be_copied
-from nodeattrs.locks import Lock
-from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.made_of import version
 from nodeattrs.texts.fast_json import expect
-from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from nodeattrs.runs.shipping import Packed

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import fnmatch
 import importlib.util
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
@@ -23,9 +25,7 @@ from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.lazily import regexp
 from nodeattrs.runs.defaults import FILE
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.runs.repository import Repository
@@ -205,8 +205,8 @@ _SHARED = {"role": "roles", "recipe": "recipes", "tag": "tags", "environment": "
 """Further names for what a node is."""
 _OF_NODE = ("name", "chef_environment", "roles", "recipes", "tags", "fqdn", "hostname", "ipaddress", "platform")
 _INDEXED = {"role": "roles", "roles": "roles", "recipe": "recipes", "recipes": "recipes", "name": "name"}
-_PLAIN = regexp(r"[A-Za-z0-9_]+")
-_HUMP = regexp(r"(?<=[a-z0-9])(?=[A-Z])")
+_PLAIN = re.compile(r"[A-Za-z0-9_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class KeptNodes(Objects):

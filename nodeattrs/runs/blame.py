@@ -10,15 +10,15 @@ import difflib
 import pathlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import DocumentError
 from nodeattrs.git import Git
-from nodeattrs.records import dataclass, replace
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import content_of
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

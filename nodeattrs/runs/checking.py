@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import itertools
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
+from typing import Any, TypeVar
 
 from nodeattrs.codes import known_kinds
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
-from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import RunListItem, cookbook_of
-from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
 from nodeattrs.runs.checks.overrides import overrides, type_changes
@@ -33,7 +34,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
 from nodeattrs.runs.unread import NOT_RUN
 from nodeattrs.texts.documents import text_of
-from nodeattrs.typed import Any, TypeVar
 
 _Thing = TypeVar("_Thing")
 
@@ -52,7 +52,7 @@ NOTES = known_kinds(
 _FETCH = ("Berksfile", "Cheffile", "Policyfile.rb", "policyfiles", "policies")
 """What says, at the root of a repository or of a cookbook, which cookbooks are fetched."""
 
-_FETCHES = regexp(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
+_FETCHES = re.compile(r"\b(?:cookbook site install|supermarket install|berks (?:install|vendor)|librarian-chef)\b")
 _PAGES = ("README.md", "README", "Rakefile", "Vagrantfile", "Makefile")
 
 

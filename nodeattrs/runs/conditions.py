@@ -7,21 +7,21 @@ and no cookbook. The rules: docs/attribute-data.md, "Blocks and conditions".
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
 from nodeattrs.errors import BadArgument
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass
 from nodeattrs.runs.fields import Fields
-from nodeattrs.typed import Any
 
 Facts = Mapping[Any, Any]
 Test = Callable[[Any], bool]
 
 _VERSION = r"\d{1,9}(?:\.\d{1,9})*"
-_NUMBERS = regexp(_VERSION)
-_CONSTRAINT = regexp(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
+_NUMBERS = re.compile(_VERSION)
+_CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     **{"=": operator.eq, "<": operator.lt, ">": operator.gt},
     **{"<=": operator.le, ">=": operator.ge, "~>": operator.ge},

@@ -58,24 +58,24 @@ the lists mean is not known here.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path as FilePath
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass, field, replace
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.runs.rights import note_beyond, tightened
 from nodeattrs.texts.documents import SYNTAXES, Document
-from nodeattrs.typed import Any
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
@@ -383,7 +383,7 @@ def _rule(key: str, given: Any) -> None:
         raise
 
 
-_CODE = regexp(r"[\w./-]+:\w+(\.\w+)*")
+_CODE = re.compile(r"[\w./-]+:\w+(\.\w+)*")
 
 
 def _bindings(fields: Fields) -> tuple[str | None, tuple[str, ...], dict[str, str]]:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-
-from nodeattrs.records import NamedTuple
+from typing import NamedTuple
 
 _NO_CONTENT = frozenset({".git", ".hg", ".svn", ".nodeattrs", "__pycache__"})
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple, NoReturn
 
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import re, regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.runs.fields import known_or_near
 from nodeattrs.runs.versions import Version
 from nodeattrs.texts import documents
-from nodeattrs.typed import NoReturn
 
 _USUAL = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""
@@ -28,7 +27,7 @@ _METADATA = ("metadata.json", "metadata.rb", "metadata.yaml", "metadata.yml")
 _PARTS = ("attributes", "recipes", "resources", "libraries", "providers")
 """Folders of which a cookbook has one; a module of Puppet has metadata, too."""
 
-_FIELD = regexp(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
+_FIELD = re.compile(r"""^[^\S\n]*(name|version)\b\s*[:(]?\s*(["'])([^"'\n]+)\2""", re.MULTILINE)
 
 
 class Lock(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from nodeattrs.core.borders import NAMED, Listed, taking
@@ -22,7 +23,6 @@ from nodeattrs.errors import (
     RecipeNotFound,
 )
 from nodeattrs.node.run_list import cookbook_of, qualified
-from nodeattrs.records import dataclass, field
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import AttributeData, read_data
 from nodeattrs.runs.fields import Fields, known_or_near

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
 from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.texts.nearest import SETTINGS_FILE
-from nodeattrs.typed import Any
 
 FILE = SETTINGS_FILE
 DEFAULT_POLICY = "across"

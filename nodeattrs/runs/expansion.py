@@ -9,6 +9,8 @@ files that are data and load first: once for each set of their conditions.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.tree import Path, dig
@@ -17,12 +19,10 @@ from nodeattrs.node.intake import Intake
 from nodeattrs.node.ledger import Prepared
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import normalised
-from nodeattrs.records import dataclass, field, replace
 from nodeattrs.runs.attribute_data import AttributeData, is_early, set_data
 from nodeattrs.runs.conditions import Facts
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule

@@ -9,13 +9,13 @@ fields a role has nor what syntax the document was written in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import ABSENT, Path, dig, near
 from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, UnknownField
 from nodeattrs.node.run_list import RunListItem
 from nodeattrs.runs.versions import Constraint, Version
-from nodeattrs.typed import Any
 
 
 def fault(

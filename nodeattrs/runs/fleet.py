@@ -15,17 +15,18 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
-from nodeattrs.locks import Lock
-from nodeattrs.records import NamedTuple, dataclass, field, replace
 from nodeattrs.runs.batches import BATCH, TOGETHER, through
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts
@@ -36,7 +37,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
 from nodeattrs.runs.together import Together
 from nodeattrs.texts.documents import Document, read
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

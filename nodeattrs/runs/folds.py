@@ -16,8 +16,11 @@ from __future__ import annotations
 import glob
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from nodeattrs import border
 from nodeattrs.adapters.plain import POLICIES, NamedPolicy
@@ -26,11 +29,8 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Me
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
-from nodeattrs.lazily import regexp
-from nodeattrs.records import replace
 from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.runs.config import PlainFold
@@ -40,7 +40,7 @@ COMPOSE, HIERA = "compose", "hiera-deep"
 NAMES = (*(one.name for one in POLICIES), COMPOSE, HIERA)
 """The names of all policies."""
 
-_NUMBERED = regexp(r"(.+)#(\d{1,9})")
+_NUMBERED = re.compile(r"(.+)#(\d{1,9})")
 
 
 @cache

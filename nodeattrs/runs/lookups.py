@@ -6,16 +6,16 @@ It brings a repository's Hiera tree and a node together; what a lookup answers i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
-from nodeattrs.records import dataclass
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.repository import Repository
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, Scope

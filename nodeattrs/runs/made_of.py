@@ -11,20 +11,19 @@ import os
 import sys
 from collections.abc import Mapping
 from functools import cache
+from hashlib import sha256
 from itertools import groupby
 from types import MappingProxyType
+from typing import Any, NamedTuple, cast
 
-from nodeattrs.hashes import sha256
 from nodeattrs.keep.snapshots import keeps_all
 from nodeattrs.node.node import Node
-from nodeattrs.records import NamedTuple
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.content import Stamp, stamps_of
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.fast_json import encoded
-from nodeattrs.typed import Any, cast
 
 
 class Looked(NamedTuple):
@@ -93,8 +92,8 @@ def looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> Looke
     known_by = {id(slots[number]): (slots[number], *its) for number, its in written.items()}
     known_by[id(marks)] = marks, of_marks, True
     # No JSON without spaces has a line break, so that nothing can be taken for another part.
-    parts = sha256(file), head, of_facts, *(text for text, _ in written.values()), of_marks
-    return Looked(sha256(b"\n".join(parts)), plain, known_by)
+    parts = sha256(file).digest(), head, of_facts, *(text for text, _ in written.values()), of_marks
+    return Looked(sha256(b"\n".join(parts)).digest(), plain, known_by)
 
 
 def _array(values: list[Any], known: list[bytes | None]) -> bytes:
@@ -149,7 +148,7 @@ def outlined(node: Node, began: Any, facts: Facts, repository: Repository, stamp
     files = [(name, *stamp) for name, stamp in stamps.items()]
     known = _OUTLINED, _ours(), lists, files, [*(facts.stamp or ())], began, outline
     try:
-        return sha256(marshal.dumps(known, _NO_NAMES))
+        return sha256(marshal.dumps(known, _NO_NAMES)).digest()
     except ValueError:  # something is in it that is no plain data
         return b""
 

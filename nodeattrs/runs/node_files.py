@@ -7,11 +7,11 @@ documents that runs leave behind, which are the store's.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.core.claim import Below, Locator, Origin
-from nodeattrs.records import dataclass, field
 from nodeattrs.runs.fields import Fields
-from nodeattrs.typed import Any
 
 LEVELS = ("automatic", "default", "normal", "override")
 """What Chef's documents call the groups of attributes."""

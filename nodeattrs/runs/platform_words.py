@@ -6,15 +6,15 @@ one node and no file. A question may be put without parentheses: `if debian:` an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import repeat
+from typing import Any
 
 from nodeattrs.errors import BadArgument
-from nodeattrs.lazily import regexp
 from nodeattrs.node.node import Node
 from nodeattrs.runs.versions import Constraint, Version
-from nodeattrs.typed import Any
 
 PLATFORM_WORDS = ("platform", "platform_family", "value_for_platform", "value_for_platform_family")
 
@@ -198,9 +198,9 @@ def _by_version(values: Mapping[Any, Any], platform: str, version: Any) -> Any:
     return own["default"] if "default" in own else values.get("default")
 
 
-_LEADING = regexp(r"\d+")
-_BEGINS = regexp(r"[<>=~]*\s*\d")
-_NUMBERS = regexp(r"(?P<operator>[<>=~]*\s*)(?P<numbers>\d{1,9}(?:\.\d{1,9}){0,2})")
+_LEADING = re.compile(r"\d+")
+_BEGINS = re.compile(r"[<>=~]*\s*\d")
+_NUMBERS = re.compile(r"(?P<operator>[<>=~]*\s*)(?P<numbers>\d{1,9}(?:\.\d{1,9}){0,2})")
 
 
 def _allows(asked: object, version: str) -> bool:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
-from nodeattrs.records import NamedTuple, dataclass, field
 from nodeattrs.runs.cookbook_paths import Lock
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.roles import Role
-from nodeattrs.typed import Any
 
 _LEVELS = ("default_attributes", "override_attributes")
 _FIELDS = (

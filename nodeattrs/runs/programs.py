@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import linecache
 import pathlib
+import re
 from collections.abc import Iterator
 from types import CodeType, TracebackType
+from typing import Any
 
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import regexp
 from nodeattrs.texts import documents
-from nodeattrs.typed import Any
 
 
 class Program:
@@ -95,7 +95,7 @@ def _with_caret(error: SyntaxError) -> list[str]:
     return [text, f"{' ' * (error.offset - 1 - len(line) + len(text))}^"]
 
 
-_RUBY = regexp(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
+_RUBY = re.compile(r"#\{[^{}]*\b(?:node|cookbook_name|recipe_name|new_resource)\b[^{}]*\}")
 
 
 def ruby_left(source: str, file: str) -> list[DocumentError]:

@@ -10,13 +10,13 @@ import os
 import pathlib
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import BadArgument, BadName
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.repository import LEAVES, Repository
-from nodeattrs.typed import Any
 
 READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml": (".toml",)}
 """The words that read a file, and what its name ends in."""

@@ -11,7 +11,9 @@ import contextlib
 import pathlib
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import (
@@ -28,7 +30,6 @@ from nodeattrs.node.node import WORDS, Node, words_of
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
-from nodeattrs.records import dataclass
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import is_normal, set_data
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
@@ -37,7 +38,6 @@ from nodeattrs.runs.resources import RESOURCE_WORDS
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
 from nodeattrs.texts.documents import content_of
-from nodeattrs.typed import Any, NoReturn
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 

@@ -18,7 +18,9 @@ import os
 import pathlib
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
@@ -36,7 +38,6 @@ from nodeattrs.errors import (
     PolicyNotFound,
     RoleNotFound,
 )
-from nodeattrs.records import replace
 from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
 from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata
@@ -47,7 +48,6 @@ from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
 from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
-from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera

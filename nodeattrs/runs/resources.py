@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import update_wrapper
+from typing import Any
 
 from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, Refs, Resource, refs
 from nodeattrs.catalog.types import OURS, subject_of
@@ -21,7 +22,6 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import qualified
 from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
-from nodeattrs.typed import Any
 
 _RELATIONS = ("before", "require", "notify", "subscribe")
 _CHEFS = {"notifies": "notify", "subscribes": "subscribe"}

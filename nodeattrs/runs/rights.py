@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.budget import Limits
 from nodeattrs.runs.fields import Fields
-from nodeattrs.typed import Any
 
 FREE = "free"
 INSIDE = "a path inside the repository is free; one outside, or a URL, only by the caller"

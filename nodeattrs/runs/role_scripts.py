@@ -12,6 +12,7 @@ from __future__ import annotations
 import pathlib
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import require_may_run
@@ -20,7 +21,6 @@ from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.node.values import taken_in
 from nodeattrs.runs.programs import compiled, line_in, ruby_left, source_of
 from nodeattrs.texts.python import PythonText
-from nodeattrs.typed import Any
 
 _SHARED_WORDS = ("name", "description", "default_attributes", "override_attributes", "normal_attributes")
 _WORDS = {"role": (*_SHARED_WORDS, "env_run_lists"), "environment": (*_SHARED_WORDS, "cookbook_versions")}

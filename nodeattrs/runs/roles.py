@@ -7,13 +7,13 @@ that was JSON, YAML, Python or Ruby makes no difference here, nor where it lay.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.tree import Path
-from nodeattrs.records import dataclass, field
 from nodeattrs.runs.fields import Fields
-from nodeattrs.typed import Any
 
 DEFAULT_ENVIRONMENT = "_default"
 """The environment of a node that names none. It is always there, and always empty."""

@@ -9,16 +9,16 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
+from threading import local
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import may_run
 from nodeattrs.errors import DocumentError
-from nodeattrs.locks import local
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.repository import Repository
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.chef.ruby.helper import Helper

@@ -7,7 +7,9 @@ store and prints nothing; what it gives back is data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any, NoReturn, cast
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
@@ -16,7 +18,6 @@ from nodeattrs.node.intake import Intake, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
-from nodeattrs.records import dataclass, field, replace
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order, data_first
 from nodeattrs.runs.expansion import Layers, asked_facts, layers_of, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
@@ -32,7 +33,6 @@ from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.ruby_files import RubyFiles
 from nodeattrs.runs.run_list import Expansion
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any, NoReturn, cast
 
 
 @dataclass

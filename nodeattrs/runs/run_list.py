@@ -7,7 +7,9 @@ cookbook and no node. The rules: docs/merging.md, "run lists".
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.claim import Locator, Origin
@@ -16,9 +18,7 @@ from nodeattrs.core.policy import INSIDE
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookVersionConflict, RoleNotFound
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
-from nodeattrs.records import dataclass, field
 from nodeattrs.runs.versions import Version
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.runs.roles import Role

@@ -10,7 +10,9 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
 from nodeattrs.core.claim import Origin
@@ -20,7 +22,6 @@ from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, sav
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.stores.pieces import is_same_form
 from nodeattrs.node.node import Node
-from nodeattrs.records import dataclass
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, stamps_before, version
@@ -29,7 +30,6 @@ from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report

@@ -7,18 +7,17 @@ setting means is known to `runs.config` and to whoever uses it. It runs nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import DocumentError, UnknownField
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.rights import leads_out, way_out
 from nodeattrs.texts.nearest import is_ours, nearest
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin
@@ -148,8 +147,8 @@ class Settings:
                     yield self.folded.trace(path)
 
 
-_PASSWORD = regexp(r"://([^:/@]*):[^/]*@")
-_ASKED_WITH = regexp(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
+_PASSWORD = re.compile(r"://([^:/@]*):[^/]*@")
+_ASKED_WITH = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
 def without_password(text: str) -> str:

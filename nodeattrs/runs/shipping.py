@@ -10,12 +10,11 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Collection, Iterable, Iterator
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.errors import FleetError
-from nodeattrs.locks import Lock
-from nodeattrs.records import NamedTuple
 from nodeattrs.runs.content import content_of
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory

@@ -6,12 +6,12 @@ A whole run takes finer steps of the same: `node.intake`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
 from nodeattrs.node.node import Node
-from nodeattrs.typed import Any
 
 
 @taking(node=Node)

@@ -6,11 +6,11 @@ Nothing is saved before `settle` has returned, and of no node is that reported. 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from nodeattrs.errors import NodeattrsError, StoreError
 from nodeattrs.keep import Revision, Saved, Store
 from nodeattrs.keep.revisions import Unchanged
-from nodeattrs.typed import Any
 
 
 class Together:

@@ -5,24 +5,24 @@ Looks for words in a text and parses nothing, so that no library is needed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import re, regexp
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.slot_names import ATTRIBUTE_FILE
-from nodeattrs.records import NamedTuple
 
 NOT_RUN = "is Ruby, which was not run"
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override", "automatic")
 _COOKBOOKS = _LEVELS[:-1]
 _WORDS = "|".join((*_LEVELS, "set"))
-_SETS = regexp(rf"\b(?:rm_)?({_WORDS}|rm)(?:_unless)?\b")
-_NODE_SETS = regexp(rf"\bnode\s*\.\s*(?:rm_)?({_WORDS}|rm)(?:_unless|_attrs)?\b")
-_INCLUDED = regexp(r"""\binclude_recipe\s*\(?\s*(['"])([\w:.-]+)\1""")
+_SETS = re.compile(rf"\b(?:rm_)?({_WORDS}|rm)(?:_unless)?\b")
+_NODE_SETS = re.compile(rf"\bnode\s*\.\s*(?:rm_)?({_WORDS}|rm)(?:_unless|_attrs)?\b")
+_INCLUDED = re.compile(r"""\binclude_recipe\s*\(?\s*(['"])([\w:.-]+)\1""")
 
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from nodeattrs.errors import BadArgument
-from nodeattrs.records import dataclass
 
 _DIGITS = 9
 

@@ -19,19 +19,18 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import stat
 from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text, Undecoded
-from nodeattrs.typed import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
@@ -264,9 +263,9 @@ def syntax_in(text: str, file: str) -> Syntax:
     return next((one for one in likely if _can_read(one, text, file)), likely[0])
 
 
-_OBJECT = regexp(r'\ufeff?\s*\{\s*"')
-_SECTION = regexp(r"\[\[?[^\[\]{},:]+\]\]?\s*(?:[#;].*)?$")
-_ENTRY = regexp(r"(?:export\s+)?[^\s:={}\[\]][^:={}]*=")
+_OBJECT = re.compile(r'\ufeff?\s*\{\s*"')
+_SECTION = re.compile(r"\[\[?[^\[\]{},:]+\]\]?\s*(?:[#;].*)?$")
+_ENTRY = re.compile(r"(?:export\s+)?[^\s:={}\[\]][^:={}]*=")
 
 
 def _can_read(syntax: Syntax, text: str, file: str) -> bool:

@@ -6,12 +6,13 @@ A file that is encrypted as a whole is an unknown layer.
 
 from __future__ import annotations
 
-from nodeattrs.core.sensitive import Encrypted
-from nodeattrs.lazily import regexp
-from nodeattrs.texts.tags import Tagged
-from nodeattrs.typed import Any
+import re
+from typing import Any
 
-_SIGNS = regexp(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)|!vault|\bsops")
+from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.texts.tags import Tagged
+
+_SIGNS = re.compile(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)|!vault|\bsops")
 _NOTES = {"mac", "version", "lastmodified"}
 _SOPS, _VAULT = "SOPS is not decrypted here", "Ansible Vault is not decrypted here"
 

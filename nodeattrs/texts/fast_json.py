@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from json.encoder import encode_basestring
 from math import inf
-
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
+from typing import Any
 
 WORTH = 1_000_000
 """So many characters later orjson is worth its start."""
@@ -28,8 +27,8 @@ _encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 _DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(".") for byte in range(128)) + b"." * 128
 _LONG = b"0" * 19
 """A whole number with fewer digits has fewer than 64 bits."""
-_SMALL = regexp(rb"0\.0000\d+(?=[],}]|\Z)")
-_ESCAPE = regexp(r"(?s)\\.")
+_SMALL = re.compile(rb"0\.0000\d+(?=[],}]|\Z)")
+_ESCAPE = re.compile(r"(?s)\\.")
 _SPELLED = 1e16, 1.5e300, 1e-10, 5e-324, 1.2345678901234568e17, -0.0, 0.1, 0.0001, 1e22
 
 

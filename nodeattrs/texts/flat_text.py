@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
-from nodeattrs.typed import Any
 
 
 class _Entry(NamedTuple):
@@ -78,14 +76,14 @@ def _reading(text: Text, budget: Budget, entries: Callable[[Text], Iterator[_Ent
 
 # --- .env
 
-_ENV = regexp(
+_ENV = re.compile(
     r"""[^\S\n]*(?:export[^\S\n]+)?(?:'([^'\n]+)'|([^=\#\s'"][^=\#\s]*))[^\S\n]*   # 1, 2: the key
         (?:(=)(?:[^\S\n]*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")|([^\n]*)))?""",  # 3: there is a value, 4, 5, 6
     re.VERBOSE | re.DOTALL,
 )
-_ENV_BLANK = regexp(r"\s*(?:#[^\n]*\s*)*")
-_REST = regexp(r"[^\S\n]*(?:#[^\n]*)?(?:\n|$)")
-_ENV_COMMENT = regexp(r"(?<!\s)\s+#.*")
+_ENV_BLANK = re.compile(r"\s*(?:#[^\n]*\s*)*")
+_REST = re.compile(r"[^\S\n]*(?:#[^\n]*)?(?:\n|$)")
+_ENV_COMMENT = re.compile(r"(?<!\s)\s+#.*")
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "a": "\a", "b": "\b", "v": "\v"}
 
 
@@ -129,8 +127,8 @@ def _no_entry(text: Text, offset: int, wanted: str) -> DocumentError:
 
 # --- .ini
 
-_SECTION = regexp(r"\s*\[(.+)\]")
-_DELIMITER = regexp(r"[=:]")
+_SECTION = re.compile(r"\s*\[(.+)\]")
+_DELIMITER = re.compile(r"[=:]")
 
 
 def _ini(text: Text) -> Iterator[_Entry]:
@@ -185,8 +183,8 @@ def _lines(text: Text) -> Iterator[tuple[int, str]]:
 
 # --- .properties
 
-_PROPERTY = regexp(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
-_ESCAPE = regexp(r"\\(u[0-9a-fA-F]{4}|u|.)", re.DOTALL)
+_PROPERTY = re.compile(r"((?:\\.|[^\\=:\s])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|u|.)", re.DOTALL)
 
 
 def _properties(text: Text) -> Iterator[_Entry]:

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from nodeattrs.texts.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
 from nodeattrs.texts.scopes import EACH, SOME, Addition, Binding, anywhere, fits, joined, name_of
-from nodeattrs.typed import Any
 
 __all__ = ["Code", "Flow", "Found", "Frame"]
 

@@ -9,9 +9,9 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import product
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.python import PythonText
 from nodeattrs.texts.scopes import (
     EACH,
@@ -23,7 +23,6 @@ from nodeattrs.texts.scopes import (
     slices_of,
     step_of,
 )
-from nodeattrs.typed import Any
 
 MOST_FRAMES, MOST_DEPTH = 30, 2
 _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from traceback import walk_tb
+from typing import Any
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import missing_extra
-from nodeattrs.typed import Any
 
 
 def module() -> Any:

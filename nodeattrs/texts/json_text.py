@@ -8,29 +8,29 @@ number beyond a double, no half of a surrogate pair, 500 levels.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from json.decoder import scanstring  # type: ignore[attr-defined]
+from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.fast_json import DEEPEST, is_fast, quotes_in, read_back
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text, Undecoded
-from nodeattrs.typed import Any
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_TOKEN = regexp(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
+_TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 
-_OPENED, _COLON, _SPACE = (regexp(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
+_OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
 _skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
 
-_LONG_NUMBER = regexp(rf"\d{{{MAX_DIGITS + 1}}}")
-_SPARE_COMMA = regexp(r"\s*,\s*[\]}]")
+_LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
+_SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
 
 # The library's words, and ours. "Illegal trailing comma" is what Python 3.13 calls two of the others.
 _REASONS = {

@@ -8,6 +8,8 @@ from __future__ import annotations
 import pathlib
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
@@ -15,10 +17,8 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
 from nodeattrs.texts.encrypted import encrypted_whole, marked, may_be_encrypted
-from nodeattrs.typed import Any
 
 _HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
 _HOW |= {"tags": Mapping | None, "document": int | None}

@@ -9,18 +9,17 @@ It knows Python's spelling only; Ruby's is translated before (`puppet.regex`).
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, lru_cache, partial, reduce
 from math import prod
 from operator import or_
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
-from nodeattrs.lazily import re, regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, Protocol
 
 _HINT = "pip install 'nodeattrs[regex]' searches with a limit of time, and knows more of Ruby's expressions"
 
@@ -199,7 +198,7 @@ _CAPITALS: _Set = 0x7FFFFFE << 64
 _MOST_PLACES = 2_000
 _FEW = 3
 _TWO_WAYS = "one of its repeats holds another, so that a text can be divided in too many ways"
-_IGNORES_CASE = regexp(r"\(\?[a-zA-Z]*i")
+_IGNORES_CASE = re.compile(r"\(\?[a-zA-Z]*i")
 
 
 _MOST_POWER, _MOST_TIMES = 40, 10**12

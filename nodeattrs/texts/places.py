@@ -7,19 +7,18 @@ syntax: each reader of a syntax plants its own marks.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import accumulate
 from operator import add
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.tree import MAX_DEPTH, spell
 from nodeattrs.errors import DocumentError, Path
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, Protocol
 
-HALF_PAIR = regexp("[\ud800-\udfff]")
+HALF_PAIR = re.compile("[\ud800-\udfff]")
 """What can be escaped into a text, but never written to a file: half of a surrogate pair."""
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadValue
-from nodeattrs.lazily import regexp
 from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.typed import Any
 
-_BARE = regexp(r"[A-Za-z0-9_-]+")
-_NO_NAME = regexp(r"[^A-Za-z0-9_]")
-_NEEDS_NO_QUOTES = regexp(r"[A-Za-z0-9_./:@%+,=-]*")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_NO_NAME = re.compile(r"[^A-Za-z0-9_]")
+_NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:@%+,=-]*")
 
 
 def as_toml(tree: dict[Any, Any]) -> str:

@@ -8,13 +8,13 @@ no line of its own, so the deepest place that is certain is the answer.
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from nodeattrs.core.tree import Path
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 
 _WRAPPERS = {"Sensitive", "dict", "list", "tuple"}
 """Calls whose value has the paths of their argument."""
@@ -22,7 +22,7 @@ _WRAPPERS = {"Sensitive", "dict", "list", "tuple"}
 _TAKES_SEVERAL = {"insert": 1, "push": 0, "tag": 0, "unshift": 0}
 """Calls that take many values, and how many other arguments come first."""
 
-_LINE_BREAK = regexp("\r\n|\r|\n")
+_LINE_BREAK = re.compile("\r\n|\r|\n")
 
 
 Span = tuple[int, int | None, int | None, int | None]

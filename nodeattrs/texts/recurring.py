@@ -8,9 +8,9 @@ change, and so its compact text is written once. It is for data that is `settled
 
 from __future__ import annotations
 
-from nodeattrs.records import NamedTuple
+from typing import Any, NamedTuple
+
 from nodeattrs.texts.fast_json import IN_COMMON, quotes_in, read_back
-from nodeattrs.typed import Any
 
 _BEGINS, _NEXT, _ENDS = b'{\n  "', b',\n  "', b"\n}"
 

@@ -8,12 +8,12 @@ and paths, and no files.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, dig, left_without, strict_key
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.texts.documents import Syntax, parse
-from nodeattrs.typed import Any
 
 
 class _Entry(NamedTuple):

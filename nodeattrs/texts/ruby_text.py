@@ -12,15 +12,13 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError, missing_extra
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -40,11 +38,11 @@ _ESCAPES = {
     "f": "\f",
     "v": "\v",
 }
-_ESCAPE = regexp(
+_ESCAPE = re.compile(
     r"\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F\s]+)\}|x([0-7][0-9a-fA-F]?)|([0-7]{1,3})|(\n)|([^uxcCM0-7]))", re.DOTALL
 )
-_OCTAL = regexp(r"(-?)0[oO]?([0-7]+)")
-_MARGIN = regexp(r"^[ \t]*(?=\S)", re.MULTILINE)
+_OCTAL = re.compile(r"(-?)0[oO]?([0-7]+)")
+_MARGIN = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
 _TAB = 8
 _STEPS_A_NODE = 10
 _SKIPPED = ("comment", "heredoc_body", "empty_statement", "uninterpreted")

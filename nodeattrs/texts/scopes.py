@@ -9,10 +9,9 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.python import LEAVES, inside
-from nodeattrs.typed import Any
 
 
 class _Any:

@@ -6,8 +6,9 @@ policy may, or whoever reads a layer and hands in `tags=`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodeattrs.core.tree import strict_key
-from nodeattrs.typed import Any
 
 
 class Tagged:

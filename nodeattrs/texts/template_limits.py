@@ -10,10 +10,12 @@ seconds of the limits.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, update_wrapper
 from math import prod
+from typing import Any
 
 from jinja2 import nodes, pass_context
 from jinja2.compiler import CodeGenerator
@@ -29,8 +31,6 @@ from markupsafe import Markup
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.errors import TooMuch
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 _SIGNS = 4
 """How many signs of text count as a step: splitting them takes sixty bytes, and wrapping lines half a microsecond."""
@@ -95,8 +95,8 @@ _CONTAINERS: Any = (list, tuple, set, frozenset, range, type({}.keys()), type({}
 _SIZED = (str, bytes, dict, *_CONTAINERS)
 _PASSED = (Context, EvalContext, Environment)
 """What Jinja hands to a filter before the value."""
-_FIELD = regexp(r"%[-+ #0]*\d*\.?\d*")
-_NUMBER = regexp(r"\d+")
+_FIELD = re.compile(r"%[-+ #0]*\d*\.?\d*")
+_NUMBER = re.compile(r"\d+")
 _MOST_BITS = (10**MAX_DIGITS).bit_length()
 
 

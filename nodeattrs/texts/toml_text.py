@@ -8,29 +8,29 @@ Dates and times become text in ISO form; NaN and infinity are refused.
 from __future__ import annotations
 
 import datetime
+import re
 import tomllib
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
-from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import LateMark, Mark, Reading, Text
-from nodeattrs.typed import Any
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""
-_STATEMENT = regexp(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
+_STATEMENT = re.compile(rf"[ \t]*(?:(\[\[?)({_KEY})\]\]?|({_KEY})=)")
 _TEXT = rf'"""(?:[^\\]|\\.)*?"{{3,5}}|\'{{3}}.*?\'{{3,5}}|{_QUOTED}|#[^\n]*'
-_TOKEN = regexp(rf"{_TEXT}|[\n\[\]{{}}]", re.DOTALL)
-_WORD = regexp(rf"{_TEXT}|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)
+_TOKEN = re.compile(rf"{_TEXT}|[\n\[\]{{}}]", re.DOTALL)
+_WORD = re.compile(rf"{_TEXT}|[\[\]{{}},=]|[^\s\[\]{{}},=#\"']+", re.DOTALL)
 _FEW_STEPS = 30
 """Keys of so few steps are read as fast as anything else."""
 _SQUARES_A_STEP = 10
-_WIDE_NUMBER = regexp(r"[0-9a-fA-F_]{16}")
-_LONG_NUMBER = regexp(r"0[xob][0-9a-fA-F_]{3500}")
-_PLACE = regexp(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_WIDE_NUMBER = re.compile(r"[0-9a-fA-F_]{16}")
+_LONG_NUMBER = re.compile(r"0[xob][0-9a-fA-F_]{3500}")
+_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def read(text: Text, budget: Budget) -> Reading:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import Path
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.scopes import SOME, fits, name_of, slices_of, step_of
-from nodeattrs.typed import Any
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
 _WORDS = frozenset(f"{level}{form}" for level in _LEVELS for form in ("", "_unless", "_full"))

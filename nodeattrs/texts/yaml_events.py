@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import yaml
 from yaml.constructor import SafeConstructor
@@ -28,10 +29,8 @@ from yaml.resolver import Resolver
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
-from nodeattrs.typed import Any
 
 YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""

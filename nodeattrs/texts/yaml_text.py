@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from yaml.events import ScalarEvent
 
@@ -19,7 +20,6 @@ from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import Reading, Text
 from nodeattrs.texts.tags import Tagged
 from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
-from nodeattrs.typed import Any
 
 _TEXTS = {YAML + name for name in ("str", "timestamp", "value", "merge")}
 _VALUES = {YAML + name for name in ("int", "float", "bool", "null")}

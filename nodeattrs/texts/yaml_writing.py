@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 import yaml
 
@@ -11,7 +12,6 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
 from nodeattrs.texts.hidden import ESCAPES, HIDDEN
 from nodeattrs.texts.tags import Tagged
-from nodeattrs.typed import Any
 
 
 class _Whole:

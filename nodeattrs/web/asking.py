@@ -8,10 +8,9 @@ are named by the settings alone.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.errors import BadArgument, NotFound
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, Protocol
 from nodeattrs.web.rendering import Source
 
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-
-from nodeattrs.typed import Any
+from typing import Any
 
 _WIDTH, _HEIGHT, _GAP, _ROW, _EDGE = 236, 30, 70, 14, 16
 _MOST = 400

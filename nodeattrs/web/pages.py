@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 from nodeattrs.web.asking import Answer, Site, answer
 from nodeattrs.web.drawing import drawn
 from nodeattrs.web.rendering import url

@@ -13,11 +13,11 @@ from functools import cache
 from html import escape
 from importlib.resources import files
 from itertools import groupby
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from nodeattrs.errors import missing_extra
 from nodeattrs.node.slot_names import SLOTS
-from nodeattrs.typed import Any
 
 _HERE = __name__.rpartition(".")[0]
 _WITHHELD = {"$sensitive"}

@@ -6,9 +6,8 @@ import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 from nodeattrs.web.rendering import Source, environment, page, static
 
 

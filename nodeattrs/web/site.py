@@ -10,11 +10,11 @@ import mimetypes
 import secrets
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 from nodeattrs.errors import missing_extra
 from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.typed import Any
 from nodeattrs.web.asking import QUESTIONS, Answer, Site, answer
 from nodeattrs.web.pages import PAGES, Page, failed
 from nodeattrs.web.rendering import page, static

@@ -22,9 +22,8 @@ import nodeattrs
 from nodeattrs import Node
 
 ROOT = str(Path(nodeattrs.__file__).parent)
-ASIDE = {f"{ROOT}/lazily.py", f"{ROOT}/records.py", f"{ROOT}/typed.py", f"{ROOT}/hashes.py"}
-"""What data classes compare and print themselves with, words for types, digests, and what is made at its first use:
-no way leads through it."""
+ASIDE = {f"{ROOT}/_lazy.py"}
+"""What imports a name at its first use: no way leads through it."""
 _INLINE = ("<listcomp>", "<genexpr>", "<lambda>", "<dictcomp>", "<setcomp>", ".__init__")
 
 

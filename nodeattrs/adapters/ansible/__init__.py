@@ -11,8 +11,9 @@ that Ansible has before it fills in templates. docs/ansible.md says what is read
 
 from __future__ import annotations
 
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible.answers import Variables

@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import count
+from typing import Any
 
 from nodeattrs.adapters.ansible.files import Plan
 from nodeattrs.adapters.ansible.values import MaySet, as_json
@@ -22,7 +23,6 @@ from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.typed import Any
 
 _ANYTHING: Any = object()
 

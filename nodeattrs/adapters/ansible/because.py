@@ -5,7 +5,9 @@ It reads traces, and knows which groups there are; it decides nothing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.inventory import Inventory
@@ -14,11 +16,9 @@ from nodeattrs.adapters.ansible.templates import mentioned
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 
-_LEVEL = regexp(r"\((\d+) of 22\)")
-_GROUP = regexp(r"\[(.+):vars\]|vars of (.+)")
+_LEVEL = re.compile(r"\((\d+) of 22\)")
+_GROUP = re.compile(r"\[(.+):vars\]|vars of (.+)")
 _FILES = (
     "files in group_vars count more than the variables of any group in an inventory file, however special the group"
 )

@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
-from nodeattrs.records import dataclass, fields, replace
 from nodeattrs.texts.patterns import compiled
-from nodeattrs.typed import Any
 
 _IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
 _IGNORED = _IGNORED_TEXT.split()

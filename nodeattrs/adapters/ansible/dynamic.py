@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from nodeattrs import children
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -23,7 +24,6 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.errors import TooMuch
 from nodeattrs.texts.places import Text
-from nodeattrs.typed import Any
 
 _KEYS = {"hosts": list, "vars": dict, "children": list}
 _SECONDS = 600

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
@@ -11,13 +12,11 @@ from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import parsed
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
-from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
-from nodeattrs.typed import Any
 
 COMMAND_LINE = Origin("-e")
-_WORD = regexp(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"])+""", re.DOTALL)
-_ESCAPE = regexp(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\\'\"abfnrtv])")
+_WORD = re.compile(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"])+""", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\\'\"abfnrtv])")
 
 
 def words(text: str) -> dict[str, Any]:

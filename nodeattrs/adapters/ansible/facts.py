@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.config import Config
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -16,8 +18,6 @@ from nodeattrs.adapters.ansible.values import Unsafe, with_leaves
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 _PREFIX = "ansible_"
 _CONNECTION_TEXT = """
@@ -26,7 +26,7 @@ _CONNECTION_TEXT = """
     private_key_file timeout ssh_private_key_file ssh_common_args ssh_extra_args ssh_executable"""
 _CONNECTION = _CONNECTION_TEXT.split()
 _STEERING = frozenset({*(_PREFIX + name for name in _CONNECTION), "hostvars", "vars"})
-_INTERPRETER = regexp(r"ansible_\w+_interpreter")
+_INTERPRETER = re.compile(r"ansible_\w+_interpreter")
 
 
 class Facts:

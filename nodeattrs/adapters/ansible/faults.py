@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal, cast
+
 from nodeattrs.errors import DocumentError
-from nodeattrs.typed import Any, Literal, cast
 
 FaultKind = Literal[
     "yaml",  # a file that does not parse, or holds two documents

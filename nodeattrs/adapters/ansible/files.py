@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -20,7 +21,6 @@ from nodeattrs.core.policy import Policy
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Document, text_of
 from nodeattrs.texts.places import Text
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible.vault import Passwords

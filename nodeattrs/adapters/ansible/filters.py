@@ -15,15 +15,14 @@ import os.path
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from nodeattrs.adapters.ansible.printing import as_yaml_text
 from nodeattrs.adapters.ansible.values import as_json
 from nodeattrs.core.budget import Budget, in_force
-from nodeattrs.lazily import regexp
 from nodeattrs.texts.patterns import expression
 from nodeattrs.texts.places import Text
 from nodeattrs.texts.yaml_events import Safe
-from nodeattrs.typed import Any
 
 _PLAIN_TEXT = """abs batch capitalize center count dictsort first float format groupby indent int items join last length
     list lower map max min reject rejectattr replace reverse round select selectattr slice sort string sum title trim
@@ -131,7 +130,7 @@ def _from_items(items: Any, key_name: str = "key", value_name: str = "value") ->
 
 
 _MOST_PATTERN = 10_000
-_GROUP = regexp(r"\\g<(\S+)>|\\(\d+)")
+_GROUP = re.compile(r"\\g<(\S+)>|\\(\d+)")
 
 
 def _expression(text: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> re.Pattern[str]:

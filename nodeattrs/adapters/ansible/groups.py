@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import title as titled
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
 PRIORITY = "ansible_group_priority"
-_ODD = regexp(r"^[\d\W]|[^\w]", re.ASCII)
+_ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
 
 Warn = Callable[[str, str, str | None, int | None], None]
 """Takes the kind of a warning, its sentence, a file and a line."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Variables, only
 from nodeattrs.adapters.ansible.extra import words
@@ -27,8 +29,6 @@ from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
 _NAMES = {
     "package_facts": frozenset(("packages",)),

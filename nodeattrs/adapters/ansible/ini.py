@@ -11,6 +11,7 @@ import re
 import shlex
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY, Group, Host, Tree
@@ -18,21 +19,19 @@ from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.adapters.ansible.values import Lines
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.errors import TooMuch
-from nodeattrs.lazily import regexp
 from nodeattrs.texts.places import Text
-from nodeattrs.typed import Any
 
-_HEADER = regexp(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
-_LIKE_HEADER = regexp(r"\[[^\]]*\]\s*(?:#.*)?$")
-_RANGE = regexp(r"\[([^\[\]:]*:[^\[\]]*)\]")
-_PORT = regexp(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*|[^:\[]*(?:\[[^\]]*\][^:\[]*)*)):(?P<port>\d+)")
+_HEADER = re.compile(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:#.*)?")
+_LIKE_HEADER = re.compile(r"\[[^\]]*\]\s*(?:#.*)?$")
+_RANGE = re.compile(r"\[([^\[\]:]*:[^\[\]]*)\]")
+_PORT = re.compile(r"(?:\[(?P<address>[^\[\]]+)\]|(?P<name>[^:]*|[^:\[]*(?:\[[^\]]*\][^:\[]*)*)):(?P<port>\d+)")
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_NO_LITERAL = regexp(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){2,}", re.ASCII)
+_NO_LITERAL = re.compile(r"(?!(?:True|False|None)$)[A-Za-z_][\w./:@-]*|\d+(?:\.\d+){2,}", re.ASCII)
 """Words and addresses: no literals at a glance, for Python's parser takes long to refuse one."""
-_NUMBER = regexp(r"0|[1-9]\d{0,17}", re.ASCII)
-_NAME = regexp(r"(?!---$)[\w.-]+", re.ASCII)
+_NUMBER = re.compile(r"0|[1-9]\d{0,17}", re.ASCII)
+_NAME = re.compile(r"(?!---$)[\w.-]+", re.ASCII)
 """A line with the name of a host, and nothing else: most lines of a large inventory."""
-_TO_SPLIT = regexp(r"""['"\\#]""")
+_TO_SPLIT = re.compile(r"""['"\\#]""")
 _SQUARES_A_STEP = 10_000
 MOST_NAMES = 100_000
 """A range makes so many names at most."""

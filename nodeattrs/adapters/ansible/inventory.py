@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Shared, Variables
 from nodeattrs.adapters.ansible.config import Config, config_of
@@ -25,7 +26,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
-from nodeattrs.typed import Any
 
 LOCALHOST = "localhost"
 

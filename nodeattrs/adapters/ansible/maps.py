@@ -5,6 +5,8 @@ It knows trees with lines, and no notation.
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import plain_of
 from nodeattrs.adapters.ansible.groups import Tree, Warn
@@ -12,7 +14,6 @@ from nodeattrs.adapters.ansible.ini import hosts_of
 from nodeattrs.adapters.ansible.levels import title
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 _SECTIONS = ("hosts", "vars", "children")
 

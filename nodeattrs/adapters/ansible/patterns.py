@@ -6,14 +6,12 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
 from nodeattrs.core.budget import MAX_DIGITS
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.patterns import compiled
-from nodeattrs.typed import Any
 
 
 class Known(NamedTuple):
@@ -24,9 +22,9 @@ class Known(NamedTuple):
     warn: Warn
 
 
-_PARTS = regexp(r"(?:\[[^\]]*\]|[^,:\[])+")
-_ADDRESS = regexp(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
-_INDEX = regexp(r"(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]")
+_PARTS = re.compile(r"(?:\[[^\]]*\]|[^,:\[])+")
+_ADDRESS = re.compile(r"\[?[0-9a-fA-F]*:[0-9a-fA-F:.]+\]?")
+_INDEX = re.compile(r"(.+)\[(?:(-?[0-9]+)|([0-9]+)[:-]([0-9]*))\]")
 
 
 def matching(pattern: Iterable[str], known: Known) -> list[str]:

@@ -6,6 +6,7 @@ It knows what a task is given; how tasks are found is the matter of `tasks`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from nodeattrs.adapters.ansible import plays, tasks
 from nodeattrs.adapters.ansible.answers import Variables, laid
@@ -21,7 +22,6 @@ from nodeattrs.adapters.ansible.where import Around, Task
 from nodeattrs.core.borders import taking
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.typed import Any
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""

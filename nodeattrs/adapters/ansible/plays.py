@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Plan, nested
@@ -20,9 +22,7 @@ from nodeattrs.adapters.ansible.words import PLAY
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.records import dataclass
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 LookUp = Callable[[str], Any]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
+from typing import Any
 
 import yaml
 
@@ -18,7 +19,6 @@ from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.errors import BadValue
 from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.texts.yaml_writing import style_of, text
-from nodeattrs.typed import Any
 
 _HIDDEN = MAGIC - SHOWN
 PROFILE = "inventory_legacy"

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
@@ -19,10 +21,7 @@ from nodeattrs.adapters.ansible.levels import MAGIC
 from nodeattrs.adapters.ansible.words import PLAY, ROLE, TASK
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass, field
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
@@ -32,29 +31,29 @@ PLAYED = frozenset(("tests", "molecule", "example", "examples"))
 _OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
 _PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
 _MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
-_WORD = regexp(r"[A-Za-z_]\w*")
-_ASSIGNED = regexp(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
-_WRITTEN = regexp(r"^[#|*\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
-_GUARD = regexp(
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ASSIGNED = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
+_WRITTEN = re.compile(r"^[#|*\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
+_GUARD = re.compile(
     r"\bdefault\b|\bd\(|\bdefined\b|\bundefined\b|\bomit\b|\blookup\b|\bvarnames\b|\bvars\b|\bignore_errors\b"
 )
-_INDIRECT = regexp(
+_INDIRECT = re.compile(
     r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
 )
-_GIVEN = regexp(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
-_GIVEN_FILE = regexp(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
-_BEGUN = regexp(r"\b([A-Za-z]\w{2,}_)(?:\{(?!\{)|['\"]\s*[+~%.])")
-_SHOWN = regexp(r"^[^\S\n]*#.*\{\{(.*)\}\}", re.MULTILINE)
-_COMMENT = regexp(r"#(.*)$", re.MULTILINE)
-_SETTING = regexp(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
-_ANCHORED = regexp(r"^(\w+):\s*&(\w+)", re.MULTILINE)
-_FOREIGN = regexp(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
-_KEPT_BACK = regexp(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+_GIVEN = re.compile(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
+_GIVEN_FILE = re.compile(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
+_BEGUN = re.compile(r"\b([A-Za-z]\w{2,}_)(?:\{(?!\{)|['\"]\s*[+~%.])")
+_SHOWN = re.compile(r"^[^\S\n]*#.*\{\{(.*)\}\}", re.MULTILINE)
+_COMMENT = re.compile(r"#(.*)$", re.MULTILINE)
+_SETTING = re.compile(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
+_ANCHORED = re.compile(r"^(\w+):\s*&(\w+)", re.MULTILINE)
+_FOREIGN = re.compile(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
+_KEPT_BACK = re.compile(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
 """What is no playbook; and names of files that hold variables, in .gitignore."""
-_ALONE = regexp(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
+_ALONE = re.compile(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
 """A template that is one name, as most are."""
-_MACRO = regexp(r"\{%-?\s*macro\s+(\w+)")
-_LITERAL = regexp(r"'(\w+)'|\"(\w+)\"")
+_MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
+_LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
 _BARE = frozenset(
     ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
 )

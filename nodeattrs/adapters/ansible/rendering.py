@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterable, Iterator
 from types import GeneratorType
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.filters import FILTERS, PLAIN, TESTS
@@ -19,9 +20,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import TooMuch
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.jinja import module, rendering, sandboxed
-from nodeattrs.typed import Any
 
 MOST_NESTED = 40
 """How many variables may need one another in a row."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -17,9 +19,7 @@ from nodeattrs.adapters.ansible.words import ROLE, never_runs
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.records import dataclass, field, replace
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 _SUFFIXES = (".yml", ".yaml", ".json", "")
 MOST_INSIDE = 20

@@ -8,8 +8,10 @@ from elsewhere, what these might mean is not judged.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.config import config_of
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
@@ -21,8 +23,6 @@ from nodeattrs.adapters.ansible.values import MERGED
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 _INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
 _VARIABLES = ("group_vars", "host_vars")
@@ -30,7 +30,7 @@ _PLAYED = ("roles/*/tasks/main.y*ml", *(f"inventor*/{way}{name}" for way in ("",
 """What lies where somebody keeps playbooks."""
 _OF_FILES = {title(level) for level in range(3, 11)}
 _SHORTEST = 4
-_PLACEHOLDER = regexp(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
+_PLACEHOLDER = re.compile(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
 """Names of hosts that somebody is to write: what counts for them is not known yet."""
 
 

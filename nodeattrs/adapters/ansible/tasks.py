@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -22,9 +24,7 @@ from nodeattrs.adapters.ansible.words import is_true, module_of, never_runs
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.records import replace
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 MOST_INCLUDES = 50
 """Files and roles may include each other so deep."""

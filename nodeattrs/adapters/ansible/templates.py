@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from nodeattrs.adapters.ansible.values import Unsafe, Vault
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
-_MARKS = regexp(r"\{\{|\{%|\{#")
-_PLAIN = regexp(r"\{\{\s*([A-Za-z_]\w*)((?:\.\w+|\[\s*(?:'[^']*'|\"[^\"]*\"|\d+)\s*\])*)\s*\}\}")
-_STEP = regexp(r"\.(\w+)|\[\s*(?:'([^']*)'|\"([^\"]*)\"|(\d+))\s*\]")
-_BODY = regexp(r"\{[{%](.*?)[%}]\}", re.DOTALL)
-_TEXTS = regexp(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
-_NAME = regexp(r"(?<![\w.|])(?<!\|\s)[A-Za-z_]\w*(?!\w*\s*[(=](?!=))")
+_MARKS = re.compile(r"\{\{|\{%|\{#")
+_PLAIN = re.compile(r"\{\{\s*([A-Za-z_]\w*)((?:\.\w+|\[\s*(?:'[^']*'|\"[^\"]*\"|\d+)\s*\])*)\s*\}\}")
+_STEP = re.compile(r"\.(\w+)|\[\s*(?:'([^']*)'|\"([^\"]*)\"|(\d+))\s*\]")
+_BODY = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
+_TEXTS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_NAME = re.compile(r"(?<![\w.|])(?<!\|\s)[A-Za-z_]\w*(?!\w*\s*[(=](?!=))")
 _WORDS_TEXT = """
     and or not in is if else elif for endfor endif set endset true false none True False None defined undefined
     recursive loop block endblock filter endfilter macro endmacro raw endraw import from as with without

@@ -8,14 +8,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadValue
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
-_BARE = regexp(r"[A-Za-z0-9_-]+")
-_ESCAPED = regexp(r'["\\\x00-\x08\n-\x1f\x7f]')
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPED = re.compile(r'["\\\x00-\x08\n-\x1f\x7f]')
 _SHORT = {"\b": "\\b", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 _LINE = 100
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
@@ -14,12 +16,10 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.records import dataclass
 from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import Frame, Safe
-from nodeattrs.typed import Any
 
 VAULT_HEADER = "$ANSIBLE_VAULT"
 """What the first line of an encrypted file begins with."""

@@ -16,6 +16,7 @@ from binascii import Error, unhexlify
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from nodeattrs import children
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -24,8 +25,6 @@ from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import TooMuch, missing_extra
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 _ROUNDS, _SIZE = 10_000, 32
 _HINT = "is it the password that it was encrypted with?"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.ansible.files import Plan
 from nodeattrs.adapters.ansible.levels import title
@@ -11,9 +13,7 @@ from nodeattrs.adapters.ansible.roles import Role
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.records import dataclass, replace
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodeattrs.typed import Any
+from typing import Any
 
 _EVERYWHERE = """any_errors_fatal become become_exe become_flags become_method become_user check_mode collections
     connection debugger diff environment ignore_errors ignore_unreachable module_defaults name no_log port remote_user

@@ -13,9 +13,10 @@ Sets are written as Python, as JSON or YAML, or in a text language; docs/binding
 specifies all three, who wins, and what is refused.
 """
 
-from nodeattrs.lazily import imported
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 from nodeattrs.puppet.references import Reference
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings.composition import Composition, Provider, Request, read_sets

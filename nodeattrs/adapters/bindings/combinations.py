@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from math import prod
+from typing import NamedTuple
 
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import When
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
-from nodeattrs.records import NamedTuple
 
 MOST = 5_000
 

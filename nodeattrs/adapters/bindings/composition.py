@@ -14,7 +14,9 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs import children
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
@@ -35,9 +37,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.records import NamedTuple, dataclass, replace
 from nodeattrs.texts.documents import Document, parse, read, text_of
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings.forms.builder import Bindings

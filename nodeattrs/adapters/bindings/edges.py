@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.types import spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
 from nodeattrs.core.borders import taking
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True, order=True)

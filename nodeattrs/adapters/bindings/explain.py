@@ -8,6 +8,8 @@ questions, why a class is included among them, and none of it is kept while valu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import CLASSES, Asked, spelled_key
@@ -18,8 +20,6 @@ from nodeattrs.adapters.bindings.tracing import Account, SetBy, account_of, labe
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
 from nodeattrs.core.tree import ABSENT, Path, as_path, dig
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

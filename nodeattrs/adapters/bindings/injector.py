@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet, asked
@@ -33,7 +34,6 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
-from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings.edges import Graph

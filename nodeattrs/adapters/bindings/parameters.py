@@ -6,12 +6,12 @@ Each parameter comes from the bindings first, then from whatever look-up the cal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.types import Asked, parameter_key
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
 _NOTHING = object()
 

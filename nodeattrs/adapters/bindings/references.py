@@ -6,18 +6,18 @@ excluded, each once. Loading what a reference names is for the composition.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import is_word, meant
-from nodeattrs.lazily import re, regexp
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
-_SCHEME = regexp(r"[A-Za-z][A-Za-z0-9_+.-]*")
-_SEGMENT = regexp(r"\w[\w.-]*")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
+_SEGMENT = re.compile(r"\w[\w.-]*")
 _ANY = ("*", "**")
 _ENC_PARTS = ("classes", "parameters", "variables")
 

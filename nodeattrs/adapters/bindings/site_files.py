@@ -6,9 +6,9 @@ import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 from nodeattrs.adapters.bindings.resolution import Resolutions
-from nodeattrs.typed import Any
 
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""

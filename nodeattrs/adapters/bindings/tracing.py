@@ -8,8 +8,10 @@ an alias has its value from the declarations of its source. It injects nothing a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import inf
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.producers import Constant
@@ -30,8 +32,6 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, copied
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import BadKey, BadValue
-from nodeattrs.records import NamedTuple, dataclass, field
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

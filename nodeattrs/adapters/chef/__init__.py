@@ -5,8 +5,9 @@ It gives documents that know their lines, as any data file does; what a role or 
 
 from __future__ import annotations
 
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.chef.dsl import ruby_document

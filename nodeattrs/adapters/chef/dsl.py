@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import pathlib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import dataclass
 from nodeattrs.texts.documents import Document, text_of
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.ruby_text import Call, Literal, Ruby
-from nodeattrs.typed import Any
 
 
 class _Fields:

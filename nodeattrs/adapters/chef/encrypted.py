@@ -9,11 +9,11 @@ source: Chef's `EncryptedDataBagItem`
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import CannotDecrypt, DocumentError, missing_extra
 from nodeattrs.texts.documents import parse
-from nodeattrs.typed import Any
 
 _ID = "id"
 _FIELDS = {"encrypted_data", "iv", "version", "cipher"}

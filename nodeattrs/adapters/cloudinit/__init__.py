@@ -17,11 +17,11 @@ of its older manual are the mode "documented". docs/cloudinit.md specifies both.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from nodeattrs._lazy import imported
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, JINJA, JSONP, SCRIPTS, type_of_text
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from email.message import Message

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from functools import lru_cache, partial
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.parts import independent
@@ -17,7 +18,6 @@ from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part, made
 from nodeattrs.core.policy import Handler, Policy
 from nodeattrs.errors import BadArgument, MergeConflict, NodeattrsError
-from nodeattrs.typed import Any
 
 BUILT_IN = ("dict", "list", "str")
 

@@ -6,8 +6,9 @@ that *failed* (cloud-init only logs it) are kept apart in `REJECTED`.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from nodeattrs.errors import DocumentError, MissingExtra, NodeattrsError, TooDeep, TooMuch
-from nodeattrs.typed import Literal
 
 FaultKind = Literal[
     "format",  # a merge string is malformed

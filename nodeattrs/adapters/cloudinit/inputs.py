@@ -6,8 +6,10 @@ looked at here.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import type_of_text
@@ -18,9 +20,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Layer
@@ -41,9 +40,9 @@ _FILES = {
 """The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
 
 _BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
-_HASH = regexp(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_SECRET = regexp(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
-_DOCUMENTS = regexp(r"(?m)^---(?=\s)")
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
+_DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
 
 
 class Given(NamedTuple):

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
@@ -27,8 +29,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import dataclass
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.texts.documents import Document

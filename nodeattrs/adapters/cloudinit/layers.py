@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
@@ -31,8 +33,6 @@ from nodeattrs.core.origins import sources as numbers_in
 from nodeattrs.core.part import Part, kept
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
 """A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""

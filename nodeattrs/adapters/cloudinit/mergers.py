@@ -11,8 +11,10 @@ Two dialects: "current" is what cloud-init does; "documented" is what its older 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sized
 from functools import lru_cache, partial
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
@@ -36,9 +38,6 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import BadArgument, MergeConflict
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, Literal
 
 Mode = Literal["current", "documented"]
 
@@ -121,7 +120,7 @@ def parse_definition(text: str) -> Definition:
     return Definition(tuple(specs))
 
 
-_NAME = regexp(r"[a-z_]\w*")
+_NAME = re.compile(r"[a-z_]\w*")
 
 
 def _format_hint(piece: str) -> str:

@@ -7,6 +7,7 @@ results that share nothing with their inputs, which are never changed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.mergers import (
     CONFIG_DEFAULT,
@@ -25,7 +26,6 @@ from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.errors import TooDeep
-from nodeattrs.typed import Any
 
 WORDS: dict[str, Definition] = {
     "append": parse_definition("dict(no_replace,recurse_list)+list(append)+str()"),

@@ -11,8 +11,10 @@ that it reads differently go to the pure loader, which is the one cloud-init use
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date, datetime
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -21,11 +23,8 @@ from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, pure_parser, tag_of
-from nodeattrs.typed import Any
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
@@ -112,7 +111,7 @@ MAX_BYTES = Limits().bytes
 """The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
 
 # Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
-_READ_DIFFERENTLY = regexp(
+_READ_DIFFERENTLY = re.compile(
     r"(?m)[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]"
 )
 _SIGNS = ("\t", "\ufeff", "?", "!", "%", "\\", ":,", ":[", ":]", ":{", ":}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import measured
@@ -19,11 +21,8 @@ from nodeattrs.core.part import Part, entries, listed, remade, without
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError, TooDeep, TooMuch, missing_extra
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
-_INDEX = regexp(r"\d{1,18}", re.ASCII)
+_INDEX = re.compile(r"\d{1,18}", re.ASCII)
 _PREFIX = "#cloud-config-jsonp"
 
 _REPLACED = "the operation replaces what was there"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.parts import marked
 from nodeattrs.core.claim import Locator, Origin
@@ -17,9 +18,7 @@ from nodeattrs.core.part import Part, listed
 from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.typed import Any
 
 
 class Earlier(NamedTuple):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.parts import JSONP, measured
 from nodeattrs.adapters.cloudinit.steps import PartReport, Row
@@ -16,7 +17,6 @@ from nodeattrs.core.origins import origins_at, wholes
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned

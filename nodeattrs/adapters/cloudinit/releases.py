@@ -5,9 +5,9 @@ docs/cloudinit.md, "Releases", has the same table in words, and says which of th
 
 from __future__ import annotations
 
+from typing import Any, Literal, NamedTuple, get_args
+
 from nodeattrs.errors import BadArgument
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, Literal, get_args
 
 ReleaseName = Literal["22.4", "23.1", "23.4", "24.1", "26.2"]
 """The releases that can be asked for: what differs began between two of them, as `Release` says."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as File
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
@@ -21,7 +22,6 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.errors import BadArgument, missing_extra
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError

@@ -7,15 +7,15 @@ hashes of passwords, addresses with a password in them. The merge itself knows n
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable
 from datetime import date
+from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive, withheld
 from nodeattrs.core.tree import Path
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
-_NAMED = regexp(
+_NAMED = re.compile(
     r"(?i)(?:^|[_\W])(?:passw(?:or)?d|passphrase|secret|token|psk"
     r"|(?:private|api|secret|access|activation|registration|encryption|auth|pre[_-]?shared)[_-]?key)$|_private$",
 )
@@ -34,12 +34,12 @@ _PLACES = (
 )
 """Where the modules of cloud-init document one, whatever the key is called. What lies below is one, too."""
 
-_FILES = regexp(
+_FILES = re.compile(
     r"(?i)\.key$|/id_(?:rsa|dsa|ecdsa|ed25519)$|/shadow$|passw(?:or)?d|secret|token|credential|\.netrc$|\.pgpass$|kubeconfig",
 )
 """Files whose content is one."""
 
-_LOOKS = regexp(
+_LOOKS = re.compile(
     r"(?m)-----BEGIN [A-Z ]*PRIVATE KEY|^[^\S\n]*PrivateKey\s*=|\$(?:1|2[aby]|5|6|7|y)\$[^\s$]*\$\S|\w://[^/\s:@]*:[^/\s@]+@",
 )
 _ENDS = ("passwd", "password", "passphrase", "secret", "token", "psk", "key", "_private")

@@ -6,8 +6,10 @@ are made anew when somebody asks.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
@@ -20,11 +22,8 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, Literal
 
-_NUMBERED = regexp(r"part-\d{3,}")
+_NUMBERED = re.compile(r"part-\d{3,}")
 
 Status = Literal[
     "merged", "rejected", "failed", "script", "include", "ignored", "empty", "unknown", "template", "disabled"

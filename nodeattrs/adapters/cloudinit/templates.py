@@ -11,23 +11,22 @@ import re
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.lazily import regexp
 from nodeattrs.texts.jinja import line_of, module, rendering, sandboxed
-from nodeattrs.typed import Any
 
 MISSING = "CI_MISSING_JINJA_VAR/"
 """What cloud-init puts before the name of a variable that is not there."""
 REDACTED = "redacted for non-root user"
 """What stands in the place of secrets in the instance data that everybody may read."""
 
-_FIRST_LINE = regexp(r"##\s*template:(.*)", re.IGNORECASE)
-_VERSION = regexp(r"v\d+")
+_FIRST_LINE = re.compile(r"##\s*template:(.*)", re.IGNORECASE)
+_VERSION = re.compile(r"v\d+")
 
 
 def template_in(text: str, is_rendered: bool = True) -> str | None:
@@ -128,7 +127,7 @@ class InstanceData:
         return text + "\n" * template.endswith("\n")
 
 
-_MARK = regexp("\ue000(\\d+)\ue001")
+_MARK = re.compile("\ue000(\\d+)\ue001")
 
 
 def _marked(text: str, line: int) -> str:

@@ -7,8 +7,10 @@ mergers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.archives import from_entry, set_filename, stops_as
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
@@ -24,9 +26,6 @@ from nodeattrs.adapters.cloudinit.rows import Rows
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from email.message import Message
@@ -43,8 +42,8 @@ _GZIP_TYPES = tuple(
 _PER_PART, _PER_MESSAGE = 100, 1_000
 """How many steps a part is, alone and out of a message: as near as one can say."""
 _COPIED_A_STEP = 5_000
-_WITH_PARAMETERS = regexp(rb"(?im)^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*")
-_INCLUDE = regexp(r"(?i)^#include(-once)?")
+_WITH_PARAMETERS = re.compile(rb"(?im)^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*")
+_INCLUDE = re.compile(r"(?i)^#include(-once)?")
 MAX_INCLUDES = 20
 """How deep includes may lie in each other."""
 

@@ -7,9 +7,11 @@ so that what each part did, and who has set what, can be shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
@@ -50,9 +52,6 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import TYPE_CHECKING, Any, get_args
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit.lints import Warned
@@ -61,7 +60,7 @@ if TYPE_CHECKING:
 
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
-_WRITTEN = regexp(r"(?m)^(merge_how|merge_type)\s*:")
+_WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 
 
 @taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)

@@ -5,6 +5,9 @@
 ['a', 'b']
 """
 
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 from nodeattrs.adapters.hiera.answers import trusted_facts
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.hierarchies import has_environments
@@ -14,8 +17,6 @@ from nodeattrs.adapters.hiera.values import encrypted_in
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.census import (

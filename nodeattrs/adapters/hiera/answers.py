@@ -8,6 +8,7 @@ meet only the strategies know, and what a call may ask for besides is the scope'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
@@ -23,7 +24,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.recorder import Recorder

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
@@ -17,8 +19,6 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, spell, strict_key
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.records import NamedTuple, dataclass
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera.explain import UnknownLevel

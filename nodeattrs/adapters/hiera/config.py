@@ -7,15 +7,14 @@ business of `locations`, reading them that of `data`.
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, Checks
 from nodeattrs.core.tree import NO_ENTRIES, Path
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 NOT_INSTALLED = "module"
 """The kind of the one level of a module that is named and not there."""
@@ -26,7 +25,7 @@ LOCATION_KINDS = ("path", "paths", "glob", "globs", "mapped_paths", *URIS)
 _ENTRY_KEYS = ("name", "options", "datadir", *FUNCTION_KINDS[:3], *LOCATION_KINDS, *FUNCTION_KINDS[3:])
 _DEFAULTS_KEYS = ("datadir", "options", *FUNCTION_KINDS[:3])
 _TOP_KEYS = ("version", "defaults", "hierarchy", "plan_hierarchy", "default_hierarchy")
-_OPTION_NAME = regexp(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
+_OPTION_NAME = re.compile(r"[A-Za-z](:?[0-9A-Za-z_-]*[0-9A-Za-z])?")
 _CODEDIR = "/etc/puppetlabs/code"
 
 

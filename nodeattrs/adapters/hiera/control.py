@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.lazily import re, regexp
-from nodeattrs.records import NamedTuple, dataclass
 from nodeattrs.texts.documents import text_of
 from nodeattrs.texts.places import Text
 
@@ -22,11 +23,11 @@ Warn = Callable[[DocumentError], None]
 
 ENVIRONMENT_CONF = "environment.conf"
 
-_SECTION = regexp(r"\[(\w+)\]")
-_NAME = regexp(r"\w+")
-_QUOTES = regexp(r"^[\"']|[\"']\Z")
-_VARIABLE = regexp(r"\$(?:(\w+)|\{(\w+)\})")
-_MODULE = regexp(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
+_SECTION = re.compile(r"\[(\w+)\]")
+_NAME = re.compile(r"\w+")
+_QUOTES = re.compile(r"^[\"']|[\"']\Z")
+_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_MODULE = re.compile(r"^[ \t]*mod\b[ \t(]*(?:(['\"])(?:\w+[-/])?(\w+)\1|\S)", re.MULTILINE)
 
 
 class Setting(NamedTuple):

@@ -8,19 +8,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.types import Type, parse_type
 from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Encrypted, Sensitive, revealed, withheld
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 _WHOLE = r"0[xX][0-9A-Fa-f]+|0[bB][01]+|"
-_INTEGER = regexp(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)
-_FLOAT = regexp(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}0[0-7]+|(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE]-?\d+)?))", re.ASCII)
-_ZERO = regexp(r"[+-]?\s*0\.?0*[eE].*")
+_INTEGER = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)
+_FLOAT = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}0[0-7]+|(?:0|[1-9]\d*)((?:\.\d+)?(?:[eE]-?\d+)?))", re.ASCII)
+_ZERO = re.compile(r"[+-]?\s*0\.?0*[eE].*")
 _MOST_COUNTED = 100_000
 _WORDS: dict[str, bool] = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 

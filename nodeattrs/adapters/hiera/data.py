@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import pathlib
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
@@ -18,10 +19,8 @@ from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.documents import Document, content_of, decoded
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
-from nodeattrs.typed import Any, Literal, Protocol
 
 
 class ReadDocument(NamedTuple):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cmp_to_key, lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
@@ -30,7 +31,6 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, strict_key
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.texts.patterns import Expression

@@ -14,11 +14,11 @@ page docs/hiera.md lists the kinds. It knows nothing of how anything is looked u
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 
 class HieraError(NodeattrsError):

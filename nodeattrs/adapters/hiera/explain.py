@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
@@ -27,8 +29,6 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
-from nodeattrs.records import NamedTuple, dataclass
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

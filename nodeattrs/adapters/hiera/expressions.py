@@ -8,8 +8,10 @@ would ask is never asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from typing import Any, Protocol
 
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.keys import dug, split_key
@@ -17,8 +19,6 @@ from nodeattrs.adapters.hiera.values import written
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, revealed
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.lazily import re, regexp
-from nodeattrs.typed import Any, Protocol
 
 
 class Speech(Protocol):
@@ -46,8 +46,8 @@ class Speech(Protocol):
 Plan = Callable[[Speech], Any]
 """Gives the value of one text or tree for one speech; what has no expressions is shared with the source."""
 
-_EXPRESSION = regexp(r"%\{([^}]*)\}")
-_CALL = regexp(r"(?am)^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$")
+_EXPRESSION = re.compile(r"%\{([^}]*)\}")
+_CALL = re.compile(r"(?am)^(\w+)\((?:\"([^\"]+)\"|'([^']+)')\)$")
 _EMPTY = frozenset(["", "::", '""', "''", '"::"', "'::'"])
 _SHORT = 256
 """A fact of so few characters may be written as often as a text has room for its name."""

@@ -11,19 +11,18 @@ import pathlib
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.errors import missing_extra
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 Decrypt = Callable[[str], str]
 """Makes clear text of one `ENC[SCHEME,...]`; raises `NoKey` where it cannot, for want of a key."""
 
-_MARK = regexp(r"ENC\[.*?\]")
-_TOKEN = regexp(r"ENC\[(?:(\w+),)?([a-zA-Z0-9+/ =\n]+?)\]")
-_BLANKS = regexp(r"\s")
+_MARK = re.compile(r"ENC\[.*?\]")
+_TOKEN = re.compile(r"ENC\[(?:(\w+),)?([a-zA-Z0-9+/ =\n]+?)\]")
+_BLANKS = re.compile(r"\s")
 
 
 class NoKey(Exception):

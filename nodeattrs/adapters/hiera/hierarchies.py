@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
+from typing import Any, Literal
 
 from nodeattrs import border
 from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
@@ -24,10 +26,8 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, copied, is_word, meant
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any, Literal
 
-_NAME = regexp("[A-Za-z0-9_]+")
+_NAME = re.compile("[A-Za-z0-9_]+")
 _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "yaml_data": "yaml",
     "json_data": "json",

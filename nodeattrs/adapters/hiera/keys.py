@@ -6,20 +6,20 @@ come before expressions. It knows no file and no scope.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.texts.patterns import Expression
 
-_PIECE = regexp(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
+_PIECE = re.compile(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
 
 
 @lru_cache(maxsize=65536)
@@ -148,8 +148,8 @@ def _outside(what: str, name: object, start: str) -> BadLookup:
     )
 
 
-_BEGIN = regexp(r"\^([\w:-]+)(?![*+?{])")
-_END = regexp(r"\^(?:[\w:-]*(?:\(\.[*+]\)|\.[*+]))*([\w:-]*)\$")
+_BEGIN = re.compile(r"\^([\w:-]+)(?![*+?{])")
+_END = re.compile(r"\^(?:[\w:-]*(?:\(\.[*+]\)|\.[*+]))*([\w:-]*)\$")
 """An expression of words and of what may be anything, which ends with a word."""
 
 

@@ -7,8 +7,10 @@ path is checked against the folder. It reads no file.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.adapters.hiera.config import URIS, Config, Entry
@@ -17,9 +19,6 @@ from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.expressions import Speech, names_in, planned, text_plan, variable
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 
 class Location(NamedTuple):
@@ -252,7 +251,7 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-_MARKS = regexp(r"(?s)\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)")
+_MARKS = re.compile(r"(?s)\\(.)|(\*+)|(\?)|\[([!^]?)([^\]]+)\]|(.)")
 
 
 def _segment(step: str) -> str:
@@ -278,7 +277,7 @@ def _segment(step: str) -> str:
     return first + "".join(f"(?>[^/]*?{run})" for run in between) + f"[^/]*{last}"
 
 
-_MEMBER = regexp(r"(?s)\\?(.)(?:-\\?(.))?")
+_MEMBER = re.compile(r"(?s)\\?(.)(?:-\\?(.))?")
 
 
 def _one_of(members: str, negated: bool) -> str:

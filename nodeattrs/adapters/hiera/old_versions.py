@@ -7,12 +7,12 @@ Version 4 counts in environments and modules: each entry is a level, and names i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadData, Checks
 from nodeattrs.core.tree import Path
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 Made = tuple[dict[str, Any], Path]
 """An entry of version 5, and the path of what it comes from."""
@@ -21,7 +21,7 @@ _KEYS_3 = ("version", "backends", "hierarchy", "logger", "merge_behavior", "deep
 _BACKENDS_3 = ("yaml",)
 _HIERARCHY_3 = ("nodes/%{::trusted.certname}", "common")
 _DATADIR_3 = "environments/%{::environment}/hieradata"
-_OF_ENVIRONMENT = regexp(r"^.*environments/%\{(?:::)?environment\}/")
+_OF_ENVIRONMENT = re.compile(r"^.*environments/%\{(?:::)?environment\}/")
 _MERGES_3 = ("native", "deep", "deeper")
 
 _KEYS_4 = ("version", "datadir", "hierarchy")

@@ -7,6 +7,8 @@ are such numbers. A file that two paths lead to is one source. It decides nothin
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from nodeattrs.adapters.hiera.data import SKIPPED, Source
 from nodeattrs.adapters.hiera.locations import Level, Place
@@ -17,8 +19,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.records import dataclass, replace
-from nodeattrs.typed import Any
 
 ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "a key that is written twice counts where it stands last"))
 _NOBODY: Any = None

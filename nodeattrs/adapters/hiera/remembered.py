@@ -7,6 +7,7 @@ for every node that meets the same.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.hiera.config import Config, Entry
@@ -14,8 +15,6 @@ from nodeattrs.adapters.hiera.data import DataFile, Source
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import Options
 from nodeattrs.adapters.hiera.locations import Level, Place, variables_of
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 MOST_KEPT = 256
 """Places of one entry, and sets of sources: of a fleet each node may have a file of its own."""

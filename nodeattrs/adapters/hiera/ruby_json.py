@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.lazily import regexp
 from nodeattrs.texts import json_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.places import Text
 
-_NEXT = regexp(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*\n|/\*', re.DOTALL)
-_INK = regexp(r"[^\n]")
+_NEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*\n|/\*', re.DOTALL)
+_INK = re.compile(r"[^\n]")
 
 
 def read(text: Text) -> Document:

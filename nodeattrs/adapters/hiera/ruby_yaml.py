@@ -9,17 +9,16 @@ somebody asks. It knows no hierarchy: a text goes in, a tree comes out.
 from __future__ import annotations
 
 import binascii
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from operator import itemgetter
+from typing import Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
-from nodeattrs.typed import Any
 
 
 class Symbol(str):
@@ -50,15 +49,15 @@ class Read(NamedTuple):
     twice: frozenset[str] = frozenset()
 
 
-_WORD = regexp(r"[^\d.:-]?(?:[^\W\d]|[\s!@#$%^&*(){}<>|/\\~;=])")
-_TIME = regexp(
+_WORD = re.compile(r"[^\d.:-]?(?:[^\W\d]|[\s!@#$%^&*(){}<>|/\\~;=])")
+_TIME = re.compile(
     r"(?a)-?\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?"
 )
-_DATE = regexp(r"(?a)\d{4}-(?:1[012]|0\d|\d)-(?:[12]\d|3[01]|0\d|\d)")
-_QUOTED = regexp(r"""(["'])(.*)\1""")
-_CLOCK = regexp(r"([-+]?[0-9][0-9_]*):([0-5]?[0-9])(?::([0-5]?[0-9]))?(\.[0-9_]*)?")
-_FLOAT = regexp(r"[-+]?([0-9][0-9_,]*)?\.[0-9]*([eE][-+][0-9]+)?")
-_INTEGER = regexp(r"([-+]?)(?:0b([01_,]+)|0x([0-9a-fA-F_,]+)|0([0-7_,]+)|(0|[1-9](?:[0-9]|,[0-9]|_[0-9])*))")
+_DATE = re.compile(r"(?a)\d{4}-(?:1[012]|0\d|\d)-(?:[12]\d|3[01]|0\d|\d)")
+_QUOTED = re.compile(r"""(["'])(.*)\1""")
+_CLOCK = re.compile(r"([-+]?[0-9][0-9_]*):([0-5]?[0-9])(?::([0-5]?[0-9]))?(\.[0-9_]*)?")
+_FLOAT = re.compile(r"[-+]?([0-9][0-9_,]*)?\.[0-9]*([eE][-+][0-9]+)?")
+_INTEGER = re.compile(r"([-+]?)(?:0b([01_,]+)|0x([0-9a-fA-F_,]+)|0([0-7_,]+)|(0|[1-9](?:[0-9]|,[0-9]|_[0-9])*))")
 _WORDS: dict[str, Any] = {
     "~": None,
     "null": None,

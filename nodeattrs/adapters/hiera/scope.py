@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
@@ -17,7 +18,6 @@ from nodeattrs.adapters.hiera.values import LEAVES
 from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
-from nodeattrs.typed import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     # Loaded by the first question: a lookup that nobody asks about does not pay for the answers.

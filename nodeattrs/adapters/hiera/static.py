@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.config import FILE_FUNCTIONS, Config, Entry
 from nodeattrs.adapters.hiera.data import DataFile
@@ -21,18 +22,15 @@ from nodeattrs.adapters.hiera.hierarchies import LoadedTree, fixed
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import regexp
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
 from nodeattrs.puppet.regex import translated
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.patterns import fits
-from nodeattrs.typed import Any
 
 _OPTIONS = "lookup_options"
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")
 _DATA = (".yaml", ".yml", ".eyaml", ".json")
 _MOST_BYTES, _MOST_FILES = 300_000, 20_000
-_WORD = regexp(r"[\w:.-]+")
+_WORD = re.compile(r"[\w:.-]+")
 _SHAPES: dict[type, str] = {dict: "a map", list: "a list"}
 _VARIABLE, _GLOB = r"%\{[^}]*\}", r"\*+/?|\?|\[[^\]]*\]|\{[^}]*\}"
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any, TypeVar
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
 from nodeattrs.core.borders import Listed, taking
@@ -23,7 +24,6 @@ from nodeattrs.core.part import Part, listed, unite
 from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Handler, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, copied, meant, near
 from nodeattrs.errors import TooDeep
-from nodeattrs.typed import Any, TypeVar
 
 One = TypeVar("One")
 

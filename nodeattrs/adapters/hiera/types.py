@@ -12,16 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
-from nodeattrs.lazily import regexp
 from nodeattrs.puppet.regex import translated
-from nodeattrs.records import dataclass
 from nodeattrs.texts.patterns import BadPattern, Expression
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Type:
         return self.text
 
 
-_TOKEN = regexp(
+_TOKEN = re.compile(
     r"\s*(?:(?P<name>[A-Z]\w*(?:::[A-Z]\w*)*)|(?P<float>-?\d+\.\d+)|(?P<int>-?(?:0[xX][0-9a-fA-F]+|\d+))"
     r"|'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\"|/(?P<regex>(?:[^/\\]|\\.)*)/"
     r"|(?P<word>default|undef|true|false|[a-z_]\w*)|(?P<mark>=>|[\[\]{},]))\s*",

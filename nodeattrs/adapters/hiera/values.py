@@ -6,10 +6,11 @@ would read different texts. It knows no lookup.
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any
+
 from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive
 from nodeattrs.core.tree import SCALARS, Path
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from re import Match
@@ -69,7 +70,7 @@ def _float(value: float) -> str:
     return f"{mantissa}.0e{exponent}" if e and "." not in mantissa else text
 
 
-_SPECIAL = regexp(r'["\\]|#(?=[{$@])|[\x00-\x1f\x7f]')
+_SPECIAL = re.compile(r'["\\]|#(?=[{$@])|[\x00-\x1f\x7f]')
 _ESCAPES = {
     "\n": "n",
     "\t": "t",

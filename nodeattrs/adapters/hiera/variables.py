@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.hiera.answers import Answers
 from nodeattrs.adapters.hiera.config import URIS, Entry
 from nodeattrs.adapters.hiera.expressions import names_in, variable
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

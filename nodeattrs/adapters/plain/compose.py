@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from nodeattrs.adapters.plain.policies import NamedPolicy
 from nodeattrs.core.folding import meet, note
@@ -33,9 +34,7 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.rules import Table
 from nodeattrs.core.tree import ABSENT, Path, strict_key
 from nodeattrs.errors import MergeConflict
-from nodeattrs.lazily import regexp
 from nodeattrs.texts.tags import Tagged
-from nodeattrs.typed import Any
 
 # --- tags
 
@@ -223,7 +222,7 @@ def _subnets(policy: Policy) -> Policy:
     return _table("by subnet", Line(LIST, LIST, joined, "maps with an equal subnet meet"))(policy)
 
 
-_PORT = regexp(r"(?:(?:(\[[^\]]*\]|[^:]*):)?([^:]*):)?([^:/]*)(?:/(\w+))?")
+_PORT = re.compile(r"(?:(?:(\[[^\]]*\]|[^:]*):)?([^:]*):)?([^:/]*)(?:/(\w+))?")
 
 
 def port_key(port: Any) -> tuple[str, ...]:

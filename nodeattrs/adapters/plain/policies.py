@@ -7,6 +7,8 @@ themselves before. It knows no files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
@@ -29,8 +31,6 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.rules import PathRule, Table, at_paths, ruled
 from nodeattrs.core.tree import Path
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
 
 @dataclass(frozen=True, slots=True)

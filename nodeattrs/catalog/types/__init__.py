@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from nodeattrs._lazy import imported
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument, NodeattrsError
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.catalog.types.acting import Acting, ResourceType, Site, is_secret, revealed

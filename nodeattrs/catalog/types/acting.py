@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadName
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
     from nodeattrs.catalog.transaction import Change

@@ -14,6 +14,8 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from nodeattrs import children
 from nodeattrs.catalog.documents import nearest_first
@@ -22,8 +24,6 @@ from nodeattrs.catalog.resources import FirstOf
 from nodeattrs.catalog.transaction import Change
 from nodeattrs.catalog.types.acting import ResourceType, Site, is_secret, revealed
 from nodeattrs.errors import BadArgument
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any, ClassVar
 
 _MARK = "NODEATTRS_EXECUTE"
 _MOST_SHOWN = 400

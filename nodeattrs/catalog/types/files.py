@@ -13,7 +13,9 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, ClassVar
 
 from nodeattrs.catalog.documents import nearest_first
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
@@ -24,8 +26,6 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import BadArgument
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any, ClassVar
 
 _MOST_DIFF_BYTES = 200_000
 

@@ -6,11 +6,12 @@ PostgreSQL) is its own affair. It knows no store and no command line.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from nodeattrs._lazy import imported
 from nodeattrs.keep.search.answer import Index, answer
 from nodeattrs.keep.search.fields import fields_of, index_parts, indexed, read_tree
 from nodeattrs.keep.search.query import Query, QueryNotSupported, QueryNotUnderstood, parse_query
-from nodeattrs.lazily import imported
-from nodeattrs.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search.memory import MemoryIndex

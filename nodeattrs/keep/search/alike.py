@@ -6,12 +6,12 @@ It knows what an index holds of a value, and neither who set it nor what it is a
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text, whole
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Own, Pattern, Term
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import Store

@@ -7,13 +7,13 @@ them. Whether an entry is meant is judged here, and sets of nodes are joined her
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Protocol
 
 from nodeattrs.core.borders import taking
 from nodeattrs.keep.search.fields import CHEF, OWN, Steps, within
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Pattern, Range, Term
 from nodeattrs.keep.search.terms import Own as OwnTerm
-from nodeattrs.typed import Protocol
 
 Found = tuple[int, int, str, str]
 """An entry: its number, the number of its path, its kind, its text."""

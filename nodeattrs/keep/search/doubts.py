@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import NotFound
 from nodeattrs.keep.search.fields import OWN, index_parts, names_of
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import Store

@@ -9,9 +9,12 @@ no query and no index.
 from __future__ import annotations
 
 import marshal
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
 
 from nodeattrs.core.folding import Folding
@@ -19,17 +22,13 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
-from nodeattrs.hashes import sha256
-from nodeattrs.lazily import re, regexp
 from nodeattrs.node.slot_names import CHEF_RULES
-from nodeattrs.records import NamedTuple
 from nodeattrs.texts.fast_json import decoded, encoded_once
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.core.rules import PathRule
 
-_NAMED, _WHOLE = regexp(r"(recipe|role)\[.*\]", re.DOTALL), regexp(r"^(-?\d)e")
+_NAMED, _WHOLE = re.compile(r"(recipe|role)\[.*\]", re.DOTALL), re.compile(r"^(-?\d)e")
 
 JsonMap = dict[str, Any]
 Steps = tuple[str, ...]
@@ -235,7 +234,7 @@ def _parts(
         first = _text({name: chef[name] for name in names if name in chef})
         second = first if chef is own else _text({name: own[name] for name in names if name in own})
         content = b"\n".join([_text(steps), first[1:-1], second[1:-1]])
-        yield IndexPart(sha256(content), steps, chef, own, names)
+        yield IndexPart(sha256(content).digest(), steps, chef, own, names)
 
 
 _NONE: JsonMap = {}

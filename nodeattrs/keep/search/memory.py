@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any
 
 from sortedcontainers import SortedDict
 
@@ -12,7 +13,6 @@ from nodeattrs.keep.search.answer import Found, Index, Shown, answer
 from nodeattrs.keep.search.fields import Branch, Entry, JsonMap, Steps, index_parts, names_of
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Range
-from nodeattrs.typed import Any
 
 AT_ONCE = 100
 """Documents in memory at a time."""

@@ -16,17 +16,16 @@ from __future__ import annotations
 
 import json
 import operator
+import re
 from collections.abc import Callable
 from functools import partial
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import is_word
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
-from nodeattrs.lazily import re, regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 LONGEST_QUERY = 10_000
 """Characters of a query."""
@@ -64,7 +63,7 @@ _OURS = rf"""(?P<own>{_OWN}[{_SPACES}]*{_COMPARES}[{_SPACES}]*(?:"(?:[^"\\]|\\.)
 _PLAIN = rf"""(?P<plus>\+)|(?P<group>\()|(?P<span>[\[{{])|(?P<phrase>"(?:[^"\\]|\\.)*")|(?P<word>{_WORD})"""
 
 _OPERAND, _VALUE, _SPACE, _BOOST, _END, _TO, _CLOSING, _AND, _OR, _CIRCUMFLEX, _COLON, _CLOSED = (
-    regexp(one, re.DOTALL)
+    re.compile(one, re.DOTALL)
     for one in (
         *(f"{_NEGATED}|{_OURS}|{_PLAIN}", f"{_NEGATED}|{_PLAIN}", f"[{_SPACES}]*"),
         *(_WORD, rf"(?!-){_SIGN}+", f"TO{_ALONE}", r"[\]}]"),
@@ -316,9 +315,9 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_NUMBER, _ESCAPED = regexp(r"\d+\.?\d*|\.\d+"), regexp(r"\\(.)", re.DOTALL)
-_PARTS = regexp(rf"(?:\\.|[^{_SPACES}])+", re.DOTALL)
-_SPLIT = regexp(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
+_NUMBER, _ESCAPED = re.compile(r"\d+\.?\d*|\.\d+"), re.compile(r"\\(.)", re.DOTALL)
+_PARTS = re.compile(rf"(?:\\.|[^{_SPACES}])+", re.DOTALL)
+_SPLIT = re.compile(rf"({_OWN})[{_SPACES}]*(>=|<=|=|<|>|~)[{_SPACES}]*(.*)", re.DOTALL)
 
 
 def _own(text: str) -> Own:

@@ -6,16 +6,14 @@ the folded text and look for a part of it first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property
-
-from nodeattrs.lazily import re, regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 _WORD = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
 _NO_WORD = r"[^A-Za-z0-9@._':-]"
-_WORDS = regexp(f"{_WORD}+")
+_WORDS = re.compile(f"{_WORD}+")
 
 
 class Pattern:

@@ -29,7 +29,9 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
@@ -41,9 +43,7 @@ from nodeattrs.keep.stores.folder import Folder
 from nodeattrs.keep.stores.history import Head, History, Kept, Texts, named
 from nodeattrs.keep.stores.pieces import ZLIB, form_of, hashed, json_text, written
 from nodeattrs.keep.stores.turns import Turns, folder_turn
-from nodeattrs.records import dataclass, replace
 from nodeattrs.texts import documents
-from nodeattrs.typed import Any
 
 _VERSION = 1
 _FORMAT = {"format": "nodeattrs-kept-snapshot", "version": _VERSION}

@@ -25,13 +25,13 @@ import json
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import accumulate, takewhile
 
 from nodeattrs.errors import DocumentError, StoreError, TooMuch
 from nodeattrs.keep.revisions import JsonMap, Noted, Revision
 from nodeattrs.keep.stores.pieces import hashed, packed, pieces_of, text_budget, unpacked
-from nodeattrs.records import dataclass, field, replace
 
 _FORMAT, _VERSION = "nodeattrs-history", 1
 

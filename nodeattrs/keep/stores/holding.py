@@ -10,14 +10,13 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from nodeattrs.errors import DocumentError
 from nodeattrs.keep.revisions import Noted, Revision
 from nodeattrs.keep.stores.indexing import field_rows, insert, number_of, word_rows
 from nodeattrs.keep.stores.pieces import as_bytes, hashed, names_in
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
 _LAST = "SELECT max(o.number) FROM revision o WHERE o.node = n.id"

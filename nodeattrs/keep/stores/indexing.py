@@ -6,20 +6,20 @@ What can be found of a node are its parts; a part that other nodes have is there
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from operator import itemgetter
+from typing import TYPE_CHECKING, Any
 
-from nodeattrs.hashes import blake2b
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap
     from nodeattrs.keep.search.fields import IndexPart, Steps
 
-WORDS = regexp(r"[A-Za-z0-9@._':-]+")
+WORDS = re.compile(r"[A-Za-z0-9@._':-]+")
 """The words of a casefolded text, as `terms.Pattern` has them."""
 
 

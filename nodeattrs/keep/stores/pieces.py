@@ -9,20 +9,20 @@ from __future__ import annotations
 import contextlib
 import json
 import marshal
+import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from itertools import groupby
+from threading import local
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, TooMuch, missing_extra
-from nodeattrs.hashes import sha256
-from nodeattrs.lazily import regexp
-from nodeattrs.locks import local
 from nodeattrs.texts.fast_json import decoded, encoded, encoded_once, quoted
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.revisions import JsonMap, Noted, Saved
@@ -34,7 +34,7 @@ HASH = 32
 _SMALLEST, _LARGEST = 256, 16_384
 """Bytes of a piece, but for the last one, and for texts that cannot be cut."""
 
-_ENDS = regexp(rb"[\]}],")
+_ENDS = re.compile(rb"[\]}],")
 """Where a map or list has ended."""
 _EACH = b"],", b"},"
 """The same, each by itself: so they are found twice as fast."""
@@ -196,7 +196,7 @@ def _remembered(part: bytes) -> Sequence[tuple[bytes, bytes]]:
 
 def hashed(content: bytes) -> bytes:
     """The name of a piece, or of a text."""
-    return sha256(content)
+    return sha256(content).digest()
 
 
 ZLIB, ZSTD = PACKINGS = "zlib", "zstd"

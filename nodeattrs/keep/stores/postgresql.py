@@ -11,9 +11,11 @@ import functools
 import hashlib
 import logging
 import os
+import re
 import struct
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.revisions import OnNode
@@ -21,9 +23,6 @@ from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, only
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
@@ -395,8 +394,8 @@ def _in_one(sql: str) -> tuple[str, list[str]]:
     return f"DELETE FROM {table} USING {_unnested(names)} AS row ({', '.join(names)}) WHERE {where}", names
 
 
-_INSERT = regexp(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CONFLICT DO NOTHING)")
-_DELETE = regexp(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
+_INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CONFLICT DO NOTHING)")
+_DELETE = re.compile(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
 
 _KINDS = {
     **dict.fromkeys(("hash", "body", "pieces", "form", "document", "snapshot"), "bytea"),

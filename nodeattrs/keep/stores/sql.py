@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
@@ -47,9 +49,7 @@ from nodeattrs.keep.stores.pieces import (
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
-from nodeattrs.locks import Lock
 from nodeattrs.texts.fast_json import decoded
-from nodeattrs.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nodeattrs.keep.search.query import Query

@@ -18,6 +18,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import chain
+from threading import Lock, get_ident
+from typing import Any
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
@@ -25,9 +27,7 @@ from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import READ, VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn, pause
-from nodeattrs.locks import Lock, get_ident
 from nodeattrs.texts.fast_json import encoded
-from nodeattrs.typed import Any
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""

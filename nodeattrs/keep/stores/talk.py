@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.stores.tables import VERSION
-from nodeattrs.typed import Any
 
 Question = tuple[Any, ...]
 """A query, and its values."""

@@ -12,8 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-
-from nodeattrs.locks import RLock
+from threading import RLock
 
 PATIENCE_SECONDS = 5.0
 """How long one waits for a turn; a change takes milliseconds."""

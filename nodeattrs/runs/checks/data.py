@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig, is_near, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
@@ -16,7 +17,6 @@ from nodeattrs.runs.attribute_data import SUFFIXES, AttributeData
 from nodeattrs.runs.checks.stacks import Layer, leaves_of
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts import documents
-from nodeattrs.typed import Any
 
 _MOST_FACTS = 8
 _NOTED = ("name", "chef_environment", "roles", "recipes", "expanded_run_list")

@@ -10,10 +10,10 @@ import difflib
 import os
 import pathlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.records import dataclass
 from nodeattrs.texts.documents import Syntax, text_of
 from nodeattrs.texts.removing import without
 

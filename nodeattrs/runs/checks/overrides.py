@@ -7,12 +7,11 @@ not judged at all.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import NamedTuple
 from nodeattrs.runs.checks.stacks import Layer, Stack
-from nodeattrs.typed import Any
 
 
 class _Left(NamedTuple):

@@ -15,10 +15,10 @@ It reads them and matches paths; whose values are looked at is known to `rules`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from nodeattrs.core.tree import Path, parse
-from nodeattrs.records import dataclass
 from nodeattrs.runs.fields import Fields
 
 PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path, spell
@@ -10,7 +11,6 @@ from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.runs.checks.rule_settings import CheckRule
 from nodeattrs.runs.checks.stacks import leaves_of
 from nodeattrs.runs.repository import Repository
-from nodeattrs.typed import Any
 
 Written = tuple[str, str, Any, Locator]
 """Where it stands ("roles", ...), the level or "", the tree, and what knows its lines."""

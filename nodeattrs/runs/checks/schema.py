@@ -10,6 +10,7 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, spell
@@ -21,7 +22,6 @@ from nodeattrs.runs.expansion import layers_of, take_layers
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.patterns import BadPattern, expression
-from nodeattrs.typed import Any
 
 _USUAL = ("schema/attributes.json", "schema/attributes.yaml")
 _OF_WHAT_IS_MISSING = ("required", "minProperties", "dependentRequired", "minItems", "contains", "not", "oneOf", "if")

@@ -11,21 +11,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from nodeattrs.core.tree import Path, is_near, shape_of, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 from nodeattrs.runs.checks.overrides import located, shape
 from nodeattrs.runs.checks.stacks import Layer, texts_of
 from nodeattrs.runs.repository import Repository
 
 _STEP = r"""\[\s*(?::(\w+)|'([^'\n\[\]]*)'|"([^"\n\[\]#]*)")\s*\]"""
-_CHAIN = regexp(rf"(?:{_STEP})+")
-_ONE = regexp(_STEP)
-_WORD = regexp(r"[A-Za-z_][\w-]*")
-_SET = regexp(r"\s*(?:\|\||<<)?=(?![=~>])")
-_LEVEL = regexp(r"\b(?:default|force_default|normal|set|override|force_override)(?:_unless)?\s*$")
+_CHAIN = re.compile(rf"(?:{_STEP})+")
+_ONE = re.compile(_STEP)
+_WORD = re.compile(r"[A-Za-z_][\w-]*")
+_SET = re.compile(r"\s*(?:\|\||<<)?=(?![=~>])")
+_LEVEL = re.compile(r"\b(?:default|force_default|normal|set|override|force_override)(?:_unless)?\s*$")
 _CODE = (".rb", ".py", ".erb", ".j2")
 
 

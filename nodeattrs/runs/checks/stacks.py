@@ -9,21 +9,20 @@ from __future__ import annotations
 import pathlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.lazily import regexp
 from nodeattrs.node.run_list import cookbook_of
-from nodeattrs.records import dataclass, field
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
 from nodeattrs.texts.documents import content_of
-from nodeattrs.typed import Any
 
 _RANKS = {
     "environment override": 12,
@@ -35,12 +34,12 @@ _RANKS = {
 _UNKNOWN = {"force_default": (5, 6), "normal": (7, 8), "override": (9, 10), "force_override": (13, 14)}
 """Level -> the slots that cookbooks may fill; their default slots, 1 and 2, lie below everything here."""
 
-_WORD = regexp(
+_WORD = re.compile(
     r"\b(rm_|role_|env_)?(default|force_default|normal|set|override|force_override|rm)(?:_unless|_attrs)?!?(?!\w)"
 )
 """What sets something at a level; with a beginning, or `rm`, it takes away, or reaches into what documents set."""
 
-_EXAMPLE = regexp(r"example|sample|template|dummy", re.IGNORECASE)
+_EXAMPLE = re.compile(r"example|sample|template|dummy", re.IGNORECASE)
 """Names of nodes that stand for others."""
 
 _ALL = frozenset((*_UNKNOWN, "rm"))

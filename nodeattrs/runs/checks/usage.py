@@ -7,17 +7,17 @@ script, a page.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.lazily import regexp
 from nodeattrs.runs.checks.stacks import Known
 from nodeattrs.runs.repository import Repository
 
-_ITEM = regexp(r"""(?<![a-z])(role|recipe)(?:\[|\W{1,3})([\w.-]+)""")
+_ITEM = re.compile(r"""(?<![a-z])(role|recipe)(?:\[|\W{1,3})([\w.-]+)""")
 _SKIPPED = frozenset((".git", "cookbooks", "vendor", "node_modules"))
 _MOST_BYTES = 200_000
 _MOST_FILES = 2_000

@@ -18,6 +18,8 @@ from __future__ import annotations
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
@@ -29,10 +31,8 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
-from nodeattrs.records import dataclass, replace
 from nodeattrs.runs.content import Stamp, stamp_of
 from nodeattrs.texts import documents
-from nodeattrs.typed import Any
 
 ENTRY_POINTS = "nodeattrs.facts"
 """The entry point group under which a package offers its fact functions."""

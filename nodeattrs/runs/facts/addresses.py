@@ -10,9 +10,8 @@ import ipaddress
 import re
 import sys
 from collections.abc import Container, Iterable, Mapping
-
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
+from dataclasses import dataclass
+from typing import Any
 
 _SCOPES = ("global", "site", "link", "host", "node")
 _ROUTE_UP, _ROUTE_REJECTS = 0x1, 0x200

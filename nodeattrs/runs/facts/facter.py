@@ -14,15 +14,15 @@ import ipaddress
 import math
 import reprlib
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell
 from nodeattrs.errors import DocumentError
-from nodeattrs.records import dataclass, field
 from nodeattrs.runs.facts import platforms
 from nodeattrs.runs.facts.addresses import address_entry, named
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 _PLATFORMS = {
     "archlinux": "arch",

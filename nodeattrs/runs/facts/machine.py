@@ -13,12 +13,12 @@ import platform as python_platform
 import socket
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import distro
 import psutil
 
 from nodeattrs.runs.facts import network, platforms
-from nodeattrs.typed import Any
 
 
 def _text(path: str) -> str:

@@ -10,11 +10,11 @@ import ipaddress
 import pathlib
 import socket
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import psutil
 
 from nodeattrs.runs.facts.addresses import address_entry, chosen, default_route4, default_route6, named, of_family
-from nodeattrs.typed import Any
 
 _FAMILIES = (  # and an address that is nobody's, out there
     ("inet", "default", "ipaddress", "203.0.113.1"),

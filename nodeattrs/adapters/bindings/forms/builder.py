@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
@@ -45,7 +46,6 @@ from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, t
 from nodeattrs.adapters.bindings.model.values import shown_file, taken_in
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.typed import Any
 
 
 def _here(name: str) -> Origin:

@@ -6,7 +6,10 @@ and by the data form; variables and functions come from whoever evaluates.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
@@ -14,14 +17,11 @@ from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
 from nodeattrs.core.claim import Locator
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import re, regexp
-from nodeattrs.records import dataclass, field, fields
-from nodeattrs.typed import Any
 
 Variables = Callable[[str], Any]
 Functions = Mapping[str, Callable[..., Any]]
 
-_VARIABLE = regexp(
+_VARIABLE = re.compile(
     r"\\(?P<escaped>.)|\$(?:\{\s*((?:::)?\w+(?:::\w+)*)\s*\}|((?:::)?[A-Za-z_]\w*(?:::\w+)*))", re.DOTALL
 )
 

@@ -8,14 +8,14 @@ is found by `faults`; what is wrong among items is for the resolution.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing
 from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_of_hint
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
 NOWHERE = Origin("caller")
 

@@ -7,8 +7,11 @@ classes and for the objects. None means that nothing was produced.
 from __future__ import annotations
 
 import copy
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.state import Objects, State
@@ -17,10 +20,7 @@ from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.lazily import re
 from nodeattrs.puppet.references import Reference
-from nodeattrs.records import dataclass, field, replace
-from nodeattrs.typed import Any, Protocol
 
 
 class Producer(ABC):

@@ -7,16 +7,16 @@ the expressions of the text language compare in the same way.
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
 from nodeattrs.adapters.bindings.model.types import Asked, Type
-from nodeattrs.lazily import re
 from nodeattrs.puppet.references import Reference
-from nodeattrs.records import dataclass
 from nodeattrs.texts.patterns import expression
-from nodeattrs.typed import Any
 
 Condition = tuple[Any, ...]
 """(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any
 
 _ATTRIBUTES = ("envdir", "modulepath", "manifestdir", "manifest", "templatedir", "bindingsdir")
 _FACTORY = {

@@ -8,11 +8,11 @@ and a longer tuple ranks above its own prefix.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
-from nodeattrs.typed import Any
 
 Mode = str
 """How a conjunction ranks: "tuple" (all its categories count) or "documented" (its highest alone)."""

@@ -7,25 +7,25 @@ it is a `Key`; a reserved name begins with a slash. It knows no bindings.
 
 from __future__ import annotations
 
+import re
 import types as python_types
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
+from typing import Any as OurAny
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.protocols import follows, is_abstract, is_protocol
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.lazily import re, regexp
 from nodeattrs.puppet.references import Reference, unquoted
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any as OurAny
 
 _SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
-_NAME = regexp(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
-_WORD = regexp(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
+_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
+_WORD = re.compile(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
 
 _NARROWER: dict[str, frozenset[str]] = {
     "Number": frozenset({"Integer", "Float"}),
@@ -326,8 +326,8 @@ def _parsed(text: str, whole: str) -> tuple[Type, str]:
     return _checked(name, (), whole), rest
 
 
-_TITLE = regexp(r"[^\[\],'\"]+")
-_QUOTED = regexp(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
+_TITLE = re.compile(r"[^\[\],'\"]+")
+_QUOTED = re.compile(r"'((?:\\.|[^'\\])*)'|\"((?:\\.|[^\"\\])*)\"|/((?:\\.|[^/\\\n])+)/", re.DOTALL)
 
 
 def _argument(name: str, text: str, whole: str) -> tuple[Type | str, str]:

@@ -6,14 +6,14 @@ Callables that bindings name come in here, too.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import MAX_DEPTH, strict_key
 from nodeattrs.errors import TooDeep
-from nodeattrs.lazily import re
 from nodeattrs.puppet.references import Reference
-from nodeattrs.typed import Any
 
 
 def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:

@@ -6,6 +6,8 @@ It makes no value: that is the maker's, who stands on this.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from threading import local
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.expressions import injected_by, variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
@@ -18,8 +20,6 @@ from nodeattrs.adapters.bindings.production.filling import Slot, not_given, plac
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
 from nodeattrs.core.tree import near
-from nodeattrs.locks import local
-from nodeattrs.typed import Any
 
 _PRODUCERS = "Type[Producer["
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any as OurAny
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_of_hint
@@ -17,9 +19,6 @@ from nodeattrs.adapters.bindings.model.values import shown_file
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.records import dataclass
-from nodeattrs.typed import TYPE_CHECKING, Literal
-from nodeattrs.typed import Any as OurAny
 
 if TYPE_CHECKING:
     Parameter = tuple[str, "Way", Any, Any]

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Self
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
@@ -38,9 +40,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 )
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import ABSENT, meant
-from nodeattrs.locks import RLock
 from nodeattrs.puppet.references import Reference
-from nodeattrs.typed import TYPE_CHECKING, Any, Self
 
 _MISSING: Any = object()
 _MADE_ONCE: Any = object()

@@ -7,7 +7,9 @@ explanation names the place of every element. It produces no fragment itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
 from nodeattrs.adapters.bindings.model.producers import Scope, called
@@ -34,8 +36,6 @@ from nodeattrs.core.policy import (
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
 
 def _alone(_: Part, upper: Part) -> Part:

@@ -7,13 +7,13 @@ needs one function is put together that makes all of it. Whatever is not that si
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Protocol
 
 from nodeattrs.adapters.bindings.model.producers import Instance, Ref
 from nodeattrs.adapters.bindings.model.protocols import is_protocol
 from nodeattrs.adapters.bindings.model.types import Asked, Classes
 from nodeattrs.adapters.bindings.production.filling import Slot
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration
-from nodeattrs.typed import Any, Protocol
 
 Make = Callable[[Any], Any]
 """Makes a product for the scope that it is given."""

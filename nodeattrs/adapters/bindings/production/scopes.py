@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from types import FunctionType
-
-from nodeattrs.typed import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from asyncio import Future

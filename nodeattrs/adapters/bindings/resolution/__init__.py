@@ -8,13 +8,13 @@ All faults of all keys are collected before any is raised. It produces no value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.items import BindingSet, Parameters, When, hash_of
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.resolution.applying import Applied, bind_again, check_ids, choose, declare_parameters
 from nodeattrs.adapters.bindings.resolution.declarations import Layer, Resolution
-from nodeattrs.records import replace
-from nodeattrs.typed import Any
 
 
 def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:

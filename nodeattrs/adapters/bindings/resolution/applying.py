@@ -6,8 +6,10 @@ from instances; then one of the declarations of each key is chosen, and the othe
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
@@ -51,8 +53,6 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
 from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.lazily import regexp
-from nodeattrs.typed import Any
 
 _MANY = 50_000
 """When so many keys were looked at for near misses, all of them together, nobody looks for more."""
@@ -308,9 +308,9 @@ def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Decl
 
 
 _OWN_NAMES = (
-    (regexp("/var/(.+)"), "bind variables to {{ {0} => ... }}"),
-    (regexp(r"/param/(?:Class\[(.+)\]|(.+))/(.+)"), "bind parameters {0} to {{ {1} => ... }}"),
-    (regexp("/map/(.+)/(.+)"), "bind map {0} to {1} {{ ... }}"),
+    (re.compile("/var/(.+)"), "bind variables to {{ {0} => ... }}"),
+    (re.compile(r"/param/(?:Class\[(.+)\]|(.+))/(.+)"), "bind parameters {0} to {{ {1} => ... }}"),
+    (re.compile("/map/(.+)/(.+)"), "bind map {0} to {1} {{ ... }}"),
 )
 
 

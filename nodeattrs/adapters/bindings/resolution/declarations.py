@@ -6,7 +6,10 @@ Plain records: who made them is in the modules beside this one.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
 from math import inf
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind, When
@@ -16,8 +19,6 @@ from nodeattrs.adapters.bindings.model.types import Key, Type
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.unknown import Unknown
-from nodeattrs.records import Enum, NamedTuple, dataclass, field
-from nodeattrs.typed import Any
 
 CLASS_IDS = ("included_classes", "excluded_classes")
 """The ids whose fragments are includes and excludes of classes; they need no multibind."""

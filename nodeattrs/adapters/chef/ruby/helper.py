@@ -18,13 +18,13 @@ import time
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from threading import RLock
+from typing import Any, NoReturn
 
 from nodeattrs import children
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.code import require_may_run
 from nodeattrs.errors import NotFound, RecipeFailed
-from nodeattrs.locks import RLock
-from nodeattrs.typed import Any, NoReturn
 
 __all__ = ["SECONDS", "Helper", "Message"]
 

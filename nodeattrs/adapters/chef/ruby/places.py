@@ -6,10 +6,10 @@ names some line of a statement; the statement itself begins at its first.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
-from nodeattrs.records import NamedTuple
-from nodeattrs.typed import Any
 
 __all__ = ["RubyPlace", "Statement", "statements"]
 

@@ -10,6 +10,8 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.chef.ruby.helper import Helper, Message
 from nodeattrs.adapters.chef.ruby.places import RubyPlace, Statement, statements
@@ -23,8 +25,6 @@ from nodeattrs.node.setters import ATTRIBUTE_FILE
 from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.values import Deferred
 from nodeattrs.node.writers import ListWriter, Writer
-from nodeattrs.records import NamedTuple, dataclass, field
-from nodeattrs.typed import Any
 
 __all__ = ["Asked", "RubySession"]
 

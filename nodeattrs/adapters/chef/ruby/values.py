@@ -9,13 +9,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import BadValue, TooDeep
 from nodeattrs.node.values import Deferred, Symbol, Withheld
 from nodeattrs.node.view import ListView, MapView
-from nodeattrs.typed import Any
 
 __all__ = ["Secrets", "packed", "unpacked"]
 

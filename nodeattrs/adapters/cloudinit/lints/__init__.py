@@ -7,6 +7,7 @@ remedy: docs/cloudinit.md, "Warnings".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.lints.definitions import about_definition, refuse_unknown_options
 from nodeattrs.adapters.cloudinit.lints.meetings import about_joinings
@@ -14,7 +15,6 @@ from nodeattrs.adapters.cloudinit.lints.texts import PART_HANDLER, about_part
 from nodeattrs.adapters.cloudinit.lints.values import about_config
 from nodeattrs.adapters.cloudinit.lints.warned import WARNINGS, Warned
 from nodeattrs.adapters.cloudinit.steps import PartReport, Row
-from nodeattrs.typed import Any
 
 __all__ = ["WARNINGS", "Warned", "refuse_unknown_options", "warnings_of"]
 

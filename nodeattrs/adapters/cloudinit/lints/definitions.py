@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
 from nodeattrs.adapters.cloudinit.mergers import Definition
 from nodeattrs.adapters.cloudinit.steps import PartReport
 from nodeattrs.errors import BadArgument
-from nodeattrs.typed import TypeVar
 
 _Fault = TypeVar("_Fault")
 

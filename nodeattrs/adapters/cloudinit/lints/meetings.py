@@ -6,6 +6,7 @@ The steps are taken once more, one by one; it knows no texts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
 from nodeattrs.adapters.cloudinit.parts import same
@@ -15,7 +16,6 @@ from nodeattrs.core.origins import sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import KEEP, TAKE, Policy
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
-from nodeattrs.typed import Any
 
 _Met = tuple[str, Part, Part, Path]
 """What was done, the old part, the new one, and where."""

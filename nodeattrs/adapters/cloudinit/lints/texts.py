@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
@@ -15,20 +16,20 @@ from nodeattrs.adapters.cloudinit.steps import PartReport
 from nodeattrs.adapters.cloudinit.templates import MISSING
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
-from nodeattrs.lazily import regexp
-from nodeattrs.records import NamedTuple
 
 PART_HANDLER = "text/part-handler"
 
 _KNOWN = {PART_HANDLER, "text/jinja2", "application/node.eks.aws"}
 """Types that somebody on the machine does handle: cloud-init itself, or another program that reads the message."""
 
-_OTHERS = regexp(r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I)
+_OTHERS = re.compile(
+    r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I
+)
 """How user-data begins that is meant for another program: on Windows, Bottlerocket, Flatcar."""
 
-_NEARLY = regexp(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
-_MARKUP = regexp(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
-_BLOCKS = regexp(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
+_NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
+_MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
+_BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
 _LINES = 20
 
 

@@ -7,11 +7,11 @@ what cloud-init's own code does with a value counts here: what its schema says i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.core.tree import Path, near, spell
-from nodeattrs.typed import Any
 
 
 def _words(text: str) -> frozenset[str]:

@@ -5,11 +5,12 @@ What each name means, with an example and the remedy: docs/cloudinit.md, "Warnin
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.codes import known_kinds
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any, Literal
 
 WARNINGS: dict[str, str] = {
     "no-dict-merger": "a definition without a dict merger drops the whole part",

@@ -7,6 +7,8 @@ The order of fields means nothing. A site has a data form too, not evaluated yet
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodeattrs.adapters.bindings.forms.data.items import ITEMS, KINDS
 from nodeattrs.adapters.bindings.forms.data.producers import CONDITIONS, PRODUCERS, expression
 from nodeattrs.adapters.bindings.forms.data.shapes import CLASSES, TEXT, TYPE, Reading, object_schema
@@ -25,7 +27,6 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.documents import Document
-from nodeattrs.typed import Any
 
 VERSION = 1
 """The version of the data form that is written."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from nodeattrs.adapters.bindings.forms.data.producers import LITERAL, OPTIONS, PRODUCER, expression
 from nodeattrs.adapters.bindings.forms.data.shapes import (
@@ -36,7 +37,6 @@ from nodeattrs.adapters.bindings.model.items import (
 )
 from nodeattrs.adapters.bindings.model.types import parse_type
 from nodeattrs.core.tree import Path, near
-from nodeattrs.typed import Any
 
 
 def _read_items(reading: Reading, data: Any, path: Path) -> tuple[Item, ...]:

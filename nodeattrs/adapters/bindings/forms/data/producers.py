@@ -6,7 +6,10 @@ knows itself how it is written: `Node.to_data`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from nodeattrs.adapters.bindings.forms.data.shapes import (
     KEY,
@@ -49,11 +52,8 @@ from nodeattrs.adapters.bindings.model.producers import (
 from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, SIGNS, Condition, Query
 from nodeattrs.adapters.bindings.model.values import as_data, taken_in
 from nodeattrs.core.tree import Path
-from nodeattrs.lazily import re
-from nodeattrs.records import replace
 from nodeattrs.texts.patterns import BadPattern
 from nodeattrs.texts.patterns import expression as expression_of
-from nodeattrs.typed import Any
 
 
 def expression(reading: Reading, data: Any, path: Path) -> Node:

@@ -9,15 +9,15 @@ class of the model. The tables of items and producers are made of them; they kno
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import NOWHERE
 from nodeattrs.adapters.bindings.model.types import Asked, parse_type, target_of
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path, meant
-from nodeattrs.records import dataclass, field
-from nodeattrs.typed import Any, TypeVar
 
 _Found = TypeVar("_Found")
 

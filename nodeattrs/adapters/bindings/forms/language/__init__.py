@@ -6,13 +6,14 @@ meant. docs/bindings.md, "The language", shows every form.
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodeattrs.adapters.bindings.forms.language.expressions import Expressions
 from nodeattrs.adapters.bindings.forms.language.items import Items, SiteReader
 from nodeattrs.adapters.bindings.forms.language.text import Text
 from nodeattrs.adapters.bindings.model.expressions import Node, plain
 from nodeattrs.adapters.bindings.model.items import BindingSet
 from nodeattrs.adapters.bindings.model.sites import Site
-from nodeattrs.typed import Any
 
 
 def parse_sets(text: str, file: str | None = None, *, remembered: bool = False) -> list[BindingSet]:

@@ -5,8 +5,11 @@ Where the entries of a value are written is looked for when somebody asks, in th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from operator import itemgetter
+from typing import Any
 
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
 from nodeattrs.adapters.bindings.model.expressions import (
@@ -30,11 +33,8 @@ from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Ref
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
-from nodeattrs.lazily import regexp
-from nodeattrs.records import dataclass
-from nodeattrs.typed import Any
 
-_ESCAPED, _DIGITS = regexp(r"\\(['\\])"), regexp(r"\d+")
+_ESCAPED, _DIGITS = re.compile(r"\\(['\\])"), re.compile(r"\d+")
 
 _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "default": "default"}
 _MOST_DIGITS = 4000

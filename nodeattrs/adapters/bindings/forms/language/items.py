@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from nodeattrs.adapters.bindings.forms.language.expressions import Expressions, written
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
@@ -33,8 +35,6 @@ from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, Condition, 
 from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
 from nodeattrs.adapters.bindings.model.types import Asked, target_of
 from nodeattrs.core.claim import Origin
-from nodeattrs.lazily import re
-from nodeattrs.typed import Any
 
 
 class Items:

@@ -5,7 +5,9 @@ What the branches of the tree mean is for the modules beside this one.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from nodeattrs.adapters.bindings.forms.language.trees import Unexpected, tree_of
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -14,9 +16,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
-from nodeattrs.lazily import re, regexp
 from nodeattrs.texts.patterns import BadPattern, expression
-from nodeattrs.typed import Any, TypeVar
 
 _KEYWORDS = (
     "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",
@@ -29,7 +29,7 @@ _SIGNS = {
     "CLASSREF": "a type", "NUMBER": "a number", "ARROW": "-> or ~>", "VARIABLE": "a variable",
 }  # fmt: skip
 _MOST = 8
-_WORD, _LETTER, _REMARK = regexp(r"\w+"), regexp(r"[A-Za-z_]"), regexp(r"#[^\n]*\n")
+_WORD, _LETTER, _REMARK = re.compile(r"\w+"), re.compile(r"[A-Za-z_]"), re.compile(r"#[^\n]*\n")
 
 
 def syntax_error(error: Any, text: str, file: str | None) -> BindingError:

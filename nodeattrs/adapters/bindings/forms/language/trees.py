@@ -16,12 +16,12 @@ import sys
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator
+from hashlib import sha256
 from importlib.util import cache_from_source
 from itertools import accumulate
+from typing import Any
 
 from nodeattrs.errors import missing_extra
-from nodeattrs.hashes import sha256
-from nodeattrs.typed import Any
 
 _MOST = 500
 """So many trees are remembered; with more, those that were written first go."""
@@ -123,7 +123,7 @@ def _grammar() -> bytes:
 
 
 def _remembered_at(text: str, start: str) -> str:
-    return _beside_bytecode(f"{sha256(f'{start} {text}'.encode('utf-8', 'surrogatepass')).hex()}.tree")
+    return _beside_bytecode(f"{sha256(f'{start} {text}'.encode('utf-8', 'surrogatepass')).hexdigest()}.tree")
 
 
 def _read(place: str) -> Row | None:
