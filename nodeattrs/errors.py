@@ -55,6 +55,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from nodeattrs.codes import code_of
+
 Path = tuple[Any, ...]
 
 
@@ -100,8 +102,6 @@ class NodeattrsError(Exception):
     @property
     def code(self) -> str:
         """What docs/codes.md has it under: "NA0102"."""
-        from nodeattrs.codes import code_of
-
         return code_of(type(self), self.kind)
 
     def __reduce__(self) -> tuple[Any, ...]:

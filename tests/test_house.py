@@ -211,7 +211,7 @@ class TestHouse:
         """
         assert [] == pried(HOUSE)
 
-    @pytest.mark.parametrize("heavy", ["yaml", "jinja2", "psutil", "distro", "lark", "psycopg", "sqlite3"])
+    @pytest.mark.parametrize("heavy", ["jinja2", "psutil", "distro", "lark", "psycopg", "sqlite3"])
     def test_the_face_is_light(self, heavy: str):
         """
         `from nodeattrs import Node` loads no library that only some need.

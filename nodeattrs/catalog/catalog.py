@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from nodeattrs.catalog.errors import DuplicateResource
+from nodeattrs.catalog.plan import Plan
 from nodeattrs.catalog.resources import CONTAINERS, MAIN_CLASS, MAIN_STAGE, Declarations, Related, Resource
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, NodeattrsError, wrong_argument
 from nodeattrs.puppet.chains import parsed_chain
 from nodeattrs.puppet.references import Chain, Link, Ref, link_text
-
-if TYPE_CHECKING:
-    from nodeattrs.catalog.plan import Plan
 
 
 class Catalog(Declarations):
@@ -85,14 +82,10 @@ class Catalog(Declarations):
 
         documented: an empty collector breaks its chain, as the language page has it
         """
-        from nodeattrs.catalog.plan import Plan
-
         return Plan(self, documented=documented)
 
 
 def _twice(message: str, *sides: tuple[str, Resource], hint: str | None = None) -> NodeattrsError:
-    from nodeattrs.catalog.errors import DuplicateResource  # most catalogs have nothing wrong
-
     known = [(name, resource.origin) for name, resource in sides if resource.origin]
     details = [f"{name}: {origin}" for name, origin in known]
     return DuplicateResource(message, origins=[origin for _, origin in known], details=details, hint=hint)

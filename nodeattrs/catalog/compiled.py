@@ -12,19 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.catalog.automatic import automatic, below, can_refresh, is_known
 from nodeattrs.catalog.catalog import Catalog
+from nodeattrs.catalog.module_types import ModuleTypes
 from nodeattrs.catalog.resources import RELATIONS, Resource
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
 from nodeattrs.puppet.references import Ref, capitalised
-
-if TYPE_CHECKING:
-    from nodeattrs.catalog.module_types import ModuleTypes
 
 _KINDS = {"class": "class", "defined_type": "define", "Class": "class", "Stage": "stage"}
 _WRAPPED = ("catalog", "data")
@@ -175,8 +173,6 @@ class _Compiled:
         for row in self._rows:
             catalog.add(self._resource(row.data, row.ref, row.path))
         if self._others:
-            from nodeattrs.catalog.module_types import ModuleTypes
-
             catalog.warnings += (self._types or ModuleTypes([])).warnings(self._others)
         return catalog
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
+from random import Random
 
 from nodeattrs.catalog.cycles import Cycle, cycles_of
 from nodeattrs.catalog.errors import DependencyCycle, NoopDoesNotReach, ReferenceNotFound
@@ -196,8 +197,6 @@ class Plan:
         graph, order = self.graph, self.visit_order()
         if shuffle is not None:
             ranks = list(range(2 * len(graph.refs)))
-            from random import Random
-
             Random(shuffle).shuffle(ranks)
             order = in_order(graph, ranks)
         return [graph.refs[vertex >> 1] for vertex in order if not graph.is_container[vertex >> 1]]

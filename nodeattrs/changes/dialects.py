@@ -6,9 +6,11 @@ A dialect that is to be asked about changes needs a row here and nothing else: w
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -27,7 +29,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
 from nodeattrs.runs.folds import named_fold
 from nodeattrs.runs.repository import Repository
-from nodeattrs.texts.documents import read
+from nodeattrs.texts.documents import parse, read, text_of
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Composition
@@ -213,10 +215,6 @@ class Nodes(_Who):
     def _given(self) -> Any:
         if not self.what_if.set:
             return None
-        import json
-
-        from nodeattrs.texts.documents import parse
-
         tree = fold([under(path, value) for path, value in self.what_if.set], ACROSS).value
         return parse(json.dumps(tree), "--set", "json")
 
@@ -268,8 +266,6 @@ def _written(one: Any) -> Iterator[tuple[str, Any]]:
     """What is written on a resource: parameters, what it does, relations."""
     yield from one.parameters.items()
     if one.subject is not None:
-        from dataclasses import fields
-
         for field in fields(one.subject):
             value = getattr(one.subject, field.name)
             if isinstance(value, _PLAIN) and value != field.default:
@@ -540,7 +536,6 @@ class Catalogs(_Opened):
     def answer(self, name: str) -> Answered:
         """Its resources."""
         from nodeattrs.catalog.compiled import compiled_catalog, without_notices
-        from nodeattrs.texts.documents import parse, text_of
 
         file = self.place / f"{name}.json"
         shown = self.repository.shown(file)

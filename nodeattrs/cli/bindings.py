@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
+import pathlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli import what_if
@@ -166,9 +169,6 @@ def _matrix(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _subjects(options: argparse.Namespace) -> tuple[BindingKeys, list[str]]:
     """The site, and the nodes that are asked: of the repository, its store and its facts. raises: NotFound"""
-    import os
-    from pathlib import Path
-
     from nodeattrs.changes.asking import Ask
     from nodeattrs.changes.dialects import BindingKeys
     from nodeattrs.changes.sides import Side
@@ -274,8 +274,6 @@ def _composition(options: argparse.Namespace) -> Composition:
 
 def _search(options: argparse.Namespace) -> Any:
     """The kept nodes that queries see; the store is opened when one is asked. None where there is no store."""
-    import os
-
     place = settings_of(options).store
     if "://" not in place and not os.path.exists(place):
         return None
@@ -289,8 +287,6 @@ def _search(options: argparse.Namespace) -> Any:
 
 
 def _facts(place: str | None) -> dict[str, Any]:
-    import pathlib
-
     from nodeattrs.errors import DocumentError
     from nodeattrs.texts.documents import read
 

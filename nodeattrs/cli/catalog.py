@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.checks import add_checking, finish
@@ -12,8 +14,6 @@ from nodeattrs.cli.options import actions_of, add_applying, add_output, add_run_
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from nodeattrs.catalog import Catalog, Outcome, Plan
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
@@ -113,8 +113,6 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
     name:   of the node, under which its report is kept; "" keeps one only where --report says so
     raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then
     """
-    from pathlib import Path
-
     from nodeattrs.catalog.types import Site
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.applying import apply_catalog, report_place
@@ -252,8 +250,6 @@ def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
 
 
 def _from_file(file: str, terminal: Terminal, is_puppets: bool, modulepath: Sequence[str] = ()) -> Catalog:
-    from pathlib import Path
-
     from nodeattrs.catalog import catalog_from
     from nodeattrs.catalog.compiled import compiled_catalog, is_compiled, without_notices
     from nodeattrs.texts.documents import parse, read, text_of

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
@@ -12,14 +15,12 @@ from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nodeattrs.changes.asking import Ask, WhatIf
     from nodeattrs.changes.sides import Side
-    from nodeattrs.core.tree import Path as TreePath
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _PLACES = ("hiera", "bindings", "ansible", "catalogs")
@@ -126,10 +127,6 @@ def answer(
 
     sides: given a folder of our own, the sides and how they are asked
     """
-    import sys
-    from dataclasses import replace
-    from pathlib import Path
-
     from nodeattrs.changes.impact import Asking, impact
     from nodeattrs.changes.sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS

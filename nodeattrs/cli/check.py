@@ -12,9 +12,9 @@ from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.dialects import others, repositories_below
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
-    from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.findings import Finding
     from nodeattrs.runs import Repository
 

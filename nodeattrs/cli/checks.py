@@ -6,7 +6,9 @@ It knows command lines and settings, and no check in particular.
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import pathlib
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -111,8 +113,6 @@ def finish(
 
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
-    import json
-
     from nodeattrs.disk import write_whole
     from nodeattrs.reports.findings import baseline_data
 
@@ -124,8 +124,6 @@ def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
 
 def _known(place: str) -> dict[str, int]:
     """Fingerprint -> how often, of a baseline. raises: DocumentError"""
-    import pathlib
-
     from nodeattrs.texts.documents import read
 
     document = read(pathlib.Path(place))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.cli.checks import words_of
@@ -190,8 +194,6 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
     merged = _printable(merged, options, terminal)
     config = merged.config if merged.config is not None else {}
     if options.format == "json":
-        import json
-
         from nodeattrs.texts.hidden import ESCAPES
 
         terminal.text(json.dumps(json_tree(config), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n")
@@ -234,8 +236,6 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from pathlib import Path
-
     from nodeattrs.adapters.cloudinit import given_in
 
     def merged_of(files: list[str], address: str | None) -> Merged:
@@ -290,8 +290,6 @@ def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
             given[name] = merge(beside, **rules)
     if not given and options.confd is None:
         return _known(user, options), user
-    from pathlib import Path
-
     from nodeattrs.adapters.cloudinit import merge_layers, read_confd, url_of_cmdline
 
     if "cmdline" in given:
@@ -302,8 +300,6 @@ def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
 
 
 def _instance(options: argparse.Namespace) -> Instance:
-    from pathlib import Path
-
     from nodeattrs.adapters.cloudinit import read_instance
 
     instance = read_instance(Path(options.instance), options.cloud_init)
@@ -328,8 +324,6 @@ def _undecided(merged: Merged, terminal: Terminal) -> int:
 
 
 def _instance_data(file: str) -> InstanceData:
-    from pathlib import Path
-
     from nodeattrs.adapters.cloudinit import InstanceData
 
     return InstanceData.read(Path(file))
@@ -369,8 +363,6 @@ def _parts(options: argparse.Namespace) -> list[CloudPart]:
 
 
 def _unpacked(options: argparse.Namespace, machines: list[Given]) -> list[CloudPart]:
-    from pathlib import Path
-
     from nodeattrs.adapters.cloudinit import unpack
 
     root = Path(options.include_root) if options.include_root is not None else None
@@ -382,8 +374,6 @@ def _unpacked(options: argparse.Namespace, machines: list[Given]) -> list[CloudP
 
 def _given(options: argparse.Namespace) -> list[Given]:
     """What the files give to the one machine that is meant."""
-    from pathlib import Path
-
     from nodeattrs.adapters.cloudinit import given_in
     from nodeattrs.adapters.cloudinit.inputs import one_of
 
@@ -391,8 +381,6 @@ def _given(options: argparse.Namespace) -> list[Given]:
 
 
 def _blob(file: str) -> Blob:
-    from pathlib import Path
-
     from nodeattrs.adapters.cloudinit import Blob, blob_of
     from nodeattrs.cli.streams import standard_input
 
@@ -401,9 +389,6 @@ def _blob(file: str) -> Blob:
 
 def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
     """The parts; one that is a whole file is called like the file."""
-    import os
-    import re
-
     named = []
     for part in parts:
         whole = part.file is not None and part.line == 1 and re.fullmatch(r"part-\d+", part.filename or "")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -76,8 +78,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run them."""
-    import time
-
     from nodeattrs.keep import open_store
     from nodeattrs.reports.fleet import FleetReport
     from nodeattrs.runs.executors import opened
@@ -128,8 +128,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
-    import os
-
     from nodeattrs.runs.fleet import Fleet
 
     return Fleet(

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_budget, add_strict, json_or_text, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.errors import BadArgument, FoldNotFound
+from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.core.rules import PathRule
+from nodeattrs.errors import BadArgument, DocumentError, FoldNotFound
+from nodeattrs.texts.layers import LayerReader
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.plain import NamedPolicy
-    from nodeattrs.core.fold import Folded, Layer
-    from nodeattrs.core.rules import PathRule
-    from nodeattrs.errors import DocumentError
     from nodeattrs.reports import Report
     from nodeattrs.runs.config import PlainFold
     from nodeattrs.runs.repository import Repository
-    from nodeattrs.texts.layers import LayerReader
 
 SUMMARY = "lay files of any kind over each other, and say why"
 DESCRIPTION = """\
@@ -129,8 +130,6 @@ class _Question:
 
 def _repository(options: argparse.Namespace) -> Repository | None:
     """The repository whose settings count; without one nobody waits for what knows settings."""
-    import os
-
     if options.repo is None and not os.environ.get("NODEATTRS_REPO") and nearest(SETTINGS_FILE) is None:
         return None
     return settings_of(options).repository
@@ -152,8 +151,6 @@ def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
         from nodeattrs.cli.streams import standard_input
 
         return reader.layers(standard_input(), "-", "stdin")
-    from pathlib import Path
-
     from nodeattrs.runs.folds import layers_of
 
     return layers_of([word], reader, Path())
@@ -161,8 +158,6 @@ def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
 
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:
     """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold."""
-    import os
-
     from nodeattrs.runs.defaults import DEFAULT_POLICY
     from nodeattrs.runs.folds import NAMES, check_policy
 
@@ -170,8 +165,6 @@ def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[Pa
         return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())
     if word in NAMES or not (os.path.exists(word) or word.endswith(".toml")):
         return word, ()
-    from pathlib import Path
-
     from nodeattrs.runs.config import read_fold
     from nodeattrs.runs.fields import Fields
     from nodeattrs.texts.documents import read

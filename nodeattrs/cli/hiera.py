@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import pathlib
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import DONE, FAILED, NO_SUCH_KEY, NOT_UNDERSTOOD, UNKNOWN_LAYER, WRONG_TYPE, described
 from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
 from nodeattrs.cli.options import actions_of, add_output, add_run_code, sensitive_paths, unmarked
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from nodeattrs.adapters.hiera import Hiera, Kept, Scope, UnknownLevel
-    from nodeattrs.errors import NodeattrsError
 
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
 DESCRIPTION = """\
@@ -150,9 +152,6 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _hiera(options: argparse.Namespace, place: str | None, decrypts: bool = True) -> Hiera:
-    import os
-    import pathlib
-
     from nodeattrs.adapters.hiera import Hiera, has_environments
 
     environmentpath = None if place else options.environmentpath
@@ -427,8 +426,6 @@ _PERFORM = {
 
 def _render(options: argparse.Namespace, terminal: Terminal, value: Any) -> None:
     if options.render_as == "json":
-        import json
-
         from nodeattrs.texts.hidden import ESCAPES
 
         terminal.text(json.dumps(value, ensure_ascii=False).translate(ESCAPES) + "\n")

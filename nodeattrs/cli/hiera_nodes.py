@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import pathlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.options import json_or_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nodeattrs.adapters.hiera import Hiera, Scope
 
 _SECONDS = 60
@@ -44,8 +44,6 @@ def environment_of(options: argparse.Namespace) -> str:
 
 def scopes_of(options: argparse.Namespace, hiera: Hiera, names: list[str] | None) -> dict[str, Scope]:
     """A scope for each node, by name. raises: BadArgument, DocumentError, UnknownLayer"""
-    import pathlib
-
     if options.facts is not None and options.facts != "-" and pathlib.Path(options.facts).is_dir():
         folder = pathlib.Path(options.facts)
         files = {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".json", ".yaml", ".yml")}
@@ -93,8 +91,6 @@ def _set(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _path(place: str) -> Path:
-    import pathlib
-
     return pathlib.Path(place)
 
 

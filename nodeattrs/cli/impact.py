@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.changing import add_changing, answer, ask_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nodeattrs.changes.asking import Ask, WhatIf
     from nodeattrs.changes.sides import Side
 
@@ -47,9 +47,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.changes.sides import sides_of
 
     def sides(private: Path) -> tuple[Side, Side, Ask, WhatIf]:
-        import os
-        from pathlib import Path
-
         home = "" if options.other is not None else os.path.realpath(options.repo)
         before, after = sides_of(options.change, options.other, Path(options.repo), private)
         return before, after, ask_of(options, home), AS_IT_IS

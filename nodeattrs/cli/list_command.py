@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from heapq import merge
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_of, saved_in, store_of
@@ -46,9 +48,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]:
     if options.kind == "nodes":
-        from heapq import merge
-        from itertools import groupby
-
         store = store_of(options)
         return (
             name for name, _ in groupby(merge(sorted(repository.nodes()), store.names() if store.is_there() else ()))

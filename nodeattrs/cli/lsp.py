@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import argparse
 import contextvars
+import difflib
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nodeattrs.border import Border, held
@@ -64,8 +67,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         from nodeattrs.errors import missing_extra
 
         raise missing_extra("pygls", "lsp", "a language server") from None
-    import sys
-
     if options.most is not None and options.most < 1:
         options.refuse("--most is at least 1")
     ask_of(options, "", options.run_code)  # what cannot be meant is refused before an editor waits
@@ -118,8 +119,6 @@ class _Service:
     # --- looking
 
     def _begin(self, params: Any) -> None:
-        from pathlib import Path
-
         from nodeattrs.changes.lines import MOST, Lines
 
         root = self._options.repo or self._server.workspace.root_path or "."
@@ -299,8 +298,6 @@ def _line_as_saved(now: Sequence[str], saved: Sequence[str], line: int) -> int |
     """The line of a file that stands in this line of an editor now; None for one that is new."""
     if line < len(saved) and list(now[: line + 1]) == list(saved[: line + 1]):
         return line
-    import difflib
-
     for block in difflib.SequenceMatcher(None, now, saved, autojunk=False).get_matching_blocks():
         if block.a <= line < block.a + block.size:
             return block.b + line - block.a

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -63,9 +67,6 @@ def stoppable() -> Iterator[Callable[[], bool]]:
 
     raises: KeyboardInterrupt, for the second one
     """
-    import signal
-    import threading
-
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
         yield lambda: False  # somebody else decides what Ctrl-C means
@@ -115,9 +116,6 @@ def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, 
 
 
 def _this_command(options: argparse.Namespace, began: str) -> str:
-    import shlex
-    import sys
-
     from nodeattrs.runs.settings import without_password
 
     words = [without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]

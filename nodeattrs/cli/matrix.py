@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
 from nodeattrs.cli.options import (
@@ -22,10 +25,10 @@ from nodeattrs.cli.options import (
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
 
 if TYPE_CHECKING:
-    from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.reports.matrix import Cell
@@ -120,9 +123,6 @@ _ALONE = 8
 
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
-    from dataclasses import replace
-    from zlib import crc32
-
     from nodeattrs.core.tree import ABSENT
     from nodeattrs.keep.search.alike import Alike
     from nodeattrs.reports.matrix import Cell
@@ -159,8 +159,6 @@ def _names(options: argparse.Namespace, repository: Repository | None) -> list[s
 
 
 def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
-    import os
-
     from nodeattrs.reports.matrix import Cell
     from nodeattrs.runs.fleet import Fleet, resolve
 

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import os
+import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from datetime import datetime
-
     from nodeattrs.core.tree import Path
-    from nodeattrs.errors import DocumentError
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.policies import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
-    from nodeattrs.texts.documents import Document
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 _STORE_HELP = (
@@ -245,8 +245,6 @@ def moment(text: str | None) -> int | datetime | None:
     >>> moment("7"), moment("2030-01-31T12:00+01:00").isoformat()
     (7, '2030-01-31T11:00:00+00:00')
     """
-    from datetime import UTC, date, datetime, time
-
     if text is None:
         return None
     if text.isascii() and text.isdigit() and len(text) < 8:
@@ -423,8 +421,6 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
     """The document of -j. raises: DocumentError"""
     if options.json_attributes is None:
         return None
-    import pathlib
-
     from nodeattrs.texts.documents import read
 
     path = pathlib.Path(options.json_attributes)
@@ -457,8 +453,6 @@ def unmarked(value: str) -> str:
 
 def json_or_text(value: str) -> Any:
     """What somebody wrote on a command line: JSON, and what is no JSON is text."""
-    import json
-
     try:
         return json.loads(value)
     except (ValueError, RecursionError):
@@ -480,8 +474,6 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
     repository: files in it are named as seen from there
     raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
-    import pathlib
-
     place = facts_place(options, repository)
 
     from nodeattrs.core.tree import checked_name

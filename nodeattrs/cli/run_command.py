@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
+import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED, exit_code
@@ -132,10 +135,6 @@ class _Runs:
 
     def perform(self, repository: Repository, shared: Facts | None) -> int:
         """Run them; the exit code."""
-        import os
-        import sys
-        from functools import partial
-
         from nodeattrs.runs.batches import jobs_for
         from nodeattrs.runs.fleet import resolve
 

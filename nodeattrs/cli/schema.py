@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+from importlib.resources import files
 from typing import Any
 
 from nodeattrs.cli.terminal import Terminal
@@ -34,8 +35,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print it."""
-    from importlib.resources import files
-
     from nodeattrs.core.tree import meant
 
     file = files(__name__.partition(".")[0]) / "schemas.json"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import code
 import sys
 from typing import Any
 
@@ -56,7 +57,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _prompt(names: dict[str, Any], banner: str) -> None:
     """Python's own prompt; on what is no terminal without its words."""
-    import code
 
     class Prompt(code.InteractiveConsole):
         def showtraceback(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
 
 from nodeattrs.cli.options import add_output, add_store, saved_in
 from nodeattrs.cli.terminal import Terminal
@@ -29,8 +30,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
-    from datetime import UTC, datetime
-
     from nodeattrs.keep.revisions import last_runs
     from nodeattrs.reports.status import NodeStatus, Status
 

@@ -6,8 +6,10 @@ Colour and progress are for terminals. It knows formats, and no report in partic
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
@@ -208,8 +210,6 @@ def _bar(total: int | None, what: str) -> Any:
         from tqdm import tqdm
     except ImportError:
         return None
-    import threading
-
     # Nobody else writes here: no thread that looks after bars, and no lock between processes.
     tqdm.monitor_interval = 0
     tqdm.set_lock(threading.RLock())
@@ -243,8 +243,6 @@ class _Rows(list[Any]):
 
 def _json(data: dict[str, Any]) -> Iterator[str]:
     """As `json.dumps` writes it, in pieces of some hundred signs."""
-    import json
-
     from nodeattrs.texts.hidden import ESCAPES
 
     rows = {key: _Rows(value) if isinstance(value, Iterator) else value for key, value in data.items()}

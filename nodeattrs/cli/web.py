@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.options import add_budget, add_settings_from, add_store, settings_of, store_of
@@ -40,8 +41,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Serve until somebody interrupts."""
-    from functools import partial
-
     from nodeattrs.changes.sides import private_folder
     from nodeattrs.web.serving import serve
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.changing import add_changing, answer, ask_of
@@ -10,8 +12,6 @@ from nodeattrs.cli.options import json_or_text, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from nodeattrs.changes.asking import Ask, WhatIf
     from nodeattrs.changes.sides import Side
 
@@ -58,9 +58,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     values = [_value(options, given) for given in options.set]
 
     def sides(private: Path) -> tuple[Side, Side, Ask, WhatIf]:
-        import os
-        from pathlib import Path
-
         from nodeattrs.changes.dialects import levels_of
         from nodeattrs.changes.sides import commit_side, folder_side
         from nodeattrs.changes.what_if import side_after

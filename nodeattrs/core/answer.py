@@ -8,13 +8,11 @@ Answers are a `Node`, a `Folded`, cloud-init's `Merged`, and the explanations of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
-
-if TYPE_CHECKING:
-    from nodeattrs.core.trace import Trace
 
 
 @runtime_checkable

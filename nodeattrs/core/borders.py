@@ -6,6 +6,7 @@ somewhere inside. For calls that are made once, not for those of inner loops. It
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from abc import ABC
@@ -97,8 +98,6 @@ def _fits(kind: Any, given: object) -> bool:
 
 
 def _refused(call: Any, name: str, kind: Any, given: object) -> BadArgument:
-    import inspect
-
     code, spelled = call.__code__, call.__qualname__.removesuffix(".__init__")
     names, count = code.co_varnames, code.co_argcount
     total = count + code.co_kwonlyargcount

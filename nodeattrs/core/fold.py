@@ -12,22 +12,20 @@ import os
 import reprlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At, origins_at, places, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import INSIDE, Policy
+from nodeattrs.core.rules import PathRule, read_rules, ruled
+from nodeattrs.core.trace import Trace, traced
+from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, near, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
+from nodeattrs.core.walk import Setting, Walk
 from nodeattrs.errors import BadArgument, MergeConflict, NoSuchAttribute, TooDeep, TypeConflict, wrong_argument
-
-if TYPE_CHECKING:
-    # Loaded by the first question: a fold that nobody asks does not pay for the answers.
-    from nodeattrs.core.rules import PathRule
-    from nodeattrs.core.trace import Trace
-    from nodeattrs.core.walk import Setting, Walk
 
 _NOBODY = Origin("caller")
 
@@ -186,8 +184,6 @@ class Folded:
         path: steps, or their spelling: `"apache.listen_ports.0"`
         cost: the depth of the path times the number of layers
         """
-        from nodeattrs.core.trace import traced
-
         steps = as_path(path)
         titles = {number: layer.title for number, layer in enumerate(self._layers, 1)}
         return traced(self._walk(steps), steps, dig(self.value, steps), self._claim, titles)
@@ -198,8 +194,6 @@ class Folded:
         return Claim(setting.path, value, setting.source, layer.origin.at(setting.own))
 
     def _walk(self, steps: Path) -> Walk:
-        from nodeattrs.core.tracing import walk
-
         return walk(self._folding, steps)
 
     def to_dict(self) -> Any:
@@ -246,8 +240,6 @@ def fold(
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
     plan = Fold(children, policy, from_top)
     if rules is not None:
-        from nodeattrs.core.rules import read_rules
-
         plan = _under(plan, read_rules(rules))
     flat = list(plan.layers())
     if strict:
@@ -296,8 +288,6 @@ def _require_policy(policy: Any, of: str) -> None:
 
 def _under(plan: Fold, rules: Sequence[PathRule]) -> Fold:
     """The same fold, each of its policies under rules."""
-    from nodeattrs.core.rules import ruled
-
     children = tuple(
         _under(child, rules) if isinstance(child, Fold)
         else Layer(child.value, child.origin, child.title, child.policy and ruled(child.policy, rules))

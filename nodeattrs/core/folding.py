@@ -16,17 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
 from nodeattrs.core.part import GROWN, Grown, Part, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
+from nodeattrs.core.under import Under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
-
-if TYPE_CHECKING:
-    from nodeattrs.core.under import Under
 
 # --- two parts meet
 
@@ -285,8 +283,6 @@ class Folding:
 
     def _lay_under(self, part: Part, policy: Policy) -> None:
         if self._under is None:
-            from nodeattrs.core.under import Under
-
             self._under = Under(self._result)
         try:
             self._under.lay(policy, part)
@@ -429,8 +425,6 @@ def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
         elif from_top and len(row) >= _MANY:
-            from nodeattrs.core.under import Under
-
             under = under or Under(so_far)
             under.meet(policy, part)
         else:

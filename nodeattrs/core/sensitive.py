@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import Any, NoReturn
 
 from nodeattrs.core.tree import Path
@@ -13,8 +14,6 @@ def _own(value: Any) -> Any:
     if isinstance(value, (str, bytes, int, float)):
         return value
     try:
-        from copy import deepcopy
-
         return deepcopy(value)
     except RecursionError:
         raise TooDeep("a secret is nested too deep, or inside itself") from None

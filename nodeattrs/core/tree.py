@@ -7,8 +7,11 @@ of layers or merging.
 
 from __future__ import annotations
 
+import difflib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from typing import Any
 
 from nodeattrs.errors import BadArgument, BadKey, BadName, BadValue, Path, TooDeep, wrong_argument
@@ -83,8 +86,6 @@ def _spelled(step: object) -> str:
     text = str(step)
     if is_word(text) or (_BARE.fullmatch(text) and not _INTEGER.fullmatch(text)):
         return text
-    import json  # for odd keys only
-
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -131,8 +132,6 @@ def parse(text: str) -> Path:
 
 
 def _unquoted(word: str, text: str) -> str:
-    import json  # for odd keys only
-
     try:
         step = json.loads(f'"{word}"', strict=False)
         step.encode()  # half of a surrogate pair is no text
@@ -160,8 +159,6 @@ def as_path(path: str | Iterable[Any]) -> Path:
 
 def near(step: object, known: Iterable[object], likeness: float = 0.7) -> list[str]:
     """Up to three known names that look like *step*, spelled as steps of a path."""
-    import difflib  # for messages only
-
     names = {str(name): name for name in known if name != step}
     return [_spelled(names[close]) for close in difflib.get_close_matches(str(step), names, 3, likeness)]
 
@@ -244,8 +241,6 @@ def left_without(tree: Any, path: Path) -> Any:
         return ABSENT
     if dig(tree, path) is ABSENT:
         return tree
-    from copy import copy
-
     out, step = copy(tree), path[0]
     if len(path) > 1:
         out[step] = left_without(out[step], path[1:])

@@ -10,11 +10,13 @@ import os
 import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import Any, NoReturn, Self
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.rules import PathRule, read_rules
+from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
 from nodeattrs.errors import BadArgument, BadValue, UnknownName
 from nodeattrs.node.assignments import FullWriter, UnlessWriter
@@ -23,6 +25,8 @@ from nodeattrs.node.documents import meet_yaml
 from nodeattrs.node.fields import FIELDS, checked_environment, checked_folder
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import LevelView, level_view, merged_at, removed, unsettled
+from nodeattrs.node.node_trace import trace_of
+from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.slot_tree import SlotTree, fold_of
@@ -30,10 +34,6 @@ from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP,
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
 from nodeattrs.node.view import ListView, MapView, no_step
 from nodeattrs.node.writers import ListWriter, Writer, writer_at
-
-if TYPE_CHECKING:
-    from nodeattrs.core.rules import PathRule
-    from nodeattrs.core.trace import Trace
 
 _WRITTEN = ("default", "force_default", "normal", "override", "force_override")
 WORDS = (
@@ -98,8 +98,6 @@ def _full_writer(name: str, clears: str = "") -> property:
 
 
 def _read_rules(rules: Mapping[Any, Any]) -> tuple[PathRule, ...]:
-    from nodeattrs.core.rules import read_rules  # most nodes have none
-
     return read_rules(rules)
 
 
@@ -454,8 +452,6 @@ class Attributes(Mapping[Any, Any]):
         path: steps, or their spelling: "apache.listen_ports.0"
         cost: grows with the depth of the path and its own history, not with the tree
         """
-        from nodeattrs.node.node_trace import trace_of
-
         with self._ledger.lock:
             return trace_of(self._ledger, as_path(path) if isinstance(path, str) else steps_of(as_path(path)))
 
@@ -471,8 +467,6 @@ class Attributes(Mapping[Any, Any]):
 
     def _check(self) -> list[str]:
         """Every contradiction inside; tests ask after each step. Empty is sane."""
-        from nodeattrs.node.sanity import contradictions
-
         return list(contradictions(self._ledger))
 
     def __deepcopy__(self, memo: object) -> NoReturn:

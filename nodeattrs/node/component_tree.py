@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.claim import Verb
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At
 from nodeattrs.core.policy import Meet
 from nodeattrs.core.tree import ABSENT, SCALARS, Absent, Path, dig, spell
@@ -26,9 +27,6 @@ from nodeattrs.node.lists import Elements
 from nodeattrs.node.maps import AssignedMap, Joined, OwnedMap, Whose, each, whose_at, worked_on
 from nodeattrs.node.slots import PAIR, Component, component
 from nodeattrs.node.values import ROOM, key_of
-
-if TYPE_CHECKING:
-    from nodeattrs.core.fold import Layer
 
 _NO_CONTAINER = SCALARS | {Absent}
 _SET, _FULL = Verb.SET, Verb.FULL

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import yaml
+
 from nodeattrs.core.tree import ABSENT, SCALARS, Path
 from nodeattrs.errors import DeferredCycle, ValueWithheld
 from nodeattrs.node.joined import plain, rooted
@@ -95,8 +97,6 @@ def json_default(value: Any) -> Any:
 @cache
 def meet_yaml(kinds: tuple[type, ...]) -> None:
     """Let PyYAML, which somebody else has imported, write these as `json_default` has them."""
-    import yaml
-
     for name in ("SafeDumper", "CSafeDumper", "Dumper", "CDumper"):
         for kind in kinds if hasattr(yaml, name) else ():
             getattr(yaml, name).add_multi_representer(kind, _represented)

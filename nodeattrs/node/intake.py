@@ -24,8 +24,10 @@ from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger, Prepared
 from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
+from nodeattrs.node.restoring import SavedLocator, restore_ledger
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
+from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.node.values import stored
 
 JSON, FACTS, ROLES, RUN_ITSELF = Origin("JSON attributes"), Origin("facts"), Origin("role"), Origin(RUN)
@@ -346,13 +348,9 @@ def _as_saved(ledger: Ledger) -> Ledger:
     """One with the normal attributes of another as a snapshot keeps them: shared, where they came out of one and nobody
     has written since.
     """
-    from nodeattrs.node.restoring import SavedLocator, restore_ledger
-
     other, secrets, table = Ledger(provenance=True, root=str), ledger.secrets, ledger.marks.table
     is_kept = all(isinstance(one, Mark) and type(one.locator) is SavedLocator for one in table if one != _NOBODY)
     if not is_kept or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
-        from nodeattrs.node.snapshots import snapshot_ledger
-
         restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other)
         return other
     other.marks.table[:] = table

@@ -6,21 +6,20 @@ A mark's causes stand beside its lines: `[[path, [cause, ...]], ...]`, the path 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.claim import Cause
 from nodeattrs.core.origins import At, Origins, Patched
+from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import SCALARS, Path, dig
 from nodeattrs.node.causes import Noted, known_for_all
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Whose, last_word, setters
+from nodeattrs.node.node_trace import brief_then
 from nodeattrs.node.packing import packed_origin
 from nodeattrs.node.setters import CodeLocator, Looked
 from nodeattrs.node.values import Sensitive, Withheld
 from nodeattrs.node.why import causes_of
-
-if TYPE_CHECKING:
-    from nodeattrs.core.trace import Trace
 
 
 def kept(ledger: Ledger, slots: Collection[int], asked: Collection[int]) -> Kept:
@@ -125,8 +124,6 @@ class Kept:
 
 
 def _then(*asked: Any) -> Trace:
-    from nodeattrs.node.node_trace import brief_then  # for what was set again since: of most values nothing was
-
     return brief_then(*asked)
 
 

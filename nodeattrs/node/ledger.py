@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import Origins
+from nodeattrs.core.part import Part
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Past
@@ -28,12 +31,6 @@ from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
 from nodeattrs.node.values import READY, Deferred
 from nodeattrs.node.view import MapView, Version, along
-
-if TYPE_CHECKING:
-    from nodeattrs.core.fold import Layer
-    from nodeattrs.core.part import Part
-    from nodeattrs.core.rules import PathRule
-
 
 _TEXT = {str}
 

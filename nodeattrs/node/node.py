@@ -7,23 +7,24 @@ data and who set it. What a run does to it is no member of it: `node.intake`, an
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Container, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
 from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.levels import Level
+from nodeattrs.node.outlines import outline_document
+from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger, rules_in
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
+from nodeattrs.node.snapshots import snapshot_document
 from nodeattrs.node.writers import ListWriter
-
-if TYPE_CHECKING:
-    from nodeattrs.core.rules import PathRule
-    from nodeattrs.node.restoring import Named
 
 __all__ = ["DEFAULT_ENVIRONMENT", "WORDS", "Node", "words_of"]
 
@@ -110,8 +111,6 @@ class Node(Attributes):
 
     def to_chef_json(self) -> str:
         """Chef's node JSON as text, on one line."""
-        import json
-
         return json.dumps(self.to_chef(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
     def to_hash(self) -> dict[str, Any]:
@@ -133,8 +132,6 @@ class Node(Attributes):
         options: as for `Node`
         raises:  DocumentError
         """
-        from nodeattrs.node.restoring import chef_levels, named_in_chef, rules_in
-
         node = cls._named(named_in_chef(document), {"rules": rules_in(document), **options})
         for level, tree in chef_levels(document):
             load(node._trees[level], tree, locator)
@@ -146,8 +143,6 @@ class Node(Attributes):
         Deferred values are computed, secrets replaced by a marker.
         shared: settled facts in it are the node's own: to be written out, and never changed
         """
-        from nodeattrs.node.snapshots import snapshot_document  # whose lines most programs have no use for
-
         return snapshot_document(self._ledger, self.name, self.environment, self._run_list, shared)
 
     def outline(self, files: Container[str], settled: Mapping[Any, Any]) -> dict[str, Any] | None:
@@ -157,8 +152,6 @@ class Node(Attributes):
         settled: facts that are known to be so
         raises:  DeferredCycle
         """
-        from nodeattrs.node.outlines import outline_document
-
         outline = outline_document(self._ledger, files, settled)
         named = {"name": self.name, "environment": self.environment, "run_list": self.run_list}
         rules = [rule.to_dict() for rule in self._ledger.rules]
@@ -167,8 +160,6 @@ class Node(Attributes):
     @classmethod
     def restore(cls, snapshot: Mapping[str, Any], **options: Any) -> Self:
         """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
-        from nodeattrs.node.restoring import named_in_snapshot, restore_ledger, rules_in
-
         node = cls._named(named_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
         restore_ledger(snapshot, node._ledger)
         return node

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
+from nodeattrs.node.causes import Asked
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
@@ -24,10 +26,6 @@ from nodeattrs.node.setters import Lines, Mark
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
-
-if TYPE_CHECKING:
-    from nodeattrs.core.rules import PathRule
-    from nodeattrs.node.causes import Asked
 
 
 class Named(NamedTuple):
@@ -60,8 +58,6 @@ def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
     written = document.get("rules" if "format" in document else CHEF_RULES)
     if not written:
         return ()
-    from nodeattrs.core.rules import PathRule
-
     try:
         return tuple(map(PathRule.from_dict, written))
     except (KeyError, TypeError, AttributeError, BadArgument) as error:

@@ -10,19 +10,18 @@ It knows no slots and no trees.
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from collections.abc import Callable
 from functools import lru_cache
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Below, Locator, Origin, Verb
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import SCALARS, Path
-
-if TYPE_CHECKING:
-    from nodeattrs.texts.python import PythonText, Span
+from nodeattrs.texts.python import PythonText, Span
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})
@@ -243,14 +242,10 @@ def text_of(filename: str, ran: Any = None) -> PythonText:
     """The source of a file as it ran: what linecache had of it then, or has now."""
     lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
     if not lines:
-        import linecache
-
         linecache.checkcache(filename)
         lines = linecache.getlines(filename)
     known = _texts.get(filename)
     if known is None or known[0] is not lines:
-        from nodeattrs.texts.python import PythonText  # a name out of a module is found slowly: not each time
-
         known = _texts[filename] = (lines, PythonText(filename, "".join(lines)))
     return known[1]
 
@@ -314,8 +309,6 @@ def _begin(code: CodeType, offset: int) -> int:
 
 def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
     """The calls that led to a frame: out to the file that runs, or to the block in which the setter sets values."""
-    import linecache
-
     calls: list[tuple[CodeType, int, Any]] = []
     left = _MOST_CALLS
     while left and (frame := frame.f_back) is not None and (code := frame.f_code) is not entered:

@@ -9,18 +9,14 @@ which trees meet first, and under which policy.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Line, Policy
+from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import near
 from nodeattrs.errors import UnknownName
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
 from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT, SLOTS, Slot
-
-if TYPE_CHECKING:
-    from nodeattrs.core.rules import PathRule
-
 
 __all__ = [
     "ACROSS",
@@ -124,7 +120,5 @@ def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
 
     What a recipe says over the attribute file of its own component is not touched: it has seen that and worked on it.
     """
-    from nodeattrs.core.rules import ruled
-
     children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
     return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)

@@ -6,12 +6,14 @@ A mark says who set something on which line, with the lines of what is below it,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.claim import UNKNOWN, Origin
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import Path, copied
+from nodeattrs.node.alike import MOST, Alike, Look
 from nodeattrs.node.documents import FORMAT, VERSION
+from nodeattrs.node.kept_causes import Kept, kept
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import OwnedMap, Worked, setters
 from nodeattrs.node.packing import (
@@ -27,9 +29,6 @@ from nodeattrs.node.packing import (
 from nodeattrs.node.setters import CodeLocator, Mark
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
-
-if TYPE_CHECKING:
-    from nodeattrs.node.kept_causes import Kept
 
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 
@@ -88,8 +87,6 @@ def _packed_slots(
     look, is_compared = None, len(wanted) == len(SLOTS) and not ledger.rules and not ledger.unknown
     others: list[Any] = begun.alike.get(standing, []) if begun is not None and is_compared else []
     if others:
-        from nodeattrs.node.alike import Look
-
         look = Look(ledger, facts, history)
         for one in others:
             alike: tuple[dict[str, Any], list[Any]] | None = one.marks(look, (packed, packed_whose), _known_mark)
@@ -113,8 +110,6 @@ def _packed_slots(
     reach, kept = _reached(ledger, wanted - standing)
     marks = [_blank(), *_each_packed(reach, kept, shared)]
     if is_compared and kept is not None:
-        from nodeattrs.node.alike import MOST, Alike, Look
-
         look = look or Look(ledger, facts, history)
         known = Alike(look, slots, standing, marks, reach.covered, reach.used, kept)
         begun.alike[standing] = [known, *others[: MOST - 1]]
@@ -131,8 +126,6 @@ def _reached(ledger: Ledger, slots: Collection[int]) -> tuple[_Reach, Kept | Non
     asked = {number for number in reach.used if reach.marks[number].is_kept}
     if not asked:
         return reach, None
-    from nodeattrs.node.kept_causes import kept  # it reads sources
-
     return reach, kept(ledger, slots, asked)
 
 

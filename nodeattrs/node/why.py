@@ -6,18 +6,17 @@ What was read is looked up in the slots; where that is not enough whoever asks k
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import nodeattrs.node.causes as its
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.origins import At
+from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.moment import plainly_set
 from nodeattrs.node.setters import CodeLocator
 from nodeattrs.node.values import Deferred
-
-if TYPE_CHECKING:
-    from nodeattrs.core.trace import Trace
 
 _DEEPEST = 6
 
@@ -41,8 +40,6 @@ def causes_of(
         noted = getattr(locator, "causes_then", None)
         if noted is not None or not hasattr(locator, "causes"):
             return tuple(noted.get(by.path, ())) if noted else ()
-    import nodeattrs.node.causes as its  # it reads sources, for which most traces have no use
-
     known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
 
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:

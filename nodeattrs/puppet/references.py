@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
+from difflib import get_close_matches
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -265,16 +267,12 @@ def _value(value: Any) -> str:
     if isinstance(value, str):
         return "'{}'".format(value.replace("\\", "\\\\").replace("'", "\\'"))
     if isinstance(value, float):
-        from decimal import Decimal  # for messages
-
         return format(Decimal(repr(value)), "f")  # the language of chains has no exponents
     return "undef" if value is None else str(value).lower()
 
 
 def near_hint(missing: str, known: Iterable[str]) -> str | None:
     """ "did you mean ...?", or None. References are quoted nowhere else, so they are not quoted here."""
-    from difflib import get_close_matches
-
     close = get_close_matches(missing, list(known), 3, 0.7)
     return f"did you mean {' or '.join(close)}?" if close else None
 

@@ -25,12 +25,12 @@ from nodeattrs.core.trace import Outcome, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Rendered
-    from nodeattrs.reports.matrix import Matrix
 
 
 _data = partial(as_json, withheld=True)
@@ -243,8 +243,6 @@ def places(inventory: Inventory, path: Path) -> Places:
 
 def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> Matrix:
     """What each host has, the equal ones together. cost: that of a trace for each host"""
-    from nodeattrs.reports.matrix import Cell, Matrix  # an explanation does not pay for it
-
     cells = []
     for host in hosts:
         trace = inventory.host(host).trace(path)

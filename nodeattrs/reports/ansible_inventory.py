@@ -18,13 +18,13 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search import indexed
 from nodeattrs.node.values import MARKER
+from nodeattrs.reports.screen import Screen
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
 from nodeattrs.texts.documents import read
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
-    from nodeattrs.reports.screen import Screen
 
 _TEMPLATE = re.compile(r"\{[{%#]")
 _UNSAFE = "__ansible_unsafe"

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.adapters.cloudinit.steps import Change
 from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports.config_text import json_tree
+from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
@@ -123,8 +125,6 @@ class ExplainedConfig:
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The table of parts, then each path, then each step."""
-        from nodeattrs.reports.explain import Explanation
-
         yield from _parts(self.merged, screen)
         if self.instance is not None:
             yield ""
@@ -203,8 +203,6 @@ def explained_config(
 
 def _way_to(merged: Merged, path: Path) -> str | None:
     """What may have been meant by a path that is not in the config."""
-    from nodeattrs.reports.explain import way_to
-
     hint = way_to(merged.config or {}, path)
     return hint.replace("the node has", "the config has", 1) if hint and hint.startswith("the node has") else hint
 
@@ -239,8 +237,6 @@ def _parts(merged: Merged, screen: Screen) -> Iterator[str]:
 
 
 def _changed(change: Change, screen: Screen) -> str:
-    from nodeattrs.core.trace import shown
-
     mark = screen.paint(_MARKS[change.action], _STYLES[change.action])
     words = f"{change.action:8}  {printable(spell(change.path))}"
     room = max(screen.width - len(words) - 8, 16)

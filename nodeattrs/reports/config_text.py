@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from datetime import date
 from typing import Any
+
+from nodeattrs.texts.yaml_writing import written
 
 
 def json_tree(value: Any) -> Any:
@@ -31,8 +34,6 @@ def json_tree(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, bytes):
-        import base64
-
         return base64.b64encode(value).decode("ascii")
     return value
 
@@ -45,6 +46,4 @@ def _json_key(key: Any) -> str:
 
 def yaml_text(config: dict[Any, Any]) -> str:
     """A config as a cloud-config file for people: keys in their order, letters as they are, long texts as blocks."""
-    from nodeattrs.texts.yaml_writing import written
-
     return f"#cloud-config\n{written(config, blocks=True)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from traceback import extract_tb, format_exception
 
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.reports.findings import Finding
@@ -22,8 +23,6 @@ def failure_lines(error: BaseException, screen: Screen, root: str | os.PathLike[
 
 def traceback_lines(error: BaseException) -> Iterator[str]:
     """The whole way to an error, as Python prints it, for those who asked."""
-    from traceback import format_exception
-
     for text in format_exception(error):
         yield from map(printable, text.splitlines())
 
@@ -40,8 +39,6 @@ def _marked(style: str, message: str, code: str, screen: Screen) -> Iterator[str
 
 
 def _way(error: RecipeFailed, root: str) -> Iterator[str]:
-    from traceback import extract_tb
-
     # The error itself went through whoever included the file, its cause through the file.
     seen: set[tuple[str, int | None]] = set()
     for raised in (error, error.__cause__):

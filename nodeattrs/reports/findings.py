@@ -7,6 +7,7 @@ read are made in `finding_forms`.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections import Counter
@@ -60,8 +61,6 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """The same for the same finding when lines above it come or go."""
-        import hashlib  # for baselines only
-
         same = "\0".join((self.code, self.file or "", _MOVES.sub("", self.message)))
         return hashlib.sha256(same.encode("utf-8", "backslashreplace")).hexdigest()[:32]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.errors import BadValue
 from nodeattrs.node.values import MARKER
+from nodeattrs.texts import plain_writing
 from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.texts.tags import Tagged
+from nodeattrs.texts.yaml_writing import written
 
 
 def data(value: Any) -> Any:
@@ -34,15 +37,9 @@ def text_of(tree: Any, form: str) -> str:
 
 def _text_of(tree: Any, form: str) -> str:
     if form == "json":
-        import json
-
         return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
     if form in ("toml", "env"):
-        from nodeattrs.texts import plain_writing
-
         return plain_writing.as_toml(data(tree)) if form == "toml" else plain_writing.as_env(_open(tree))
-    from nodeattrs.texts.yaml_writing import written
-
     return written(_masked(tree), blocks=True)
 
 

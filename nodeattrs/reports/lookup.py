@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import rows, shown
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
@@ -15,7 +17,6 @@ from nodeattrs.texts.yaml_writing import written
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, Needed, UnknownLevel, Unused
     from nodeattrs.adapters.hiera.recorder import Searched
-    from nodeattrs.core.claim import Origin
 
 _MOST_LEAVES = 12
 
@@ -32,8 +33,6 @@ def plain(value: Any) -> Any:
 
 
 def _shown(value: Any, width: int = 60) -> str:
-    from nodeattrs.core.trace import shown  # a value alone is printed without it
-
     return shown(value, width)
 
 
@@ -217,8 +216,6 @@ def _knocked_blocks(one: Explanation) -> Iterator[Block]:
 
 def _other_blocks(one: Explanation) -> Iterator[Block]:
     """Who else sets the value as a whole, or might: the rows of its trace that are not read."""
-    from nodeattrs.core.trace import rows
-
     others = list(rows(one.trace()))
     for outcome, heading in (("holds", "keeps a map there"), ("loses", "overridden"), ("unknown", "cannot be read")):
         found = [row for row in others if row.outcome == outcome]

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.slots import SLOTS
+from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import data_of, on_one_line
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.session import Session
-
-if TYPE_CHECKING:
-    from nodeattrs.core.changed import Change
-    from nodeattrs.errors import NodeattrsError
-    from nodeattrs.reports.findings import Finding
 
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"
@@ -155,8 +154,6 @@ class RunReports:
 
 def _found(warnings: Sequence[NodeattrsError]) -> list[Finding]:
     """Warnings as findings, each once."""
-    from nodeattrs.reports.findings import finding_of  # most runs have none
-
     return list(dict.fromkeys(finding_of(one, "warning") for one in warnings))
 
 
@@ -165,15 +162,10 @@ def _changes(session: Session) -> list[Change] | None:
         return []
     if (before := session.before) is None:
         return None
-    from nodeattrs.core.changed import changes
-    from nodeattrs.reports.values import data_of
-
     return changes(data_of(before), data_of(session.after))
 
 
 def _described(change: Change) -> str:
-    from nodeattrs.reports.values import on_one_line
-
     path = printable(spell(change.path))
     if change.kind == "changed":
         return f"{path}: {on_one_line(change.before)} -> {on_one_line(change.after)}"

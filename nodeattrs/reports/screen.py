@@ -6,6 +6,7 @@ value can move the cursor or colour anything itself.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -68,8 +69,6 @@ def _lines(words: list[str], width: int, start: str, indent: str) -> list[str]:
 
 
 def _lines_of_anything(text: str, width: int, start: str, indent: str) -> list[str]:
-    import textwrap  # half a bare interpreter's start
-
     wrapped = textwrap.wrap(text, width, initial_indent=start, subsequent_indent=indent, break_on_hyphens=False)
     return wrapped or [start]
 

@@ -10,6 +10,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
 from nodeattrs.reports import undecided
+from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
@@ -139,8 +140,6 @@ def part_of(tree: Any, path: Path) -> Any:
     """
     value = dig(tree, path)
     if value is ABSENT:
-        from nodeattrs.reports.explain import way_to
-
         raise NoSuchAttribute(f"no attribute {spell(path)}", path=path, hint=way_to(tree, path))
     return value
 

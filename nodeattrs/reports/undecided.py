@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import TraceClaim
+from nodeattrs.core.tree import Path
+
 if TYPE_CHECKING:
-    from nodeattrs.core.claim import Origin
-    from nodeattrs.core.trace import TraceClaim
-    from nodeattrs.core.tree import Path
     from nodeattrs.node.node import Node
     from nodeattrs.node.slot_tree import SlotTree
 

@@ -9,18 +9,34 @@ from __future__ import annotations
 import atexit
 import gc
 import math
+import multiprocessing
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from io import IOBase
 from itertools import chain, islice
+from multiprocessing import parent_process
+from multiprocessing.resource_tracker import ensure_running
+from multiprocessing.util import Finalize
+from socket import gethostname
 from threading import Lock
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs import border
 from nodeattrs.border import Border
@@ -30,13 +46,8 @@ from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.keep.stores import may_be_copied
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
 from nodeattrs.runs.made_of import version
+from nodeattrs.runs.shipping import Packed, hold
 from nodeattrs.texts.fast_json import expect
-
-if TYPE_CHECKING:
-    from nodeattrs.runs.shipping import Packed
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
 
 BATCH = 8
 """Nodes that a worker is given at once, until it is known how long they take."""
@@ -137,8 +148,6 @@ def _sent(
     in_order: bool,
     stopping: Callable[[], bool],
 ) -> Iterator[Any]:
-    from concurrent.futures import FIRST_COMPLETED, wait
-
     waiting = iter(names)
     under_way: dict[Future[_Done], tuple[Any, ...]] = {}
     began, most, idle = time.time(), max(BATCHES, 2 * workers.width()), time.monotonic()
@@ -194,15 +203,11 @@ _KEPT = "what was saved is kept"
 
 
 def _losses() -> tuple[type[Exception], ...]:
-    from concurrent.futures import BrokenExecutor, CancelledError
-
     return BrokenExecutor, CancelledError, ImportError
 
 
 def _loss(error: Exception, workers: Workers) -> FleetError:
     """What it means that an executor gave up."""
-    from concurrent.futures import BrokenExecutor
-
     if isinstance(error, workers.deaths):
         message, kind, hint = "workers have died over the same nodes", "worker-died", "have they enough memory?"
     elif isinstance(error, ImportError):
@@ -233,9 +238,6 @@ def _pool(
 ) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
     """The way to processes of our own, and *stopping*, which reaches them too."""
     # Imported here: a few nodes need no processes, and these modules take a while.
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
     # Connections of this process are nothing to share, so that they are copies only where somebody says so.
     context = multiprocessing.get_context("fork" if is_copied else "spawn")
     stop = context.RawValue("b", 0)
@@ -263,14 +265,10 @@ def _pool(
 @contextmanager
 def _not_interrupted(is_copied: bool) -> Iterator[None]:
     """Ctrl-C reaches processes that begin meanwhile when they are ready for it, and this one at the end."""
-    import signal  # who runs a few nodes in this process has no use for it
-
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     if not is_copied:  # copies have nothing to keep track of
-        from multiprocessing.resource_tracker import ensure_running
-
         ensure_running()  # it would undo what follows
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -316,13 +314,8 @@ class _Stop:
 
 
 def _begin(stop: Any, is_copied: bool, ending: Callable[[], None], safe_path_before: str | None) -> None:
-    import signal
-    import threading
-
     restore_safe_path(safe_path_before)
     if is_copied:
-        from multiprocessing.util import Finalize
-
         Finalize(None, _end, (ending, _open_files()), exitpriority=0)
         if sys.version_info < _HAVE_EXITS:
             atexit._clear()  # what came along is to be done where it comes from
@@ -363,8 +356,6 @@ def _open_files() -> set[tuple[str, str]]:
 
 def _end_with_the_fleet() -> None:
     """Nobody sends work to a process whose parent was killed, and nobody would end it."""
-    from multiprocessing import parent_process
-
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -412,15 +403,11 @@ class _Quiet:
 
 def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Done:
     """What a worker does. raises: FleetError, where it cannot do it for any node"""
-    from socket import gethostname
-
     began, host = time.perf_counter(), gethostname()
     if task.version != version():
         message = f"{host} has nodeattrs {version()}, and here it is {task.version}"
         raise FleetError(message, kind="other-version", hint="install the same one there")
     if shared is not None:
-        from nodeattrs.runs.shipping import hold
-
         hold(shared)
     expect(len(names) * _TEXT)
     outcomes: list[Any] = []

@@ -11,9 +11,11 @@ import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
+from importlib.metadata import entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
@@ -26,9 +28,7 @@ from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.runs.defaults import FILE
-
-if TYPE_CHECKING:
-    from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.repository import Repository
 
 CLASSES = "nodeattrs.bindings_classes"
 """The entry points of classes that `Type[X]` may name, in every repository."""
@@ -79,8 +79,6 @@ class _Kept:
     @cached_property
     def offered(self) -> Mapping[str, Callable[[], type]]:
         """The classes of installed packages."""
-        from importlib.metadata import entry_points
-
         return {point.name: partial(_of_package, point) for point in entry_points(group=CLASSES)}
 
 
@@ -122,8 +120,6 @@ def loaded(root: Path, text: str, modules: dict[str, Any] | None = None) -> Any:
     home, _, name = text.partition(":")
     try:
         if not home.endswith(".py"):
-            from pkgutil import resolve_name
-
             return resolve_name(text)
         if home not in modules:
             file = root / home

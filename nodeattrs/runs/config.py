@@ -66,6 +66,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from nodeattrs import border
+from nodeattrs.codes import codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
@@ -288,8 +289,6 @@ def known_code(word: object) -> str:
     >>> known_code("NA12"), known_code("default-replaces")
     ('NA12', 'default-replaces')
     """
-    from nodeattrs.codes import codes  # a text of its own, which few settings ask for
-
     text = str(word)
     if text == "all" or any(code.startswith(text) or text in one.names for code, one in codes().items() if text):
         return text

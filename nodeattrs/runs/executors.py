@@ -6,17 +6,16 @@ asked for.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.errors import BadArgument, FleetError, missing_extra
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 BATCHES = 64
 """Batches that are under way at once, unless there are many workers."""
@@ -91,8 +90,6 @@ def opened(word: str, jobs: int | None = None) -> Iterator[Workers]:
 
 
 def _threads(jobs: int | None) -> Executor:
-    from concurrent.futures import ThreadPoolExecutor
-
     return ThreadPoolExecutor(jobs or processors())
 
 
@@ -102,8 +99,6 @@ def _made(module: str, name: str) -> Executor:
         executor = getattr(import_module(module), name)()
     except (ImportError, AttributeError, ValueError) as error:
         raise BadArgument(f"{module}:{name} makes no executor: {error}", hint="is it on PYTHONPATH?") from error
-    from concurrent.futures import Executor
-
     if not isinstance(executor, Executor):
         raise BadArgument(f"{module}:{name} makes no executor of concurrent.futures, but {executor!r}")
     return executor
@@ -115,8 +110,6 @@ def _dask(address: str) -> Iterator[Workers]:
     except ImportError as error:
         raise missing_extra("distributed", "dask", "a Dask cluster") from error
     for name in ("distributed", "distributed.client"):  # they print whole tracebacks of what is an error here
-        import logging
-
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         client = dask.Client(address, timeout=PATIENCE_SECONDS, set_as_default=False)

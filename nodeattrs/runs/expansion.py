@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.borders import NAMED, taking
+from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, dig
 from nodeattrs.errors import EnvironmentNotFound
 from nodeattrs.node.intake import Intake
@@ -23,9 +24,6 @@ from nodeattrs.runs.attribute_data import AttributeData, is_early, set_data
 from nodeattrs.runs.conditions import Facts
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
-
-if TYPE_CHECKING:
-    from nodeattrs.core.rules import PathRule
 
 Roles = Mapping[str, Role] | Callable[[str], Role | None]
 Environments = Mapping[str, Environment] | Callable[[str], Environment | None]

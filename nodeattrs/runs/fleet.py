@@ -14,15 +14,18 @@ import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
+from socket import gethostname
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
@@ -35,14 +38,12 @@ from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
+from nodeattrs.runs.shipping import Packed, digest_of, held, packed
 from nodeattrs.runs.together import Together
 from nodeattrs.texts.documents import Document, read
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from nodeattrs.catalog import Catalog, Report
-    from nodeattrs.runs.shipping import Packed
 
 GIVEN_UP = 2 * BATCH
 """So many nodes in a row that could not be loaded or saved are the end of a fleet."""
@@ -119,8 +120,6 @@ def sent_elsewhere(fleet: Fleet, ship: bool = False) -> tuple[Fleet, Packed | No
     ship:   send it, with the facts; else each worker looks whether it has the same one at the same place
     raises: BadArgument, where the store is a file of this machine; FleetError, see `shipping`
     """
-    from nodeattrs.runs.shipping import digest_of, packed
-
     if "://" not in fleet.store or fleet.store.startswith("sqlite"):
         hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
         raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
@@ -247,8 +246,6 @@ _Item = str | _Sent
 
 
 def _code_of_stores() -> str:
-    from nodeattrs.codes import code_of
-
     return code_of(StoreError)
 
 
@@ -346,8 +343,6 @@ class _Worker:
         self._fleet, self._late = fleet, late
         place = fleet.repository
         if fleet.shipped:
-            from nodeattrs.runs.shipping import held
-
             self._folder = held(fleet.content)  # it is there as long as we are
             place = self._folder.name
         elif fleet.content:
@@ -394,10 +389,6 @@ class _Worker:
 
 def _require_same(fleet: Fleet) -> None:
     """raises: FleetError, where this machine has another repository than the fleet is of"""
-    from socket import gethostname
-
-    from nodeattrs.runs.shipping import digest_of
-
     host = gethostname()
     if not os.path.isdir(fleet.repository):
         missing = f"there is no repository at {fleet.repository} on {host}"

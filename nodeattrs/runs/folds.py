@@ -20,7 +20,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from nodeattrs import border
 from nodeattrs.adapters.plain import POLICIES, NamedPolicy
@@ -29,12 +28,11 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Me
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
+from nodeattrs.runs.config import PlainFold
+from nodeattrs.runs.fields import known_or_near
+from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
-
-if TYPE_CHECKING:
-    from nodeattrs.runs.config import PlainFold
-    from nodeattrs.runs.repository import Repository
 
 COMPOSE, HIERA = "compose", "hiera-deep"
 NAMES = (*(one.name for one in POLICIES), COMPOSE, HIERA)
@@ -144,8 +142,6 @@ def fold_named(repository: Repository, name: str) -> PlainFold:
     """The fold of that name in the settings of a repository. raises: FoldNotFound, DocumentError"""
     folds = repository.config.folds
     if name not in folds:
-        from nodeattrs.runs.fields import known_or_near
-
         hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
         raise FoldNotFound(f"there is no fold {name}", hint=hint)
     if repository.settings is not None:

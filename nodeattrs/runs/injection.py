@@ -11,14 +11,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.catalog import Catalog, ref_of
+from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
+from nodeattrs.runs.binding_sites import site_of
 from nodeattrs.runs.repository import Repository
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Injector
-    from nodeattrs.core.trace import Trace
 
 
 class Injection:
@@ -52,8 +53,6 @@ class Injection:
         place = self._repository.config.bindings
         if place is None:
             return None
-        from nodeattrs.runs.binding_sites import site_of
-
         node = self._node
         site = site_of(
             self._repository,

@@ -5,21 +5,23 @@ It brings a repository's Hiera tree and a node together; what a lookup answers i
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
 from nodeattrs.runs.injection import Injection
+from nodeattrs.runs.reads import reads_of
 from nodeattrs.runs.repository import Repository
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Explanation, Scope
-    from nodeattrs.core.trace import Trace
 
 
 def scope_of(repository: Repository, node: Node) -> Scope:
@@ -76,10 +78,6 @@ def readings(
     """
     if origin.file is None or origin.line is None or not origin.file.endswith(".py"):
         return
-    import linecache
-
-    from nodeattrs.runs.reads import reads_of
-
     text = "".join(linecache.getlines(str(repository.root / origin.file)))
     seen = dict.fromkeys(reads_of(text, origin.line))
     ahead = list(seen)[::-1]

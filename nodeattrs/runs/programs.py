@@ -5,6 +5,7 @@ What the words mean is for those who run them to say; what such a file sets is j
 
 from __future__ import annotations
 
+import ast
 import linecache
 import pathlib
 import re
@@ -102,8 +103,6 @@ def ruby_left(source: str, file: str) -> list[DocumentError]:
     """A warning for each text of a Python source in which Ruby's `#{node[...]}` was left: it is stored as it stands."""
     if "#{" not in source:
         return []
-    import ast  # whose classes take as long as to compile a cookbook
-
     nodes = list(ast.walk(ast.parse(source)))
     prose = {node.value for node in nodes if isinstance(node, ast.Expr)}
     texts = [node for node in nodes if isinstance(node, ast.Constant) and node not in prose]

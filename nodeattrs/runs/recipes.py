@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
+from traceback import extract_tb
 from typing import Any, NoReturn
 
 from nodeattrs.core.claim import Origin
@@ -282,8 +283,6 @@ class RecipeRunner:
             _words.reset(token)
 
     def _failed(self, error: BaseException, kind: str, name: str, shown: str, path: str) -> RecipeFailed:
-        from traceback import extract_tb
-
         lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == path]
         line = lines[-1] if lines else None
         origin = Origin(kind, name, shown, line)

@@ -45,13 +45,13 @@ from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
+from nodeattrs.runs.role_scripts import Script
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
 from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera
-    from nodeattrs.runs.role_scripts import Script
 
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
@@ -403,8 +403,6 @@ class Repository:
         """
         file, what = self.shown(path), f"{kind} {name}"
         if path.suffix == ".py":
-            from nodeattrs.runs.role_scripts import Script  # with syntax trees, which take longer than most roles
-
             script = Script(path, file, kind, name)
             return self._understood(script, script, what, read)
         if path.suffix != RUBY:

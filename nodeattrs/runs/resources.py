@@ -8,10 +8,12 @@ it. Nothing is touched here: `runs.applying` does that.
 
 from __future__ import annotations
 
+import linecache
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import update_wrapper
+from inspect import Parameter, signature
 from typing import Any
 
 from nodeattrs.catalog import Catalog, Link, Ref, RefMaker, Refs, Resource, refs
@@ -22,6 +24,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import qualified
 from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
+from nodeattrs.runs.reads import reads_of
 
 _RELATIONS = ("before", "require", "notify", "subscribe")
 _CHEFS = {"notifies": "notify", "subscribes": "subscribe"}
@@ -293,10 +296,6 @@ class Resources:
         if origin.file is None or origin.line is None:
             return ()
         # The text that really ran; what the file says by now may be another one.
-        import linecache
-
-        from nodeattrs.runs.reads import reads_of
-
         lines = linecache.getlines(os.path.join(self._root, origin.file))
         if lines is not self._ran[0]:
             self._ran = lines, "".join(lines)
@@ -324,8 +323,6 @@ class Defined:
         self._body = body
         self._resources = resources
         self._kind = capitalised(body.__name__)
-        from inspect import Parameter, signature
-
         named = list(signature(body).parameters.values())[1:]  # the first one is the title
         variadic = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
         self._defaults = {one.name: one.default for one in named if one.kind not in variadic}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.borders import NAMED, taking
 from nodeattrs.core.claim import Locator, Origin
@@ -18,10 +18,8 @@ from nodeattrs.core.policy import INSIDE
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookVersionConflict, RoleNotFound
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
+from nodeattrs.runs.roles import Role
 from nodeattrs.runs.versions import Version
-
-if TYPE_CHECKING:
-    from nodeattrs.runs.roles import Role
 
 __all__ = ["TOP_LEVEL", "Expansion", "RunListItem", "cookbook_of", "expand_run_list", "normalised", "qualified"]
 

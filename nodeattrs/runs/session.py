@@ -22,6 +22,7 @@ from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, sav
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.stores.pieces import is_same_form
 from nodeattrs.node.node import Node
+from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, stamps_before, version
@@ -198,8 +199,6 @@ def perform(
     if save:
         noop = run.catalog.noop
         ok = applied is None or noop or applied.ok
-        if applied is not None:
-            from nodeattrs.runs.applying import noted_report
         report = None if applied is None else noted_report(applied, noop=noop)
         noted = _noted(repository, ok=ok, report=report, fleet=fleet)
         looked, outline = NOT_LOOKED, b""

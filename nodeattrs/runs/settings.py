@@ -10,21 +10,21 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Folded, Layer, fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
+from nodeattrs.git import is_tracked
 from nodeattrs.runs.defaults import FILE, SETTINGS
+from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.rights import leads_out, way_out
 from nodeattrs.texts.nearest import is_ours, nearest
-
-if TYPE_CHECKING:
-    from nodeattrs.core.claim import Origin
-    from nodeattrs.core.fold import Folded
-    from nodeattrs.core.trace import Trace
-    from nodeattrs.core.tree import Path
-    from nodeattrs.runs.repository import Repository
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
@@ -62,8 +62,6 @@ class Settings:
         place = self._found if named is None else named
         self.repository: Repository | None = None
         if place is not None:
-            from nodeattrs.runs.repository import Repository
-
             self.repository = Repository(place)
 
     def _upwards(self, start: str) -> str | None:
@@ -82,10 +80,6 @@ class Settings:
     @cached_property
     def folded(self) -> Folded:
         """All settings, each with everyone who set it. raises: DocumentError"""
-        from nodeattrs.core.claim import Origin
-        from nodeattrs.core.fold import Layer, fold
-        from nodeattrs.core.policy import ACROSS
-
         layers = [Layer({**SETTINGS, "store": self._usual_store}, Origin("default"), "default")]
         if self._found is not None:
             file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
@@ -129,8 +123,6 @@ class Settings:
         """raises: DocumentError, where the usual store came with the repository"""
         if border.in_force() is None or not os.path.lexists(place):
             return
-        from nodeattrs.git import is_tracked
-
         if is_tracked(place):
             hint = f"name it if it is meant: --store {place}"
             raise DocumentError(

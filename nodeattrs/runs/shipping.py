@@ -7,17 +7,20 @@ no store. What was sent is checked before anything of it becomes a file. It know
 from __future__ import annotations
 
 import contextlib
+import gzip
+import hashlib
+import io
 import os
 import pathlib
+import tarfile
+import zlib
 from collections.abc import Collection, Iterable, Iterator
+from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from nodeattrs.errors import FleetError
 from nodeattrs.runs.content import content_of
-
-if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
 
 _HEAD = ".git/HEAD"
 """Where a run looks for the commit; it is sent beside the content, and is none."""
@@ -82,8 +85,6 @@ _MOST = 4
 
 
 def _unpacked(repository: Packed) -> TemporaryDirectory[str]:
-    from tempfile import TemporaryDirectory
-
     files = dict(_members(repository.body))
     if _digest(sorted((name, content) for name, content in files.items() if name != _HEAD)) != repository.digest:
         raise _failed("the repository that was sent is not the one that was packed", "bad-pack")
@@ -120,8 +121,6 @@ def _reading() -> Iterator[None]:
 
 
 def _digest(files: Iterable[tuple[str, bytes]]) -> str:
-    import hashlib
-
     digest = hashlib.sha256()
     for name, content in files:
         # With lengths: no two repositories are written as one text.
@@ -131,10 +130,6 @@ def _digest(files: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _tar(files: dict[str, bytes]) -> bytes:
-    import gzip
-    import io
-    import tarfile
-
     body = io.BytesIO()
     with tarfile.open(fileobj=body, mode="w", format=tarfile.PAX_FORMAT) as tar:
         for name, content in files.items():
@@ -146,10 +141,6 @@ def _tar(files: dict[str, bytes]) -> bytes:
 
 def _members(body: bytes) -> Iterator[tuple[str, bytes]]:
     """The files of a pack. raises: FleetError, before anything is written, for whatever else may stand in one"""
-    import io
-    import tarfile
-    import zlib
-
     try:
         with tarfile.open(fileobj=io.BytesIO(body), mode="r:gz") as tar:
             for member in tar:

@@ -24,13 +24,15 @@ import stat
 from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.texts import flat_text, json_text, toml_text, yaml_text
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text, Undecoded
+from nodeattrs.texts.yaml_text import Tags
 
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""
@@ -41,8 +43,6 @@ SYNTAXES: tuple[Syntax, ...] = get_args(Syntax)
 _SYNTAX_OF: dict[str, Syntax] = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
 _LAYER_SYNTAX_OF: dict[str, Syntax] = {**_SYNTAX_OF, ".env": "env", ".ini": "ini", ".properties": "properties"}
 
-if TYPE_CHECKING:
-    from nodeattrs.texts.yaml_text import Tags
 
 _Error = TypeVar("_Error", bound=DocumentError)
 
@@ -285,8 +285,6 @@ def parse_all(text: str, file: str, syntax: Syntax, budget: Budget, tags: Tags) 
     source = _source(text, file)
     if syntax != "yaml":
         return [Document(source, _reading(source, syntax, budget))]
-    from nodeattrs.texts import yaml_text
-
     return [Document(source, reading) for reading in yaml_text.read_all(source, budget, tags)]
 
 
@@ -307,19 +305,11 @@ def _reading(source: Text, syntax: Syntax, budget: Budget, settled: bool = False
     # Each reader is imported when its first document comes: YAML alone costs more than all the rest.
     match syntax:
         case "json":
-            from nodeattrs.texts import json_text
-
             return json_text.read(source, budget, settled=settled)
         case "yaml":
-            from nodeattrs.texts import yaml_text
-
             return yaml_text.read(source, budget)
         case "toml":
-            from nodeattrs.texts import toml_text
-
             return toml_text.read(source, budget)
         case "env" | "ini" | "properties":
-            from nodeattrs.texts import flat_text
-
             return flat_text.READERS[syntax](source, budget)
     raise BadArgument(f"no such syntax: {syntax!r}", hint=f"write {', '.join(SYNTAXES[:-1])} or {SYNTAXES[-1]}")

@@ -21,6 +21,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.texts.fast_json import DEEPEST, is_fast, quotes_in, read_back
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text, Undecoded
+from nodeattrs.texts.recurring import read_entries
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
@@ -60,13 +61,10 @@ def read(text: Text, budget: Budget, number: Callable[[str], float] = finite, *,
     raises: DocumentError; TooMuch
     """
     may_be_fast = number is finite and budget.limits.depth >= DEEPEST
-    if may_be_fast and settled and is_fast():
-        from nodeattrs.texts.recurring import read_entries
-
-        if (entries := read_entries(text.content)) is not None:
-            if isinstance(text, Undecoded):
-                text.held = entries
-            return Reading(entries.tree, lambda: _root(text.text, 0), (), DEEPEST, 0)
+    if may_be_fast and settled and is_fast() and (entries := read_entries(text.content)) is not None:
+        if isinstance(text, Undecoded):
+            text.held = entries
+        return Reading(entries.tree, lambda: _root(text.text, 0), (), DEEPEST, 0)
     fast = read_back(text.content) if may_be_fast else None
     if fast and fast[1] is None:
         return Reading(fast[0], lambda: _root(text.text, 0), (), DEEPEST, 0)

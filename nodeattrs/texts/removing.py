@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import yaml
+
 from nodeattrs.core.tree import ABSENT, Path, dig, left_without, strict_key
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Syntax, parse
@@ -77,8 +79,6 @@ class _Open:
 
 def _entries(text: str) -> Iterator[_Entry]:
     """Every entry of every map, in the order of their ends. raises: _Odd"""
-    import yaml
-
     open_: list[_Open] = []
     end = 0
     try:

@@ -6,6 +6,7 @@ policy may, or whoever reads a layer and hands in `tags=`.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from nodeattrs.core.tree import strict_key
@@ -28,8 +29,6 @@ class Tagged:
         self.value = value
 
     def __repr__(self) -> str:
-        import json
-
         return f"{self.tag} {json.dumps(self.value, ensure_ascii=False, default=str)}"
 
     def __eq__(self, other: object) -> bool:

@@ -31,6 +31,7 @@ from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import HALF_PAIR, Mark, Text
+from nodeattrs.texts.yaml_scanning import Loader
 
 YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""
@@ -431,8 +432,6 @@ _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 
 def pure_parser(text: str) -> Any:
     """What gives the events as PyYAML does that is Python alone."""
-    from nodeattrs.texts.yaml_scanning import Loader  # few texts need it
-
     return Loader(text)
 
 

@@ -10,6 +10,7 @@ import mimetypes
 import secrets
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
+from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
 
@@ -167,8 +168,6 @@ def _api(site: Site, request: Any) -> Any:
 
 def _schema(given: dict[str, list[str]]) -> Answer:
     """The schema of a question, or of all that there are their names."""
-    from importlib.resources import files
-
     name = given.get("name", [""])[0]
     if name not in QUESTIONS:
         return Answer({"version": 1, "kind": "schemas", "names": sorted(QUESTIONS)})

@@ -6,6 +6,7 @@ It knows nothing of inventories.
 
 from __future__ import annotations
 
+import configparser
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -144,8 +145,6 @@ def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str)
 
 
 def _read(file: Path) -> dict[tuple[str, str], str]:
-    import configparser
-
     parser = configparser.RawConfigParser(inline_comment_prefixes=(";",))
     try:
         parser.read_string(file.read_text(encoding="utf-8", errors="surrogateescape"), file.name)

@@ -7,6 +7,7 @@ taken whole: there are no ranges and ports. It knows no files of variables.
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -64,8 +65,6 @@ class Dynamic:
 
     def _run(self, path: Path) -> Any:
         if path.suffix in (".yml", ".yaml") or not os.access(path, os.X_OK):
-            import shutil
-
             program = shutil.which("ansible-inventory")
             if program is None:
                 message = "a plugin reads this source, and there is no program ansible-inventory to run it"

@@ -10,20 +10,18 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
+from nodeattrs.adapters.ansible.vault import Passwords, decrypted, sealed
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Document, text_of
 from nodeattrs.texts.places import Text
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.ansible.vault import Passwords
 
 Warn = Callable[[str, str, str | None, int | None], None]
 Plan = Layer | Fold
@@ -79,8 +77,6 @@ class Files:
             text, kind = Text(text.file, self.passwords.opened(text.text, text.file, 1)), OpenedDocument
         document = parsed(text, kind)
         if self.passwords and "!vault" in text.text:
-            from nodeattrs.adapters.ansible.vault import decrypted
-
             document.tree = decrypted(document.tree, self.passwords, partial(self._refused, text))
         for warning in document.warnings:
             self._warn(warning.kind, warning.reason, warning.file, warning.line)
@@ -160,8 +156,6 @@ def plain_of(document: Document, tree: Any) -> Any:
     """Variables of a document: secrets, where it was encrypted as a whole."""
     if not isinstance(document, OpenedDocument):
         return tree
-    from nodeattrs.adapters.ansible.vault import sealed
-
     return sealed(tree)
 
 
@@ -169,8 +163,6 @@ def _passwords(given: Iterable[str], folder: Path) -> Passwords | None:
     """The passwords of vaults; who has none does not pay for them."""
     if not given:
         return None
-    from nodeattrs.adapters.ansible.vault import Passwords
-
     return Passwords(given, folder)
 
 

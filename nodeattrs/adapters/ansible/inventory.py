@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible import extra, patterns
 from nodeattrs.adapters.ansible.answers import Shared, Variables
 from nodeattrs.adapters.ansible.config import Config, config_of
 from nodeattrs.adapters.ansible.dynamic import Dynamic
@@ -127,8 +128,6 @@ class Inventory:
 
         raises: AnsibleError, for a regular expression that is none
         """
-        from nodeattrs.adapters.ansible import patterns
-
         return patterns.matching(pattern, patterns.Known(self.hosts, self.groups, self.warn))
 
     @taking(name=str)
@@ -313,6 +312,4 @@ def _extra(given: Iterable[str], files: Files) -> list[Layer]:
     """The layers of `-e`; who has none does not pay for them. raises: AnsibleError"""
     if not given:
         return []
-    from nodeattrs.adapters.ansible import extra
-
     return extra.layers(given, files)

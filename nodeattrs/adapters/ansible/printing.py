@@ -13,6 +13,7 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
+from nodeattrs.adapters.ansible.toml_writing import as_toml_text
 from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, Sensitive
@@ -144,8 +145,6 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
             return as_json_text(listing(inventory, **how)) + "\n"
         if form == "yaml":
             return as_yaml_text(nested_listing(inventory, **how))
-        from nodeattrs.adapters.ansible.toml_writing import as_toml_text
-
         return as_toml_text(with_leaves(flat_listing(inventory, **how), _for_toml))
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None

@@ -22,6 +22,7 @@ from nodeattrs.adapters.ansible.words import PLAY, ROLE, TASK
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.texts.documents import Document
+from nodeattrs.texts.jinja import module
 
 _PASSED = frozenset(("venv", "node_modules", "__pycache__"))
 _YAML = (".yml", ".yaml", ".json")
@@ -372,8 +373,6 @@ def undeclared(text: str) -> frozenset[str]:
 
 @cache
 def _environment() -> Any:
-    from nodeattrs.texts.jinja import module
-
     return module().Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"])
 
 

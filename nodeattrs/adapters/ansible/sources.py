@@ -22,6 +22,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError
+from nodeattrs.texts import toml_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.patterns import compiled
 
@@ -167,8 +168,6 @@ class Sources:
     def _as_toml(self, path: Path) -> bool:
         if path.suffix != ".toml":
             return False
-        from nodeattrs.texts import toml_text
-
         text = self.files.text(path)
         try:
             document = Document(text, toml_text.read(text, Budget(text.file)))

@@ -16,10 +16,12 @@ import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs import children
+from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
+from nodeattrs.adapters.bindings.forms.language import parse_sets, parse_site
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
@@ -38,9 +40,6 @@ from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.texts.documents import Document, parse, read, text_of
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.forms.builder import Bindings
 
 _CLASSIFIER_SECONDS = 60
 
@@ -71,8 +70,6 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file
     if where.suffix in TEXTS:
-        from nodeattrs.adapters.bindings.forms.language import parse_sets
-
         return parse_sets(text_of(where, name), name, remembered=True)
     return sets_from_document(read(where, name))
 
@@ -384,8 +381,6 @@ class _Reading(NamedTuple):
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in TEXTS:
-        from nodeattrs.adapters.bindings.forms.language import parse_site
-
         return parse_site(text_of(path, name), name, remembered=True)
     return site_from_document(read(path, name))
 

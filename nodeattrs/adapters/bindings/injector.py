@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from inspect import iscoroutinefunction
+from typing import Any, TypeVar, cast, overload
 
+from nodeattrs.adapters.bindings.edges import Graph, graph
+from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
+from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet, asked
 from nodeattrs.adapters.bindings.model.producers import ConstantProducer, Custom, Producer
@@ -31,15 +35,10 @@ from nodeattrs.adapters.bindings.production.scopes import awaited
 from nodeattrs.adapters.bindings.resolution import Resolutions, resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import unknown_layer
 from nodeattrs.errors import wrong_argument
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.edges import Graph
-    from nodeattrs.adapters.bindings.explain import Explanation
-    from nodeattrs.adapters.bindings.forms.builder import Bindings
-    from nodeattrs.core.trace import TraceClaim
 
 _Call = TypeVar("_Call", bound=Callable[..., Any])
 _T = TypeVar("_T")
@@ -184,16 +183,12 @@ class Injector(ValueMaker):
         """The layers that cannot be read and might decide a key that was injected, as rows of its trace."""
         if not self.resolution.unknown:
             return ()
-        from nodeattrs.adapters.bindings.explain import explained
-
         return explained(self, asked(key, type, self.register), ABSENT).unknown
 
     def _require_known(self, wanted: Asked | None = None) -> None:
         """Where somebody asked to be strict. wanted: a key; None for what is listed. raises: UnknownLayer"""
         if self.strict and self.resolution.unknown:
             if wanted is not None:
-                from nodeattrs.adapters.bindings.explain import explained
-
                 explained(self, wanted, ABSENT).trace().require_known()
             else:
                 first = self.resolution.unknown[0]
@@ -315,8 +310,6 @@ class Injector(ValueMaker):
 
         values: a name, a type, or (name, type) -> the value itself
         """
-        from nodeattrs.adapters.bindings.forms.builder import Bindings
-
         top = Bindings("override")
         for key, value in values.items():
             top.bind(*_key_of(key)).to(value)
@@ -328,8 +321,6 @@ class Injector(ValueMaker):
 
         One that has a default keeps it where nothing is bound. raises: when it is called, as `inject`
         """
-        from inspect import iscoroutinefunction
-
         self.slots(call)
 
         @functools.wraps(call)
@@ -344,14 +335,10 @@ class Injector(ValueMaker):
 
     def explain(self, key: Any, type: Any = None, /) -> Explanation:
         """Why a key has its value: an answer as the core has it. The key is injected for that."""
-        from nodeattrs.adapters.bindings.explain import explain  # values are made without it
-
         return explain(self, asked(key, type, self.register))
 
     def graph(self) -> Graph:
         """Who looks up whom, and what queries have read so far."""
-        from nodeattrs.adapters.bindings.edges import graph
-
         return graph(self)
 
     def check(self) -> list[BindingError]:

@@ -6,6 +6,7 @@ import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from importlib.metadata import entry_points
 from typing import Any
 
 from nodeattrs.adapters.bindings.resolution import Resolutions
@@ -33,8 +34,6 @@ class Known:
     @cached_property
     def offered(self) -> Mapping[str, Any]:
         """The entry points of those who provide a scheme."""
-        from importlib.metadata import entry_points
-
         return {point.name: point for point in entry_points(group=PROVIDERS)}
 
 

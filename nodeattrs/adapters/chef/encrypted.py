@@ -8,7 +8,10 @@ source: Chef's `EncryptedDataBagItem`
 
 from __future__ import annotations
 
+import hmac
+from base64 import b64decode
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
@@ -64,10 +67,6 @@ def _in_clear(value: Mapping[str, Any], secret: bytes) -> bytes:
         from cryptography.hazmat.primitives.padding import PKCS7
     except ImportError as error:
         raise missing_extra(error.name or "cryptography", "chef", "an encrypted data bag") from None
-    import hmac
-    from base64 import b64decode
-    from hashlib import sha256
-
     version = _version(value)
     if value["cipher"] != _VERSIONS[version][1]:
         raise ValueError

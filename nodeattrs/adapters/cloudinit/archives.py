@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from email.message import Message
+from email.mime.base import MIMEBase
+from email.mime.text import MIMEText
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, JINJA, JSONP, SCRIPTS, type_of_text
-
-if TYPE_CHECKING:
-    from email.message import Message
 
 _ENTRY_KEYS = (
     "content", "filename", "type", "launch-index", "content-disposition", "number-attachments", "content-type",
@@ -22,9 +22,6 @@ def set_filename(part: Message, name: Any) -> None:
 
 def from_entry(entry: dict[Any, Any]) -> Message:
     """A part of its own. raises: whatever stops cloud-init, too"""
-    from email.mime.base import MIMEBase
-    from email.mime.text import MIMEText
-
     content = entry.get("content", "")
     kind = entry.get("type")
     if not kind:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 from nodeattrs.adapters.cloudinit.releases import NEWEST, release_of
 from nodeattrs.core.borders import taking
 
@@ -15,8 +17,6 @@ def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
     >>> config_of_cmdline("ifname=net0:52:54:00:cc:ab:cd"), config_of_cmdline("ifname=net0:cc:ab:cd", "22.4")
     ('', 'ab:cd')
     """
-    from urllib.parse import unquote
-
     begin = "cc:"
     if release_of(cloud_init).cc_is_word:
         begin, cmdline = " cc:", f" {cmdline}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from functools import lru_cache, partial
+from importlib.metadata import entry_points
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
@@ -79,8 +80,6 @@ class Root:
 @lru_cache(maxsize=1)
 def offered() -> dict[str, Any]:
     """The mergers that packages offer."""
-    from importlib.metadata import entry_points  # asked for an unknown name only
-
     return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
 
 

@@ -6,10 +6,12 @@ looked at here.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import type_of_text
@@ -17,12 +19,11 @@ from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
-
-if TYPE_CHECKING:
-    from nodeattrs.core.fold import Layer
+from nodeattrs.texts.documents import parse
 
 _USER_DATA = (
     ("user_data",), ("user_data_base64",), ("custom_data",), ("metadata", "user-data"), ("metadata", "user_data"),
@@ -65,8 +66,6 @@ class Given(NamedTuple):
     @property
     def layer(self) -> Layer:
         """In place of what cannot be read."""
-        from nodeattrs.core.fold import Layer
-
         return Layer.unknown(self.address, self.origin, self.unknown)
 
 
@@ -119,9 +118,6 @@ def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
     data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
     if data.translate(None, _BASE64):
         return blob
-    import base64
-    import binascii
-
     try:
         content = base64.b64decode(data)
     except binascii.Error:
@@ -139,8 +135,6 @@ def vendor_in(blob: Blob) -> list[Blob]:
     if not text.lstrip().startswith("{"):
         return [unwrapped(blob)]
     try:
-        from nodeattrs.texts.documents import parse
-
         tree = parse(text, blob.file or "vendor-data", "json").tree
     except DocumentError:
         return [blob]
@@ -190,8 +184,6 @@ def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
 
 
 def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
-    from nodeattrs.texts.documents import parse
-
     try:
         document = parse(text, file, "json", budget)
     except DocumentError:
@@ -280,8 +272,6 @@ def _given(
 
 def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
     """The secrets of a stream of YAML documents."""
-    from nodeattrs.texts.documents import parse
-
     first = 0
     for piece in _DOCUMENTS.split(text):
         if _SECRET.search(piece):

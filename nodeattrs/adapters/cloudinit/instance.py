@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
@@ -29,9 +29,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import DocumentError
-
-if TYPE_CHECKING:
-    from nodeattrs.texts.documents import Document
+from nodeattrs.texts.documents import Document, parse
 
 _RUN = "run/cloud-init"
 _FILES = {
@@ -173,8 +171,6 @@ def _text(file: Path) -> CloudPart:
 def _combined(file: Path | None) -> Document | None:
     if file is None:
         return None
-    from nodeattrs.texts.documents import parse
-
     try:
         document = parse(_text(file).text, file.as_posix(), "json")
     except DocumentError as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.adapters.cloudinit.steps import Change, PartChanges
@@ -15,9 +15,7 @@ from nodeattrs.adapters.cloudinit.userdata import Merged
 from nodeattrs.core.claim import Claim
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT, Path, dig
-
-if TYPE_CHECKING:
-    from nodeattrs.core.walk import Setting
+from nodeattrs.core.walk import Setting
 
 
 class _Masked(Merged):

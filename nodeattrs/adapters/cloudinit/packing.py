@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
+from email.encoders import encode_base64
+from email.generator import Generator
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.mergers import Definition, take_definition
@@ -24,13 +30,6 @@ def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
     >>> print(pack([CloudPart("a: 1", filename="a.cfg")]).splitlines()[0])
     Content-Type: multipart/mixed; boundary="=-=nodeattrs-1=-="
     """
-    import io
-    from email.encoders import encode_base64
-    from email.generator import Generator
-    from email.mime.base import MIMEBase
-    from email.mime.multipart import MIMEMultipart
-    from email.mime.text import MIMEText
-
     rows = list(parts)
     if not rows:
         raise BadArgument("there is nothing to pack", hint="name at least one file")

@@ -25,6 +25,8 @@ from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
 from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, pure_parser, tag_of
+from nodeattrs.texts.yaml_scanning import Loader
+from nodeattrs.texts.yaml_writing import written
 
 CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
@@ -168,8 +170,6 @@ def _kind_of_fault(text: str) -> FaultKind:
     """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
         return "empty"  # it takes its time, and writes out merge keys without end
-    from nodeattrs.texts.yaml_scanning import Loader
-
     try:
         yaml.load(text, Loader)
     except (yaml.YAMLError, TypeError, ValueError):
@@ -244,8 +244,6 @@ def load_config(
 
 def dumped(tree: Any) -> str:
     """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
-    from nodeattrs.texts.yaml_writing import written  # most merges are read as data
-
     return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
 
 

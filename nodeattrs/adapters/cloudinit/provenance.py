@@ -7,23 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.adapters.cloudinit.lints import Warned
 from nodeattrs.adapters.cloudinit.parts import JSONP, measured
-from nodeattrs.adapters.cloudinit.steps import PartReport, Row
+from nodeattrs.adapters.cloudinit.patching import PatchLocator
+from nodeattrs.adapters.cloudinit.places import YamlLocator, with_earlier
+from nodeattrs.adapters.cloudinit.steps import PartChanges, PartReport, Row, changes_of
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Cause, Claim, Locator, Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, wholes
 from nodeattrs.core.part import Part
+from nodeattrs.core.trace import Trace, traced
+from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, as_path, dig
 from nodeattrs.core.tree import Path as TreePath
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.lints import Warned
-    from nodeattrs.adapters.cloudinit.steps import PartChanges
-    from nodeattrs.core.fold import Layer
-    from nodeattrs.core.trace import Trace
-    from nodeattrs.core.walk import Setting, Walk
+from nodeattrs.core.walk import Setting, Walk
 
 # Explanations, differences and warnings are imported when one is asked for: a merge needs none of them.
 
@@ -46,8 +47,6 @@ class Provenance:
 
     def changes(self) -> Iterator[PartChanges]:
         """What each part did to the result so far, part by part."""
-        from nodeattrs.adapters.cloudinit.steps import changes_of
-
         return changes_of(self.rows)
 
     def origins(self, path: str | TreePath) -> tuple[Origin, ...]:
@@ -58,10 +57,6 @@ class Provenance:
         return tuple(dict.fromkeys(self._claim(setting).origin for setting in self._walk(steps).standing))
 
     def _walk(self, steps: TreePath) -> Walk:
-        from nodeattrs.adapters.cloudinit.places import with_earlier
-        from nodeattrs.core.folding import Folding
-        from nodeattrs.core.tracing import walk
-
         self._can_be_walked()
         folding = with_earlier(self.rows[-1].folding if self.rows else Folding(), steps, self._locator)
         found, last = walk(folding, steps), folding
@@ -120,9 +115,6 @@ class Provenance:
         return locator
 
     def _locator_of(self, report: PartReport) -> Locator:
-        from nodeattrs.adapters.cloudinit.patching import PatchLocator
-        from nodeattrs.adapters.cloudinit.places import YamlLocator
-
         part, origin = report.part, self._origin_of(report)
         if report.number in self.unknown:
             return self.unknown[report.number].origin
@@ -154,8 +146,6 @@ class Provenance:
 
         cost: the depth of the path times the number of parts
         """
-        from nodeattrs.core.trace import traced
-
         steps = as_path(path)
         titles = {report.number: report.title for report in self.parts}
         # Parts without a file are all called part-001; only what lies in files can be laid twice.

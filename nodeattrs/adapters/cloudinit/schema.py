@@ -6,7 +6,9 @@ of the value, and by how far each alternative follows it. It knows no parts: who
 
 from __future__ import annotations
 
+import glob
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import Path, dig, meant, spell
 from nodeattrs.errors import BadArgument, missing_extra
+from nodeattrs.texts.documents import read
 
 if TYPE_CHECKING:
     from jsonschema import ValidationError
@@ -46,8 +49,6 @@ def schema_file(place: str) -> File:
     """The schema at a place: a file, a folder of cloud-init's, or "installed". raises: BadArgument"""
     places = [File(place)]
     if place == "installed":
-        import glob
-
         border.admit(*(os.path.dirname(pattern.partition("*")[0]) for pattern in INSTALLED))
         places = [File(found) for pattern in INSTALLED for found in sorted(glob.glob(pattern))]
     for one in places:
@@ -65,8 +66,6 @@ class Schema:
     """
 
     def __init__(self, file: File, sensitive: Iterable[Path] = ()) -> None:
-        from nodeattrs.texts.documents import read
-
         try:
             self._validator = _validator_of(read(file, budget=Budget(str(file))).tree)
         except ImportError as error:
@@ -284,8 +283,6 @@ def _one_of_words(error: ValidationError, value: Any) -> _Words:
 
 
 def _unknown_keys(error: ValidationError, value: Any) -> _Words:
-    import re
-
     schema: Any = error.schema
     known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
     for key in error.instance:

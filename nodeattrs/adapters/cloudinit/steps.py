@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
 from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, same
+from nodeattrs.codes import code_named
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
@@ -76,8 +77,6 @@ class PartReport(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        from nodeattrs.codes import code_named  # a merge that is not reported needs none
-
         return {
             "number": self.number,
             "filename": self.filename,

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
+from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.texts.documents import decoded, parse
 from nodeattrs.texts.jinja import line_of, module, rendering, sandboxed
 
 MISSING = "CI_MISSING_JINJA_VAR/"
@@ -60,9 +62,6 @@ class InstanceData:
     @classmethod
     def read(cls, path: Path) -> InstanceData:
         """Those of a file of JSON. raises: CloudConfigError"""
-        from nodeattrs.adapters.cloudinit.unpacking import read_bytes
-        from nodeattrs.texts.documents import decoded, parse
-
         file = path.as_posix()
         try:
             tree = parse(decoded(read_bytes(path), file), file, "json").tree

@@ -7,10 +7,18 @@ mergers.
 
 from __future__ import annotations
 
+import email
+import gzip
+import io
 import re
+import zlib
 from collections.abc import Iterable, Iterator
+from email.message import Message
+from email.mime.base import MIMEBase
+from email.mime.nonmultipart import MIMENonMultipart
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from nodeattrs.adapters.cloudinit.archives import from_entry, set_filename, stops_as
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
@@ -26,10 +34,7 @@ from nodeattrs.adapters.cloudinit.rows import Rows
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
-
-if TYPE_CHECKING:
-    from email.message import Message
-
+from nodeattrs.texts.documents import content_of
 
 _NOT_MULTIPART = "text/x-not-multipart"
 _TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")
@@ -86,8 +91,6 @@ def read_bytes(path: Path) -> bytes:
 
     raises: CloudConfigError
     """
-    from nodeattrs.texts.documents import content_of  # a text that is given needs none
-
     try:
         return content_of(path, path.as_posix())
     except TooMuch as error:
@@ -194,8 +197,6 @@ class _Unpacking:
         body = data.decode("utf-8", "surrogateescape")
         kind = type_of_text(body) or _NOT_MULTIPART
         if kind in (*INCLUDES, ARCHIVE) or self.launch_index is not None:
-            from email.mime.base import MIMEBase
-
             message = MIMEBase(*_NOT_MULTIPART.split("/"))
             message.set_payload(data)
             yield from self._parts_of(message)
@@ -208,10 +209,6 @@ class _Unpacking:
 
     def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
         """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
-        import gzip
-        import io
-        import zlib
-
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
                 content = packed.read(self.budget.left("bytes") + 1)
@@ -356,8 +353,6 @@ class _Unpacking:
 
     def _found(self, url: str) -> Path | None:
         """The file below the include folder that a URL names; None where there is none."""
-        from urllib.parse import unquote, urlsplit
-
         if self.include_root is None:
             return None
         try:
@@ -374,8 +369,6 @@ class _Unpacking:
 
 
 def _message(data: bytes) -> Message:
-    import email
-
     try:
         return email.message_from_string(data.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -392,8 +385,6 @@ def _set_header(part: Message, key: str, value: str) -> None:
 
 def _rewrapped(part: Message, kind: str, payload: str) -> Message:
     """What was packed as a message of its own: only the name and the launch index come along."""
-    from email.mime.nonmultipart import MIMENonMultipart
-
     new = MIMENonMultipart(*kind.split("/", 1))
     new.set_payload(payload)
     name = part.get_filename()

@@ -11,10 +11,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.adapters.cloudinit.lints import Warned, warnings_of
 from nodeattrs.adapters.cloudinit.mergers import (
     CONFIG_DEFAULT,
     PART_DEFAULT,
@@ -40,24 +41,22 @@ from nodeattrs.adapters.cloudinit.parts import (
     measured,
     type_of_text,
 )
+from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
+from nodeattrs.adapters.cloudinit.places import YamlLocator
 from nodeattrs.adapters.cloudinit.provenance import Provenance
 from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, Release, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, status_of, steps_of
+from nodeattrs.adapters.cloudinit.templates import REDACTED, InstanceData, no_data, template_in
 from nodeattrs.adapters.cloudinit.unpacking import unpack
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit.lints import Warned
-    from nodeattrs.adapters.cloudinit.templates import InstanceData
-    from nodeattrs.core.fold import Layer
-
 
 HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
@@ -110,8 +109,6 @@ def _known(data: Any) -> InstanceData | None:
     """The instance data that somebody gave; a merge without them loads no templates. raises: BadArgument"""
     if data is None:
         return None
-    from nodeattrs.adapters.cloudinit.templates import InstanceData
-
     if not isinstance(data, InstanceData):
         raise wrong_argument("instance data", "an InstanceData", data, 'InstanceData({"v1": {...}})')
     return data
@@ -202,9 +199,6 @@ class _Run:
 
     def _template(self, number: int, part: CloudPart, name: str) -> PartReport:
         """A template and what it is rendered to, which is handled as if it stood there; a patch is a config there."""
-        from nodeattrs.adapters.cloudinit.templates import REDACTED, no_data, template_in
-        from nodeattrs.core.fold import Layer
-
         title = PartReport(number, part, name, "template").title
         alone = part.file is None or title == part.file
         origin = Origin("part", "" if alone else title, part.file or name, part.line)
@@ -254,8 +248,6 @@ class _Run:
                 raise CloudConfigError("value", "the part holds something else than text")
             if part.type == JSONP:
                 self.effort.all()
-                from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
-
                 operations = operations_of(part.text)
                 folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
@@ -293,8 +285,6 @@ class _Run:
         shown = title if part.file is None or title.startswith(part.file) else f"{part.file} {name}"
         at = part.at if part.file is not None else part._replace(line=1).at
         if isinstance(error, MergeConflict):
-            from nodeattrs.adapters.cloudinit.places import YamlLocator
-
             path = tuple(error.path or ())
             origin = YamlLocator(part.text, Origin("part", "", shown), at).at(path)
             details = [f"what was there is set by {old}" for old in self._setters_before(path)]
@@ -434,8 +424,6 @@ class Merged(Provenance):
     @cached_property
     def warnings(self) -> tuple[Warned, ...]:
         """The traps that these parts fall into; looked for when first asked."""
-        from nodeattrs.adapters.cloudinit.lints import warnings_of
-
         return tuple(warnings_of(self.parts, self.rows, self.value))
 
     @property

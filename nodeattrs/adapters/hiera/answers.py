@@ -8,14 +8,16 @@ meet only the strategies know, and what a call may ask for besides is the scope'
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.hiera.config import Config, Entry
+from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.expressions import planned, put_in
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
 from nodeattrs.adapters.hiera.locations import Level, Place, located
+from nodeattrs.adapters.hiera.recorder import Recorder
 from nodeattrs.adapters.hiera.remembered import MOST_KEPT, Known, memory_of, shape_of
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.core.budget import Budget
@@ -24,9 +26,6 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.errors import NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera.recorder import Recorder
 
 Merge = str | Mapping[str, Any] | None
 
@@ -238,8 +237,6 @@ class Answers:
             return value
         if recorder is not None:
             recorder.converted = wanted
-        from nodeattrs.adapters.hiera.conversions import convert  # few keys have any
-
         return convert(value, wanted, self.tree.sensitive)
 
     def _strategy(self, merge: Any, entry: Any) -> Strategy:

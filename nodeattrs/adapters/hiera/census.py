@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.data import DataFile
+from nodeattrs.adapters.hiera.explain import UnknownLevel
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME
 from nodeattrs.adapters.hiera.scope import Scope
@@ -19,9 +20,6 @@ from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, spell, strict_key
 from nodeattrs.errors import NodeattrsError
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera.explain import UnknownLevel
 
 
 @dataclass(frozen=True, slots=True)

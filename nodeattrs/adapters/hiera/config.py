@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, Checks
+from nodeattrs.adapters.hiera.old_versions import as_version_5, check_version_3, of_version_3, of_version_4
 from nodeattrs.core.tree import NO_ENTRIES, Path
 from nodeattrs.texts.documents import Document
 
@@ -135,8 +136,6 @@ class _Reader(Checks):
     def _version_3(
         self, tree: Mapping[Any, Any], kind: str = "old_version", message: str = "version 3 is deprecated"
     ) -> Config | None:
-        from nodeattrs.adapters.hiera.old_versions import as_version_5, check_version_3, of_version_3
-
         check_version_3(tree, self)
         if self.layer == "global":
             return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
@@ -145,8 +144,6 @@ class _Reader(Checks):
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> Config:
-        from nodeattrs.adapters.hiera.old_versions import as_version_5, of_version_4
-
         made = of_version_4(tree, self)
         if self.layer == "global":
             message = "version 4 is not read in the global layer"
@@ -157,8 +154,6 @@ class _Reader(Checks):
         self, made: Iterable[tuple[dict[str, Any], Path]], folder: pathlib.Path, kind: str, message: str
     ) -> Config:
         """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
-        from nodeattrs.adapters.hiera.old_versions import as_version_5
-
         entries = [*made]
         self.warn(self.fault(kind, message, ("version",), as_version_5(entries)))
         return Config(self.document.file, folder, self._entries(entries, self._defaults({})))

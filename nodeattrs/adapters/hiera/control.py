@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nodeattrs.adapters.hiera.errors import BadData
+from nodeattrs.adapters.hiera.locations import globbed
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts.documents import text_of
@@ -139,8 +140,6 @@ def modulepath(
 def _globbed(path: str, budget: Budget) -> Iterable[str]:
     if not any(mark in path for mark in "*?[{"):
         return [path]
-    from nodeattrs.adapters.hiera.locations import globbed  # few have any
-
     return globbed("", path, budget, os.path.isdir)
 
 

@@ -11,6 +11,7 @@ import pathlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
+from nodeattrs.adapters.hiera import ruby_json, ruby_yaml
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
 from nodeattrs.adapters.hiera.keys import NAME
@@ -66,11 +67,7 @@ def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
     if syntax == "json":
-        from nodeattrs.adapters.hiera import ruby_json
-
         return ReadDocument(ruby_json.read(text), {}, text)
-    from nodeattrs.adapters.hiera import ruby_yaml
-
     read = ruby_yaml.read(text)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 
@@ -228,8 +225,6 @@ class DataFile:
             return ()
         found = self._overwritten.get(key)
         if found is None:
-            from nodeattrs.adapters.hiera import ruby_yaml
-
             others = ruby_yaml.overwritten(self._text, key)
             made = tuple(Overwritten(self._withheld(key, value), mark, self._text) for value, mark in others)
             found = self._overwritten.setdefault(key, made)

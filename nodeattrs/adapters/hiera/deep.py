@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cmp_to_key, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
@@ -31,9 +31,8 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, strict_key
-
-if TYPE_CHECKING:
-    from nodeattrs.texts.patterns import Expression
+from nodeattrs.puppet.regex import translated
+from nodeattrs.texts.patterns import BadPattern, Expression
 
 BOOL = "bool"
 _KINDS: dict[type, str] = {bool: BOOL, Marked: TEXT}
@@ -295,9 +294,6 @@ def _all_maps(lower: Part, upper: Part) -> bool:
 
 @lru_cache(maxsize=64)
 def _prefix_pattern(prefix: str) -> Expression:
-    from nodeattrs.puppet.regex import translated
-    from nodeattrs.texts.patterns import BadPattern
-
     try:
         return translated("^" + prefix)
     except BadPattern as error:

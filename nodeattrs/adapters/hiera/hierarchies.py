@@ -12,10 +12,13 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import lru_cache, partial
+from importlib.metadata import entry_points
 from typing import Any, Literal
 
 from nodeattrs import border
+from nodeattrs.adapters.hiera import control, eyaml
 from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.adapters.hiera.errors import BadData
@@ -79,8 +82,6 @@ class LoadedTree:
         self._basemodulepath = [pathlib.Path(path) for path in basemodulepath]
         self._settings: Mapping[str, str] = {}
         if puppet_conf is not None:
-            from nodeattrs.adapters.hiera import control
-
             conf = control.puppet_conf(pathlib.Path(puppet_conf))
             environmentpath = environmentpath or (None if config else conf.environmentpath)
             global_config = global_config or conf.hiera_config
@@ -194,8 +195,6 @@ class LoadedTree:
         file = folder / "Puppetfile"
         named = self._named.get(environment)
         if named is None:
-            from nodeattrs.adapters.hiera import control
-
             named = control.named_modules(file, self.shown(str(file)), self.warn)
             named = self._named.setdefault(environment, named)
         if module not in named:
@@ -209,8 +208,6 @@ class LoadedTree:
         if found is None:
             found, folder = self._basemodulepath, self._folder(environment)
             if folder is not None:
-                from nodeattrs.adapters.hiera import control
-
                 name = self.shown(str(folder / control.ENVIRONMENT_CONF))
                 known = {**self._settings, "environment": environment}
                 found = control.modulepath(folder, name, found, known, self.warn)
@@ -288,8 +285,6 @@ class LoadedTree:
 
     def _opening(self, options: Mapping[str, Any], file: str | None) -> Callable[[Any], Any]:
         """What decrypts the values of a level: what somebody gave, or the keys that its options name."""
-        from nodeattrs.adapters.hiera import eyaml
-
         decrypt: Callable[[str], str] = eyaml.stays
         if callable(self._decrypt):
             decrypt = self._decrypt
@@ -338,8 +333,6 @@ class LoadedTree:
             line=entry.line,
             hint=_NOT_READ.get(entry.function if entry.function in _NOT_READ else entry.kind, _OFFER),
         )
-        from difflib import get_close_matches  # for messages only
-
         close = get_close_matches(entry.function, [*_SYNTAX, *self._functions], 1, 0.85)
         if close and entry.kind in _CALLS:
             fault.hint = f"did you mean {close[0]}?"
@@ -446,8 +439,6 @@ def _known(value: Any) -> Any:
 
 
 def _installed(name: str) -> Callable[..., Any] | None:
-    from importlib.metadata import entry_points
-
     for point in entry_points(group="nodeattrs.hiera", name=name):
         if not may_run():
             unknown = Unknown(name, f"{point.value} {NOT_RUN}")

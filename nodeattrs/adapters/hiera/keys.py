@@ -10,14 +10,13 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, Path
-
-if TYPE_CHECKING:
-    from nodeattrs.texts.patterns import Expression
+from nodeattrs.puppet.regex import translated
+from nodeattrs.texts.patterns import BadPattern, Expression
 
 _PIECE = re.compile(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
 
@@ -167,9 +166,6 @@ class _Pattern:
 
     @cached_property
     def _expression(self) -> Expression:
-        from nodeattrs.puppet.regex import translated
-        from nodeattrs.texts.patterns import BadPattern
-
         try:
             return translated(self._name)
         except BadPattern as error:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from re import DOTALL, compile, escape
 from typing import Any, NamedTuple
 
 from nodeattrs import border
@@ -223,8 +224,6 @@ def _matching(
         yield from _matching(f"{start}{step}/", rest, budget, been, fits)
         return
     names = _names(start)
-    from re import DOTALL, compile
-
     is_deep = step == "**" and bool(rest)
     budget.steps(_PER_FILE * (1 + len(names) + (0 if is_deep else len(step))))
     if is_deep:
@@ -259,8 +258,6 @@ def _segment(step: str) -> str:
 
     What stands between two stars is taken where it comes first, and that is final.
     """
-    from re import escape
-
     runs = [""]
     for escaped, star, question, negated, members, plain in _MARKS.findall(step):
         if star:
@@ -285,7 +282,5 @@ def _one_of(members: str, negated: bool) -> str:
     ranges = [(low, high or low) for low, high in _MEMBER.findall(members) if low <= (high or low)]
     if not ranges:
         return "[^/]" if negated else "(?!)"
-    from re import escape
-
     inner = "".join(f"{escape(low)}-{escape(high)}" for low, high in ranges)
     return f"[^/{inner}]" if negated else f"[{inner}]"

@@ -6,6 +6,7 @@ Version 4 counts in environments and modules: each entry is a level, and names i
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -101,8 +102,6 @@ def as_version_5(made: Iterable[Made]) -> str:
         entries = []
     if not entries:
         return "write `version: 5` and a hierarchy, each entry with a name and a path (no ending is added to it)"
-    import json
-
     return f"write {json.dumps({'version': 5, 'hierarchy': entries})}"
 
 

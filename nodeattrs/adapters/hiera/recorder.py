@@ -17,6 +17,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
 
@@ -60,8 +61,6 @@ class Found:
 
     def sentence(self, path: Path) -> str:
         """Who says what, in words."""
-        from nodeattrs.core.trace import shown  # for messages only
-
         return f"{shown(dig(self.value, path), 40)} is set by {self.origin(path)}"
 
 

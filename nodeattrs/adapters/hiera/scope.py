@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import split_key
+from nodeattrs.adapters.hiera.recorder import Recorder
+from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.adapters.hiera.values import LEAVES
+from nodeattrs.adapters.hiera.variables import unset
 from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
 from nodeattrs.errors import NodeattrsError, TooDeep
-
-if TYPE_CHECKING:
-    # Loaded by the first question: a lookup that nobody asks about does not pay for the answers.
-    from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
-
 
 REQUIRED: Any = object()
 """A class parameter without a default of its own."""
@@ -106,9 +105,6 @@ class Scope(Answers):
     ) -> Explanation:
         """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises."""
 
-        from nodeattrs.adapters.hiera.explain import explained
-        from nodeattrs.adapters.hiera.recorder import Recorder
-
         recorder = Recorder()
         asking = Asking(self, override, default_values_hash, (name,), recorder.needed)
 
@@ -144,14 +140,10 @@ class Scope(Answers):
         return self._undecided([name] if isinstance(name, str) else name, merge, asking)
 
     def _undecided(self, names: Sequence[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
-        from nodeattrs.adapters.hiera.explain import undecided
-
         return undecided(self, names, merge, asking)
 
     def explain_options(self, name: str) -> Explanation:
         """How lookup_options came to be for a key, each entry with its file and line."""
-        from nodeattrs.adapters.hiera.explain import explained_options
-
         return explained_options(self, name)
 
     def hiera(self, name: str, default_value: Any = ABSENT) -> Any:
@@ -203,8 +195,6 @@ class Scope(Answers):
             )
 
     def _check_type(self, text: str, value: Any, name: Any) -> None:
-        from nodeattrs.adapters.hiera.types import parse_type  # a plain lookup asks for none
-
         wanted = parse_type(text)
         value = revealed(value)
         if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
@@ -233,8 +223,6 @@ class Scope(Answers):
 
     def _gaps(self, names: Sequence[str]) -> Iterator[str]:
         """What of the hierarchy is not there: folders, and variables that its paths need."""
-        from nodeattrs.adapters.hiera.variables import unset
-
         with suppress(NodeattrsError):
             for module in dict.fromkeys(self.module_with_data(str(split_key(name)[0])) for name in names):
                 lost = [place for place in self.places(module) if not place.has_folder]
@@ -254,8 +242,6 @@ class Scope(Answers):
         for one in names:
             if override is not None and one in override:
                 continue
-            from nodeattrs.adapters.hiera.recorder import Recorder
-
             recorder = Recorder(str(split_key(one)[0]))
             try:
                 self.search(one, merge, Asking(self, override, defaults, (one,)), recorder)

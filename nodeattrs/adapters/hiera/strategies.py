@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from nodeattrs.adapters.hiera.deep import Deep
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import NOTHING, Folding
@@ -311,8 +312,6 @@ def strategy_of(merge: str | Mapping[str, Any] | None, *, documented: bool = Fal
 
 @lru_cache(maxsize=256)
 def _deep(name: str, options: tuple[tuple[str, Any], ...]) -> Strategy:
-    from nodeattrs.adapters.hiera.deep import Deep  # of all strategies this one alone needs it
-
     given = dict(options)
     tables = Deep(given)
     return Strategy(name, tables.root, given, last=tables.last, from_top=name == "deep")

@@ -7,13 +7,11 @@ would read different texts. It knows no lookup.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from re import Match
+from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive
 from nodeattrs.core.tree import SCALARS, Path
-
-if TYPE_CHECKING:
-    from re import Match
 
 LEAVES = SCALARS | {Encrypted, Marked, Sensitive}
 """What a value of data has at its ends."""

@@ -9,16 +9,14 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from nodeattrs.catalog.errors import FolderMissing, ResourceFailed
 from nodeattrs.catalog.resources import FirstOf
+from nodeattrs.catalog.transaction import Change
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.disk import Entry, LeadsOut, folder_below
 from nodeattrs.errors import BadName
-
-if TYPE_CHECKING:
-    from nodeattrs.catalog.transaction import Change
-    from nodeattrs.disk import Entry
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,6 @@ class Site:
         make:   folders above it that are missing are made
         raises: BadName; ResourceFailed, where a link leads out of the root; FolderMissing
         """
-        from nodeattrs.disk import Entry
-
         *above, last = _steps(name) or ["."]
         with self._folder(name, above, make) as folder:
             yield Entry(folder, last)
@@ -62,8 +58,6 @@ class Site:
 
     @contextlib.contextmanager
     def _folder(self, name: str, steps: Sequence[str], make: bool) -> Iterator[int]:
-        from nodeattrs.disk import LeadsOut, folder_below
-
         if make:
             self.root.mkdir(parents=True, exist_ok=True)
         with contextlib.ExitStack() as stack:

@@ -26,6 +26,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import BadArgument
+from nodeattrs.texts.jinja import module, rendering, sandboxed
 
 _MOST_DIFF_BYTES = 200_000
 
@@ -193,8 +194,6 @@ class File(_Placed):
         return str(value).encode("utf-8")
 
     def _rendered(self, template: Path) -> str:
-        from nodeattrs.texts.jinja import module, rendering, sandboxed
-
         budget = Budget(template.name)
         environment = sandboxed(
             budget,

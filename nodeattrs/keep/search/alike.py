@@ -6,15 +6,13 @@ It knows what an index holds of a value, and neither who set it nor what it is a
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.keep.revisions import Store
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text, whole
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Own, Pattern, Term
-
-if TYPE_CHECKING:
-    from nodeattrs.keep.revisions import Store
 
 WHOLE = "w"
 _SECRET = "$sensitive"

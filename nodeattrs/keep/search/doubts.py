@@ -5,18 +5,17 @@ It asks a store what a query asks, and looks into documents for near misses only
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import NotFound
+from nodeattrs.keep.revisions import Store
 from nodeattrs.keep.search.fields import OWN, index_parts, names_of
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
-
-if TYPE_CHECKING:
-    from nodeattrs.keep.revisions import Store
 
 _LOOKED_AT, _SOME = 50, 12
 """Documents that are looked into for near misses, and for what there is at all."""
@@ -86,8 +85,6 @@ def _no_field(term: Term, fields: set[str]) -> NotFound:
 
 
 def _no_path(path: Path, paths: set[Path], fields: set[str]) -> NotFound:
-    import difflib  # for messages only
-
     spelled = spell(path)
     close = difflib.get_close_matches(spelled, map(spell, paths), 3, 0.7)
     hint = f"did you mean {' or '.join(close)}?" if close else "a path is spelled from the root: nginx.port"

@@ -14,19 +14,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.texts.fast_json import decoded, encoded_once
-
-if TYPE_CHECKING:
-    from nodeattrs.core.rules import PathRule
 
 _NAMED, _WHOLE = re.compile(r"(recipe|role)\[.*\]", re.DOTALL), re.compile(r"^(-?\d)e")
 
@@ -145,8 +143,6 @@ Named = Callable[[Steps, str, str], Any]
 @lru_cache(maxsize=64)
 def _ruled(policy: Policy, rules: tuple[PathRule, ...]) -> Policy:
     """The policy between levels under the rules of a node. The keys of a document are text."""
-    from nodeattrs.core.rules import ruled
-
     between = (rule._replace(path=tuple(map(str, rule.path))) for rule in rules if not rule.inside_only)
     return ruled(policy, between)
 

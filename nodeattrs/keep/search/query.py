@@ -26,6 +26,7 @@ from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text
 from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
+from nodeattrs.texts.patterns import BadPattern, expression
 
 LONGEST_QUERY = 10_000
 """Characters of a query."""
@@ -369,8 +370,6 @@ def _literal(given: str) -> tuple[str, Any]:
 
 
 def _by_regex(pattern: str) -> Callable[[str, str], bool]:
-    from nodeattrs.texts.patterns import BadPattern, expression
-
     try:
         search = expression(pattern).search
     except BadPattern as error:

@@ -8,10 +8,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from urllib.parse import unquote
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import Store
+from nodeattrs.keep.stores.files import FileStore
+from nodeattrs.keep.stores.postgresql import PostgresqlStore
+from nodeattrs.keep.stores.sqlite import SqliteStore
 
 
 @taking(place=A_PATH)
@@ -48,14 +52,10 @@ def may_be_copied() -> bool:
 
 
 def _files(directory: str) -> Store:
-    from nodeattrs.keep.stores.files import FileStore
-
     return FileStore(directory)
 
 
 def _sqlite(file: str) -> Store:
-    from nodeattrs.keep.stores.sqlite import SqliteStore
-
     return SqliteStore(file)
 
 
@@ -68,14 +68,10 @@ def _sqlite_url(rest: str) -> Store:
 
 
 def _postgresql_url(rest: str) -> Store:
-    from nodeattrs.keep.stores.postgresql import PostgresqlStore
-
     return PostgresqlStore(f"postgresql://{rest}")
 
 
 def _local(scheme: str, rest: str) -> str:
-    from urllib.parse import unquote
-
     if not rest.startswith("/"):
         what = "directory: file:///srv/nodes" if scheme == "file" else "file: sqlite:///srv/nodes.db"
         raise StoreError(

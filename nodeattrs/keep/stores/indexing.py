@@ -11,13 +11,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.keep.revisions import JsonMap
+from nodeattrs.keep.search.fields import Branch, IndexPart, Steps, index_parts, names_of
 from nodeattrs.keep.stores.talk import Question, Talk
-
-if TYPE_CHECKING:
-    from nodeattrs.keep.revisions import JsonMap
-    from nodeattrs.keep.search.fields import IndexPart, Steps
 
 WORDS = re.compile(r"[A-Za-z0-9@._':-]+")
 """The words of a casefolded text, as `terms.Pattern` has them."""
@@ -56,8 +54,6 @@ class Numbers:
     """
 
     def __init__(self, secret: bytes) -> None:
-        from nodeattrs.keep.search.fields import Branch
-
         self._secret = secret
         self._known: dict[Steps, int] = {}
         self.root = Branch((), self._named)
@@ -108,8 +104,6 @@ def is_worded(talk: Talk) -> bool:
 
 def field_rows(secret: bytes, path: int, steps: Steps) -> Iterable[tuple[int, str, int, int]]:
     """The rows of the fields that show a path."""
-    from nodeattrs.keep.search.fields import names_of
-
     return [(number_of(secret, b"field", name.encode()), name, path, depth) for name, depth in names_of(steps)]
 
 
@@ -125,8 +119,6 @@ class Parts:
 
     def numbered(self, secret: bytes) -> dict[int, IndexPart]:
         if self._numbered is None:
-            from nodeattrs.keep.search.fields import index_parts
-
             self._numbered = {
                 number_of(secret, b"part", part.key): part for part in index_parts(self._document, self._written)
             }

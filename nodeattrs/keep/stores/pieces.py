@@ -17,16 +17,15 @@ from hashlib import sha256
 from itertools import groupby
 from threading import local
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, TooMuch, missing_extra
+from nodeattrs.keep.revisions import JsonMap, Noted, Saved
+from nodeattrs.keep.snapshots import normal_alone
+from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.texts.fast_json import decoded, encoded, encoded_once, quoted
-
-if TYPE_CHECKING:
-    from nodeattrs.keep.revisions import JsonMap, Noted, Saved
-    from nodeattrs.keep.stores.talk import Question, Talk
 
 HASH = 32
 """Bytes of a piece's name."""
@@ -469,8 +468,6 @@ def noted_text(name: str, noted: Noted) -> str:
 
 def begins_with(snapshot: JsonMap) -> bytes:
     """What of a snapshot the next run begins with, as JSON: the normal attributes, and who set them."""
-    from nodeattrs.keep.snapshots import normal_alone  # it knows nodes, and readers of stores need none
-
     return encoded(normal_alone(snapshot), plain=True)[0]  # its text was written a moment ago
 
 

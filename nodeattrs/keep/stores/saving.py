@@ -8,18 +8,16 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadValue
 from nodeattrs.keep.revisions import Revision, Saved, Unchanged, now, stale, tried
+from nodeattrs.keep.search.fields import IndexPart
 from nodeattrs.keep.stores.holding import Begun, begun_in, hold, latest_of, revision_in, seal_of, spelled, texts_in
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, parts_question, put_index
 from nodeattrs.keep.stores.pieces import Packed, Text, begins_with, known_texts, noted_text, texts_of, texts_questions
 from nodeattrs.keep.stores.talk import Question, Talk
-
-if TYPE_CHECKING:
-    from nodeattrs.keep.search.fields import IndexPart
 
 Row = Sequence[Any]
 

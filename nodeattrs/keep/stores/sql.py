@@ -15,12 +15,16 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, StoreError, TooMuch
 from nodeattrs.keep.revisions import JsonMap, OnNode, Revision, Saved, Unchanged, taken, tried
+from nodeattrs.keep.search.answer import answer
+from nodeattrs.keep.search.memory import names_found
+from nodeattrs.keep.search.query import Query
+from nodeattrs.keep.search.terms import All
 from nodeattrs.keep.stores import holding
 from nodeattrs.keep.stores.holding import (
     BEGUN,
@@ -32,6 +36,7 @@ from nodeattrs.keep.stores.holding import (
     texts_in,
     when,
 )
+from nodeattrs.keep.stores.index import SqlIndex
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, is_worded, put_index
 from nodeattrs.keep.stores.pieces import (
     PACKINGS,
@@ -46,14 +51,11 @@ from nodeattrs.keep.stores.pieces import (
     texts_of,
     unpacked,
 )
+from nodeattrs.keep.stores.saving import Saves, put_begun, put_revisions, put_texts
 from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
 from nodeattrs.texts.fast_json import decoded
-
-if TYPE_CHECKING:
-    from nodeattrs.keep.search.query import Query
-    from nodeattrs.keep.stores.saving import Saves
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -198,8 +200,6 @@ class SqlStore(ABC):
         return prepared.came
 
     def _prepared(self, task: str, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> Saves:
-        from nodeattrs.keep.stores.saving import Saves  # who reads needs none of it
-
         # Most of the work is done before anybody is kept waiting; it is looked at again later.
         prepared = Saves(saves)
         if prepared.unmade:
@@ -215,8 +215,6 @@ class SqlStore(ABC):
 
     @taking(revisions=Listed)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
-        from nodeattrs.keep.stores.saving import put_begun, put_revisions, put_texts
-
         checked_name(name, "node")
         texts = [texts_of(name, saved) for saved in revisions]
         parts = Parts(revisions[-1].document)
@@ -288,10 +286,6 @@ class SqlStore(ABC):
 
     @taking(query="nodeattrs.keep.search.query:Query")
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
-        from nodeattrs.keep.search.answer import answer
-        from nodeattrs.keep.search.terms import All
-        from nodeattrs.keep.stores.index import SqlIndex
-
         with self._reading("search") as talk:
             if talk is None:
                 return []
@@ -306,8 +300,6 @@ class SqlStore(ABC):
             return sorted(found)
 
     def _search_then(self, talk: Talk, query: Query, at: datetime) -> list[str]:
-        from nodeattrs.keep.search.memory import names_found
-
         # The index knows the latest revisions only.
         loaded = (self._load(talk, name, at) for name, _ in nodes_in(talk))
         return names_found(((saved.name, saved.document) for saved in loaded if saved is not None), query)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -76,6 +77,4 @@ def _wait(handle: int) -> None:
 
 def pause(least: float, most: float) -> None:
     """Sleep for some seconds, and not for as many as those who wait beside us."""
-    import random
-
     time.sleep(random.uniform(least, most))

@@ -15,6 +15,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig, is_near, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.runs.attribute_data import SUFFIXES, AttributeData
 from nodeattrs.runs.checks.stacks import Layer, leaves_of
+from nodeattrs.runs.facts.known import platforms
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts import documents
 
@@ -74,8 +75,6 @@ def _near(fact: Path, known: list[Any]) -> Path | None:
 
 
 def _facts(repository: Repository) -> Iterator[Any]:
-    from nodeattrs.runs.facts.known import platforms
-
     own = repository.root / "facts"
     files = sorted(file for file in own.iterdir() if file.suffix in SUFFIXES) if own.is_dir() else []
     yield dict.fromkeys((*_NOTED, *_OF_POLICY))

@@ -19,6 +19,7 @@ import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.metadata import entry_points
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
@@ -32,6 +33,7 @@ from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.runs.content import Stamp, stamp_of
+from nodeattrs.runs.facts import facter
 from nodeattrs.texts import documents
 
 ENTRY_POINTS = "nodeattrs.facts"
@@ -115,8 +117,6 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
 
 
 def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFunction]]:
-    from importlib.metadata import entry_points
-
     for point in sorted(entry_points(group=ENTRY_POINTS)):
         try:
             require_may_run(f"the fact function {point.name}")
@@ -213,8 +213,6 @@ def _facts_in(document: documents.Document, name: str, settled: bool) -> Facts:
 
     if not is_facter(document.tree):
         return Facts(document.tree, locator, document.warnings, settled and document.levels <= ROOM)
-    from nodeattrs.runs.facts import facter
-
     renamed = facter.translated(document)
     tree = copied(renamed.tree) if settled else renamed.tree  # of which parts may be those of other machines
     return Facts(tree, facter.Translator(locator, renamed.sources), document.warnings)

@@ -10,6 +10,7 @@ import types
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from inspect import isroutine, signature, unwrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from typing import Any as OurAny
 
@@ -82,8 +83,6 @@ def _parameters(call: Any) -> Iterator[Parameter]:
     """All but `*args` and `**named`. raises: TypeError, ValueError, for what has no signature"""
     function = _plain(call)
     if function is None:
-        from inspect import signature  # which loads much, and compiles more
-
         words: dict[Any, Way] = {0: "by position", 1: "either way", 3: "by name"}
         for one in signature(call).parameters.values():
             if one.kind in words:
@@ -151,8 +150,6 @@ def _hints(call: Any) -> dict[str, Any]:
     if isinstance(call, type):
         target = call.__init__ if call.__init__ is not object.__init__ else call.__new__  # type: ignore[misc]
     elif type(call) is not types.FunctionType:
-        from inspect import isroutine
-
         target = call if isroutine(call) else type(call).__call__
     try:
         return get_type_hints(target, include_extras=True)
@@ -164,8 +161,6 @@ def _hints(call: Any) -> dict[str, Any]:
 def _unwrapped(call: Any) -> Any:
     if not hasattr(call, "__wrapped__"):
         return call
-    from inspect import unwrap
-
     return unwrap(call)
 
 

@@ -7,10 +7,13 @@ question is spelled, is the injector's.
 
 from __future__ import annotations
 
+import asyncio
 import copy
+from asyncio import Future
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import signature
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
@@ -28,6 +31,7 @@ from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
 from nodeattrs.adapters.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
+from nodeattrs.adapters.bindings.production.plans import Make, planned
 from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
@@ -51,11 +55,6 @@ Read = tuple[Key, str, tuple[Reference, ...]]
 
 Inclusion = tuple[bool, str, Declaration]
 """Whether a class is excluded, its name, and who says so."""
-
-if TYPE_CHECKING:
-    from asyncio import Future
-
-    from nodeattrs.adapters.bindings.production.plans import Make
 
 
 class ValueMaker(Bound):
@@ -335,8 +334,6 @@ class ValueMaker(Bound):
         """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
-            from nodeattrs.adapters.bindings.production.plans import planned  # most things are asked for once
-
             plan = self._plans[id(root)] = planned(self, root)
         if plan is None or getattr(self._making, "replay", None) is not None:
             return _MISSING
@@ -403,8 +400,6 @@ class ValueMaker(Bound):
         task = self._tasks.get(id(root))
         if task is None or (task.done() and (task.cancelled() or task.exception() is not None)):
             product = producer.produce(self, args)
-            import asyncio
-
             task = asyncio.ensure_future(self._opened.aenter(product) if hasattr(product, "__aenter__") else product)
             if root.scope != "none" and not args:
                 self._tasks[id(root)] = task
@@ -456,8 +451,6 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str,
 
 
 def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:
-    from inspect import signature
-
     try:
         signature(call).bind(*args, **named)
     except TypeError:

@@ -5,15 +5,15 @@ A scope is a maker that keeps some products for itself (`maker`). What is here k
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import inspect
+from asyncio import Future
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from asyncio import Future
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 Steps = tuple[int, ...]
@@ -32,8 +32,6 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
     """
     if type(call) is type or (type(call) is FunctionType and not vars(call) and not call.__code__.co_flags & _YIELDS):
         return call, False, False
-    import inspect  # which most have no need of
-
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
         return (contextlib.contextmanager(call) if inner is call else call), True, False
@@ -118,8 +116,6 @@ async def awaited(making: Any, attempt: Callable[[], _T]) -> _T:
     making: where the replay stands while it is tried
     cost:   one try for each asynchronous product
     """
-    import asyncio
-
     replay = Replay()
     while True:
         replay.again()

@@ -22,6 +22,7 @@ from nodeattrs.adapters.bindings.forms.data.shapes import (
     list_of,
     object_schema,
 )
+from nodeattrs.adapters.bindings.forms.language import parse_expression
 from nodeattrs.adapters.bindings.model.expressions import (
     HashOf,
     Interpolated,
@@ -109,8 +110,6 @@ def _pairs(reading: Reading, data: list[Any], path: Path) -> Node | None:
 
 
 def _source(reading: Reading, text: str, path: Path) -> Node:
-    from nodeattrs.adapters.bindings.forms.language import parse_expression
-
     try:
         return parse_expression(text)
     except BindingError as error:

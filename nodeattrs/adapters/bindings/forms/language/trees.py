@@ -21,6 +21,7 @@ from importlib.util import cache_from_source
 from itertools import accumulate
 from typing import Any
 
+from nodeattrs.disk import write_whole
 from nodeattrs.errors import missing_extra
 
 _MOST = 500
@@ -137,8 +138,6 @@ def _read(place: str) -> Row | None:
 
 
 def _write(place: str, row: Row) -> None:
-    from nodeattrs.disk import write_whole
-
     content = json.dumps(row, separators=(",", ":")).encode()
     write_whole(place, b"%08x\n%s" % (zlib.crc32(content), content))
     kept = sorted(_trees(os.path.dirname(place)), key=lambda file: file.stat().st_mtime)
@@ -169,8 +168,6 @@ def parser() -> Any:
         start=["bindings_file", "site_file", "items", "inject_call", "expression"],
     )  # fmt: skip
     if not sys.dont_write_bytecode:
-        from nodeattrs.disk import write_whole
-
         tables = io.BytesIO()
         made.save(tables)
         with contextlib.suppress(OSError):
