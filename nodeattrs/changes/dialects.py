@@ -27,15 +27,20 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import BadArgument, DocumentError, NotFound
+from nodeattrs.keep import Store, open_store
+from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.causes import causes
+from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.folds import named_fold
+from nodeattrs.runs.policies import Asked
+from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.run import Run, run_node
+from nodeattrs.runs.session import search_word
 from nodeattrs.texts.documents import parse, read, text_of
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Composition
-    from nodeattrs.keep import Store
-    from nodeattrs.runs.facts import Facts
-    from nodeattrs.runs.run import Run
 
 _DATA = (".json", ".yaml", ".yml")
 _PLAIN = (str, int, float, bool, list, dict, tuple, Sensitive)
@@ -124,8 +129,6 @@ class _Who(_Opened):
 
     @cached_property
     def store(self) -> Store | None:
-        from nodeattrs.keep import open_store
-
         return open_store(self.ask.store) if self.ask.store else None
 
     def known(self) -> set[str]:
@@ -171,8 +174,6 @@ class Nodes(_Who):
 
     def answer(self, name: str) -> Answered:
         """Its attributes, and the resources of its catalog."""
-        from nodeattrs.runs.causes import causes
-
         run = self._run(name)
 
         def deciding(path: TreePath) -> Iterator[Origin]:
@@ -188,10 +189,6 @@ class Nodes(_Who):
         return {"attribute": attributes, "resource": _resources(run.catalog)}
 
     def _run(self, name: str) -> Run:
-        from nodeattrs.runs.policies import Asked
-        from nodeattrs.runs.remembered import remembered
-        from nodeattrs.runs.run import run_node
-
         ask = self.ask
         roles_only = ask.roles_only or not ask.run_code
         self.repository.asked = Asked(roles_only=roles_only, ruby=ask.ruby, without=self.what_if.without)
@@ -219,8 +216,6 @@ class Nodes(_Who):
         return parse(json.dumps(tree), "--set", "json")
 
     def _loaded(self, file: Path) -> Facts:
-        from nodeattrs.runs.facts import load_facts
-
         shown, status = self.repository.shown(file), os.stat(file)
         mark = self.side.mark(self.side.shown(str(file)) or "") or f"{status.st_mtime_ns} {status.st_size}"
         if (shown, mark) not in _LAST_FACTS or mark.startswith("link:"):
@@ -229,15 +224,11 @@ class Nodes(_Who):
         return _LAST_FACTS[shown, mark]
 
     def _search(self, *words: Any, **named: Any) -> Any:
-        from nodeattrs.runs.session import search_word
-
         note_everything()  # other nodes decide, too
         assert self.store is not None
         return search_word(self.store)(*words, **named)
 
     def _facts(self, name: str, last: Any) -> Facts:
-        from nodeattrs.runs.facts import Facts
-
         file = self.facts_file(name)
         if file is not None:
             return self._loaded(file)
@@ -387,10 +378,6 @@ class BindingKeys(_Who):
 
     def site(self, name: str, mode: str = "tuple") -> Composition:
         """The site as a node has it: by its facts, else by those of its last run. raises: NodeattrsError"""
-        from nodeattrs.runs.binding_sites import site_of
-        from nodeattrs.runs.remembered import remembered
-        from nodeattrs.runs.session import search_word
-
         facts = self.plain_facts(name)
         if not facts and name and self.store is not None and self.facts_file(name) is None:
             last = remembered(self.store, name, self.repository.config.sensitive)

@@ -40,6 +40,7 @@ from nodeattrs.changes.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
+from nodeattrs.keep.revisions import last_runs
 from nodeattrs.runs.batches import each
 from nodeattrs.texts.documents import read
 
@@ -282,8 +283,6 @@ def _tokens(job: Job, names: Sequence[str], asked: Asked) -> dict[str, str]:
     latest = {}
     store = getattr(outside, "store", None)
     if store is not None:
-        from nodeattrs.keep.revisions import last_runs
-
         latest = {name: run.number if run is not None else 0 for name, _, run in last_runs(store)}
     shared = _stamp(job, job.ask.place(job.before, enc)) if enc else ""
     files = {name: facts(name) if facts is not None else None for name in names}

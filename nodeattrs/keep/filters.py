@@ -10,14 +10,12 @@ for keys that hold slashes (["filesystem", "/dev/sda1"]). There are no wildcards
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import copied, near, spell
 from nodeattrs.errors import BadArgument, Path, TypeConflict
-
-if TYPE_CHECKING:
-    from nodeattrs.node.node import Node
+from nodeattrs.node.node import Node
 
 Entry = str | Sequence[str | int]
 Lists = Mapping[str, Iterable[Entry] | None]

@@ -16,6 +16,7 @@ from typing import Any
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
+from nodeattrs.node.packing import packed
 from nodeattrs.node.slots import SLOTS
 
 Packed = Any
@@ -124,8 +125,6 @@ def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
 def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
     if allow is True and not block:
         return {"j": tree}
-    from nodeattrs.node.packing import packed  # only lists of settings ask for it
-
     pairs = []
     for key, value in tree.items():
         inner_allow, inner_block = _below(allow, key), _below(block, key)

@@ -10,21 +10,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.errors import BadArgument
-from nodeattrs.keep.search import indexed
+from nodeattrs.keep.search import indexed, parse_query
+from nodeattrs.node.node import Node
 from nodeattrs.node.values import MARKER
 from nodeattrs.reports.screen import Screen
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of
 from nodeattrs.texts.documents import read
-
-if TYPE_CHECKING:
-    from nodeattrs.node.node import Node
 
 _TEMPLATE = re.compile(r"\{[{%#]")
 _UNSAFE = "__ansible_unsafe"
@@ -133,8 +131,6 @@ class DynamicInventory:
 
 def doubtful_groups(root: Path, groups: Mapping[str, str]) -> Iterator[AnsibleError]:
     """A warning for each of [ansible.groups] whose search means nothing, or whose name another one gets, too."""
-    from nodeattrs.keep.search import parse_query
-
     locator = read(root / "nodeattrs.toml", "nodeattrs.toml").locator("settings", "")
     words: dict[str, str] = {}
     for name, query in groups.items():

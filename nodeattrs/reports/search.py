@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
+from nodeattrs.keep.search import read_tree
+from nodeattrs.node.node import Node
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.undecided import Undecided, data_of
@@ -41,9 +43,6 @@ def finding(document: dict[str, Any], attributes: dict[str, Path], snapshot: dic
     """
     tree, unknown = {}, {}
     if attributes:
-        from nodeattrs.keep.search import read_tree
-        from nodeattrs.node.node import Node
-
         tree = read_tree(document)
         if snapshot and snapshot.get("unknown"):
             node = Node.restore(snapshot)

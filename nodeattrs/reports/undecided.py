@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import Path
-
-if TYPE_CHECKING:
-    from nodeattrs.node.node import Node
-    from nodeattrs.node.slot_tree import SlotTree
+from nodeattrs.node.node import Node
+from nodeattrs.node.slot_tree import SlotTree
 
 
 class Undecided(NamedTuple):

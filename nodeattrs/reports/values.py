@@ -13,6 +13,7 @@ from nodeattrs.core.claim import Origin, Words
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DeferredCycle
+from nodeattrs.node.documents import json_ready
 from nodeattrs.node.values import Deferred
 from nodeattrs.reports.screen import printable
 
@@ -27,8 +28,6 @@ def data_of(value: Any, path: Path = ()) -> Any:
 
     raises: DeferredCycle
     """
-    from nodeattrs.node.documents import json_ready
-
     return json_ready(value, path)
 
 

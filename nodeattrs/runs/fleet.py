@@ -30,6 +30,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
+from nodeattrs.keep.revisions import last_runs
 from nodeattrs.runs.batches import BATCH, TOGETHER, through
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts
@@ -157,8 +158,6 @@ def _packing(fleet: Fleet) -> Callable[[str], _Item]:
 
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
     """Those of the nodes whose last run was before *since*, or did not go well."""
-    from nodeattrs.keep.revisions import last_runs
-
     done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
     return [name for name in names if name not in done]
 

@@ -28,6 +28,7 @@ from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Me
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
+from nodeattrs.node.secrets import Secrets
 from nodeattrs.runs.config import PlainFold
 from nodeattrs.runs.fields import known_or_near
 from nodeattrs.runs.repository import Repository
@@ -129,8 +130,6 @@ def folded(
     raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, where there is no layer
     """
     if paths := list(sensitive):
-        from nodeattrs.node.secrets import Secrets
-
         secrets = Secrets(paths)
         for layer in layers:
             if isinstance(layer.value, dict):

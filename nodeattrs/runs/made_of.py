@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from nodeattrs.keep.snapshots import keeps_all
+from nodeattrs.node.alike import texts_in
 from nodeattrs.node.node import Node
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.content import Stamp, stamps_of
@@ -57,8 +58,6 @@ def made_of(snapshot: dict[str, Any], facts: Facts, config: Config) -> bytes:
 
 def looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> Looked:
     """The same, and what else is known then."""
-    from nodeattrs.node.alike import texts_in
-
     file, lists = b"", [dict(config.allowed), dict(config.blocked)]
     slots, marks = snapshot["slots"], snapshot["marks"]
     slot = slots[_FACTS]

@@ -18,6 +18,7 @@ from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import require_may_run
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
+from nodeattrs.node.causes import of_text
 from nodeattrs.node.values import taken_in
 from nodeattrs.runs.programs import compiled, line_in, ruby_left, source_of
 from nodeattrs.texts.python import PythonText
@@ -67,8 +68,6 @@ class Script:
 
     def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
         """Where a value that is set at *path* comes from."""
-        from nodeattrs.node.causes import of_text  # it reads sources, for which most runs have no use
-
         line, rest = self._set_at(path)
         return () if line is None else of_text(self, self._text, line, rest, value, asked)
 

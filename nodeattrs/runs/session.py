@@ -20,6 +20,7 @@ from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
+from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.keep.stores.pieces import is_same_form
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
@@ -351,8 +352,6 @@ def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
         """
         if index != "node":
             raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
-        from nodeattrs.keep.search import parse_query, read_tree
-
         names = store.search(parse_query(query))
         trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
         if attributes is None:

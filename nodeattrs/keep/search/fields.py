@@ -23,7 +23,9 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, wrong_argument
+from nodeattrs.node.restoring import rules_in
 from nodeattrs.node.slot_names import CHEF_RULES
+from nodeattrs.node.slots import ACROSS
 from nodeattrs.texts.fast_json import decoded, encoded_once
 
 _NAMED, _WHOLE = re.compile(r"(recipe|role)\[.*\]", re.DOTALL), re.compile(r"^(-?\d)e")
@@ -151,8 +153,6 @@ def _merged(document: JsonMap, policy: Policy) -> JsonMap:
     if not isinstance(document, dict):
         raise wrong_argument("what is searched", "a node document", document, "node.to_chef()")
     if CHEF_RULES in document:
-        from nodeattrs.node.restoring import rules_in
-
         with suppress(DocumentError):  # what somebody wrote there by hand hides no node
             policy = _ruled(policy, rules_in(document))
     folding = Folding(start=Part({}, None))
@@ -164,8 +164,6 @@ def _merged(document: JsonMap, policy: Policy) -> JsonMap:
 
 def read_tree(document: JsonMap) -> JsonMap:
     """The tree that the node of a document reads; parts are shared with the document."""
-    from nodeattrs.node.slots import ACROSS
-
     return _merged(document, ACROSS)
 
 
