@@ -26,6 +26,7 @@ if [word.rpartition("/")[2] for word in sys.orig_argv[-len(getattr(sys, "argv", 
 from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
+from nodeattrs._version import VERSION
 
 if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from nodeattrs.texts.layers import read_layer
     from nodeattrs.texts.tags import Tagged
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "ACROSS": "core.policy",

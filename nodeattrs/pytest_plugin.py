@@ -185,10 +185,9 @@ def _facts(repository: Repository, platform: str | None, more: Mapping[str, Any]
 def _test() -> Origin:
     """The line of the test that runs a node."""
     from nodeattrs.core.claim import Origin
+    from nodeattrs.core.frames import frame_above, frame_outside
 
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
-        frame = frame.f_back
+    frame = frame_outside(__file__, frame_above(1))
     return Origin("facts", "of the test", frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -283,7 +282,9 @@ def _plain(value: Any) -> Any:
 
 def _callers() -> Iterator[tuple[CodeType, tuple[int, int]]]:
     """The code of whoever reads, the nearest first, each with its line and the instruction that it is at."""
-    frame = sys._getframe(3)
+    from nodeattrs.core.frames import frame_above
+
+    frame = frame_above(3)
     for _ in range(_MOST_FRAMES):
         yield frame.f_code, (frame.f_lineno, frame.f_lasti)
         if frame.f_back is None:

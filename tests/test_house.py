@@ -21,6 +21,7 @@ FACE = ""
 
 RANKS = {
     "_lazy": -1,
+    "_version": -1,
     "codes": -1,
     "errors": 0,
     "core": 1,

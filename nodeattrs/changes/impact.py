@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import pickle
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nodeattrs._version import VERSION
 from nodeattrs.changes.asking import AS_IT_IS, Ask, WhatIf
 from nodeattrs.changes.because import Because
 from nodeattrs.changes.comparing import (
@@ -270,9 +270,8 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
 
 def _question(job: Job) -> str:
     """Who is asked, and how: what was looked at is good for the same question only."""
-    version = getattr(sys.modules[__name__.partition(".")[0]], "__version__", "")
     prefix = os.path.relpath(job.before.root, job.before.top)
-    written = json.dumps([version, job.dialect, prefix, *job.ask[1:]], default=str)
+    written = json.dumps([VERSION, job.dialect, prefix, *job.ask[1:]], default=str)
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

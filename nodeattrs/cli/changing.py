@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
+from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
@@ -150,9 +150,8 @@ def answer(
     passed, found = len(found.groups) - len(left), replace(found, groups=left)
     report = ImpactReport(found, passed, [*map(Pattern, options.fail_on)], options.max_nodes)
     if options.format in _FORMS:
-        version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
         looked = {one.dialect: one.known for one in found.asked}
-        terminal.text(FORMS[options.format](Findings([*report.findings()], looked), version))
+        terminal.text(FORMS[options.format](Findings([*report.findings()], looked), VERSION))
     elif options.format == "markdown":
         terminal.text(report.markdown())
     else:

@@ -9,10 +9,10 @@ import argparse
 import json
 import os
 import pathlib
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from nodeattrs._version import VERSION
 from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import add_output
 from nodeattrs.cli.terminal import Terminal
@@ -102,8 +102,7 @@ def finish(
     if options.format in _FORMS:
         from nodeattrs.reports.finding_forms import FORMS
 
-        version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
-        terminal.text(FORMS[options.format](findings, version))
+        terminal.text(FORMS[options.format](findings, VERSION))
     else:
         terminal.report(findings)
     if looked and not any(looked.values()):

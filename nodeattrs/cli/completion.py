@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from nodeattrs._version import VERSION
 from nodeattrs.cli.complete import asked_of
 from nodeattrs.cli.manual import pages_of
 from nodeattrs.cli.terminal import Terminal
@@ -47,13 +47,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not options.install:
         terminal.text(script)
         return 0
-    version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
     place = _PLACES[shell]()
     _write(place, script)
     terminal.text(f"{place}\n")
     pages = _data() / "man/man1"
     count = 0
-    for name, text in pages_of(parser, version):
+    for name, text in pages_of(parser, VERSION):
         _write(pages / f"{name}.1", text)
         count += 1
     terminal.text(f"{pages}/nodeattrs*.1 ({count} pages)\n")

@@ -10,13 +10,13 @@ import argparse
 import contextvars
 import difflib
 import os
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
 from nodeattrs.cli.border import border_of
 from nodeattrs.cli.changing import add_asking, ask_of
@@ -70,8 +70,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.most is not None and options.most < 1:
         options.refuse("--most is at least 1")
     ask_of(options, "", options.run_code)  # what cannot be meant is refused before an editor waits
-    version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
-    server = LanguageServer("nodeattrs", version, text_document_sync_kind=_sync())
+    server = LanguageServer("nodeattrs", VERSION, text_document_sync_kind=_sync())
     _Service(server, options).register()
     with own_streams() as (source, target):
         server.start_io(source, target)

@@ -7,10 +7,10 @@ repository and the one store that the caller of this command has named; it write
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any  # which the library reads
 
+from nodeattrs._version import VERSION
 from nodeattrs.cli.asked import Asked
 from nodeattrs.cli.options import add_allowed_paths, add_store
 from nodeattrs.cli.terminal import Terminal
@@ -46,8 +46,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         raise missing_extra("mcp", "mcp", "a server of the model context protocol") from None
     from mcp_types import ToolAnnotations
 
-    version = sys.modules[__name__.partition(".")[0]].__version__  # of the face, which stands above us
-    server = MCPServer("nodeattrs", version=version, instructions=DESCRIPTION, log_level="WARNING")
+    server = MCPServer("nodeattrs", version=VERSION, instructions=DESCRIPTION, log_level="WARNING")
     for tool in tools(options):
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
     server.run("stdio")

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from nodeattrs._version import VERSION
 from nodeattrs.border import held
 from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
 from nodeattrs.cli.interrupts import while_working
@@ -187,8 +188,7 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
 
 
 def _version() -> str:
-    # The package is imported before any of its modules; of the face above us only the version is asked.
-    return f"{_PACKAGE} {sys.modules[_PACKAGE].__version__}"
+    return f"{_PACKAGE} {VERSION}"
 
 
 def _about(word: str, words: Sequence[str]) -> str:

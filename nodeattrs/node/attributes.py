@@ -15,6 +15,7 @@ from typing import Any, NoReturn, Self
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.frames import frame_above
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
@@ -59,7 +60,7 @@ class set_by:
 
     def __enter__(self) -> Any:
         marks = self._ledger.marks
-        self._entered, marks.entered = marks.entered, sys._getframe(1).f_code
+        self._entered, marks.entered = marks.entered, frame_above(1).f_code
         self._before = self._ledger.set_as(self._setter)
         return self._node
 

@@ -19,6 +19,7 @@ from types import CodeType
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import UNKNOWN, Below, Locator, Origin, Verb
+from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import SCALARS, Path
 from nodeattrs.texts.python import PythonText, Span
@@ -437,7 +438,7 @@ class Marks:
         setter, entered = self.setter, self.entered
         if setter.locator is not None:
             return self.of(setter, setter.locator, depth, verb)
-        frame: Any = sys._getframe(above)
+        frame: Any = frame_above(above)
         at = id(frame.f_code), frame.f_lasti + on_the_way, id(setter), depth, verb, id(entered)
         seen = _SEEN.get(at)
         if seen is None and frame.f_code.co_filename.startswith(_HERE):
@@ -484,7 +485,7 @@ class Marks:
 
     def read(self, document: Any, locator: Locator) -> None:
         """Note that the caller of this library has read a document. locator: knows its places, from its root"""
-        frame: Any = sys._getframe(1)
+        frame: Any = frame_above(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             frame = frame.f_back
         known = self.reads.setdefault((frame.f_code, _begin(frame.f_code, frame.f_lasti)), {})

@@ -26,7 +26,7 @@ from concurrent.futures import (
     wait,
 )
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from io import IOBase
 from itertools import chain, islice
@@ -39,13 +39,13 @@ from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs import border
+from nodeattrs._version import VERSION
 from nodeattrs.border import Border
 from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.keep.stores import may_be_copied
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
-from nodeattrs.runs.made_of import version
 from nodeattrs.runs.shipping import Packed, hold
 from nodeattrs.texts.fast_json import expect
 
@@ -287,7 +287,7 @@ class _Task:
     some: Callable[[Iterable[Any]], Iterator[Any]]
     limits: Limits
     border: Border | None = None
-    version: str = field(default_factory=version)
+    version: str = VERSION
 
 
 class _Done(NamedTuple):
@@ -404,8 +404,8 @@ class _Quiet:
 def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Done:
     """What a worker does. raises: FleetError, where it cannot do it for any node"""
     began, host = time.perf_counter(), gethostname()
-    if task.version != version():
-        message = f"{host} has nodeattrs {version()}, and here it is {task.version}"
+    if task.version != VERSION:
+        message = f"{host} has nodeattrs {VERSION}, and here it is {task.version}"
         raise FleetError(message, kind="other-version", hint="install the same one there")
     if shared is not None:
         hold(shared)

@@ -16,6 +16,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
+from nodeattrs._version import VERSION
 from nodeattrs.keep.snapshots import keeps_all
 from nodeattrs.node.alike import texts_in
 from nodeattrs.node.node import Node
@@ -83,7 +84,7 @@ def looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> Looke
             for number, tree in slots.items()
             if number != _FACTS
         }
-        head, is_plain = encoded([_MADE_OF, version(), *lists, rest_of_it, [*slots], len(marks)], plain=True)
+        head, is_plain = encoded([_MADE_OF, VERSION, *lists, rest_of_it, [*slots], len(marks)], plain=True)
         of_marks = _array(marks, known.marks)
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
         return NOT_LOOKED
@@ -157,7 +158,7 @@ def _ours() -> tuple[Any, ...]:
     """What looks at sources: this version, whose files may be others in a checkout, and Python."""
     package = os.path.dirname(os.path.dirname(__file__))
     rooms = (stamps_of(os.path.join(package, room)) or {} for room in ("node", "texts"))
-    return version(), sys.version, [(name, *stamp) for room in rooms for name, stamp in room.items()]
+    return VERSION, sys.version, [(name, *stamp) for room in rooms for name, stamp in room.items()]
 
 
 def stamps_before(repository: Repository, store: str) -> dict[str, Stamp] | None:
@@ -172,8 +173,3 @@ def stamps_before(repository: Repository, store: str) -> dict[str, Stamp] | None
         is_quiet = found is not None and all(stamp.is_before(since) for stamp in found.values())
         repository.plans[key] = found if is_quiet else None
     return cast("dict[str, Stamp] | None", repository.plans[key])
-
-
-def version() -> str:
-    """Of nodeattrs; of the face above us nothing else is asked."""
-    return str(getattr(sys.modules[__name__.partition(".")[0]], "__version__", ""))

@@ -10,12 +10,12 @@ judged here.
 from __future__ import annotations
 
 import pathlib
-import sys
 from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import require_may_run
+from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
 from nodeattrs.node.causes import of_text
@@ -131,7 +131,7 @@ class Script:
             ) from error
 
     def _line(self) -> int:
-        frame = sys._getframe(2)
+        frame = frame_above(2)
         while frame.f_code.co_filename != self._path and frame.f_back is not None:
             frame = frame.f_back
         return frame.f_lineno

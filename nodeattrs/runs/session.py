@@ -15,6 +15,7 @@ from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
+from nodeattrs._version import VERSION
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
@@ -26,7 +27,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, stamps_before, version
+from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, stamps_before
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
@@ -296,7 +297,7 @@ def _number_of(last: Remembered | None) -> int | None:
 
 
 def _noted(repository: Repository, **how: Any) -> Noted:
-    return Noted(repository=commit_of(repository.root), version=version(), **how)
+    return Noted(repository=commit_of(repository.root), version=VERSION, **how)
 
 
 def _sort_of(error: NodeattrsError) -> str:

@@ -6,7 +6,6 @@ nothing: whether a set makes sense is found when an injector is built.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
@@ -46,13 +45,12 @@ from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, t
 from nodeattrs.adapters.bindings.model.values import shown_file, taken_in
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.frames import frame_above, frame_outside
 
 
 def _here(name: str) -> Origin:
     """Where the line outside of this module stands that is being run."""
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename == __file__ and frame.f_back is not None:
-        frame = frame.f_back
+    frame = frame_outside(__file__, frame_above(1))
     return Origin("bindings", name, shown_file(frame.f_code.co_filename), frame.f_lineno)
 
 

@@ -1,0 +1,23 @@
+"""The frames of callers: where a value was set is the line that called us.
+
+The one place that uses `sys._getframe`. CPython documents it, though its name is private; `inspect.currentframe` does
+the same at a greater cost, and every write of an attribute asks.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+
+__all__ = ["frame_above", "frame_outside"]
+
+frame_above = sys._getframe
+"""The frame of the function that calls this (0), of its caller (1), and so on. raises: ValueError, beyond the last"""
+
+
+def frame_outside(file: str, start: FrameType) -> FrameType:
+    """The nearest frame that runs no code of *file*, from *start* outwards; the outermost frame if there is none."""
+    frame = start
+    while frame.f_code.co_filename == file and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
