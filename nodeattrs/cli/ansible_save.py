@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.exits import DONE, UNKNOWN_LAYER
 from nodeattrs.cli.options import add_settings_from, add_store, add_strict, kept_in
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.fold import Layer
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Variables
+    from nodeattrs.core.fold import Layer
     from nodeattrs.node.node import Node
 
 

@@ -15,12 +15,12 @@ from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
     from nodeattrs.changes.asking import Ask, WhatIf
     from nodeattrs.changes.sides import Side
+    from nodeattrs.core.tree import Path as TreePath
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _PLACES = ("hiera", "bindings", "ansible", "catalogs")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import sensitive_paths, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.tree import Path
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Given, Merged, Schema
+    from nodeattrs.core.tree import Path
     from nodeattrs.reports.findings import Finding
 
 _TOGETHER = "{} files are checked together, as those of one machine; --each checks each of them for itself"

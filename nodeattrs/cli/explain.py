@@ -18,9 +18,9 @@ from nodeattrs.cli.options import (
     repository_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.tree import Path
 
 if TYPE_CHECKING:
+    from nodeattrs.core.tree import Path
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.absent import Elsewhere

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_budget, add_strict, json_or_text, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.fold import Folded, Layer
-from nodeattrs.core.rules import PathRule
 from nodeattrs.errors import BadArgument, DocumentError, FoldNotFound
-from nodeattrs.texts.layers import LayerReader
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.plain import NamedPolicy
+    from nodeattrs.core.fold import Folded, Layer
+    from nodeattrs.core.rules import PathRule
     from nodeattrs.reports import Report
     from nodeattrs.runs.config import PlainFold
     from nodeattrs.runs.repository import Repository
+    from nodeattrs.texts.layers import LayerReader
 
 SUMMARY = "lay files of any kind over each other, and say why"
 DESCRIPTION = """\

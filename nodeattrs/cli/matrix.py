@@ -25,10 +25,10 @@ from nodeattrs.cli.options import (
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
 
 if TYPE_CHECKING:
+    from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.reports.matrix import Cell

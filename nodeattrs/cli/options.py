@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NodeattrsError, NotFound
-from nodeattrs.texts.documents import Document
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from nodeattrs.runs.policies import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
+    from nodeattrs.texts.documents import Document
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 _STORE_HELP = (

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_budget, add_settings_from, add_store, kept_in, moment, settings_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.core.tree import Path
 
 if TYPE_CHECKING:
+    from nodeattrs.core.tree import Path
     from nodeattrs.keep import Store
     from nodeattrs.web.rendering import Source
     from nodeattrs.web.report import Page
