@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -52,6 +54,19 @@ def session(text: str) -> str:
     return "\n".join(lines)
 
 
+def examples_of(module: ModuleType) -> list[doctest.DocTest]:
+    """The examples of a module. doctest takes decorated functions for another module's, so they are unwrapped."""
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = finder.find(module)
+    classes = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    for owner in (module, *classes):
+        for name, value in vars(owner).items():
+            inner = inspect.unwrap(value) if callable(value) else value
+            if inner is not value and inner.__module__ == module.__name__:
+                found += finder.find(inner, f"{owner.__name__}.{name}", module)
+    return found
+
+
 def faults(examples: list[doctest.DocTest]) -> str:
     """What the examples print that they do not promise; nothing where all is well."""
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
@@ -81,7 +96,7 @@ class TestExamples:
         """
         Each `>>>` in a docstring of the package.
         """
-        report = faults(doctest.DocTestFinder(exclude_empty=True).find(importlib.import_module(module)))
+        report = faults(examples_of(importlib.import_module(module)))
 
         assert not report, report
 

@@ -12,7 +12,7 @@ import sys
 from abc import ABC
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from types import FunctionType, NoneType, UnionType
+from types import NoneType, UnionType
 from typing import Any, TypeVar
 
 from nodeattrs.errors import BadArgument, wrong_argument
@@ -69,6 +69,7 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         asked = [(name, names.index(name) if name in names[: code.co_argcount] else 99, kinds[name]) for name in kinds]
 
+        @wraps(call)
         def checked(*args: Any, **named: Any) -> Any:
             for name, index, kind in asked:
                 if index < len(args):
@@ -77,13 +78,11 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
                     given = named[name]
                 else:
                     continue
-                if not fits(kind, given):
-                    raise refused(call, name, kind, given)
+                if not _fits(kind, given):
+                    raise _refused(call, name, kind, given)
             return call(*args, **named)
 
-        # Of the call's own module, or doctest would take it for somebody else's.
-        refused, fits = _refused, _fits
-        return wraps(call)(FunctionType(checked.__code__, call.__globals__, None, None, checked.__closure__))
+        return checked
 
     return guarded
 

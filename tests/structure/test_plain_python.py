@@ -1,0 +1,162 @@
+"""The standard library is used as it is: no stand-ins, no private names of others, imports at the top."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import nodeattrs
+
+ROOT = Path(nodeattrs.__file__).parent
+
+ALLOWED = {
+    ("core/frames.py", "sys._getframe"): "the line that set a value is a frame; this is the one place",
+    ("recipe.py", "sys.modules[__name__].__class__ = ..."): "its names are bound to the run that imports them",
+    ("changes/comparing.py", "del sys.modules[...]"): "the two sides of a comparison import each its own files",
+    (
+        "runs/batches.py",
+        "atexit._clear",
+    ): "a copied worker does not run what its parent left to the end; 3.13 has it",
+    ("runs/batches.py", "atexit._run_exitfuncs"): "and with its own",
+    ("cli/complete.py", "argparse._AppendAction"): "argparse has no public name for the kinds of its options",
+    ("cli/complete.py", "argparse._SubParsersAction"): "",
+    ("cli/completion.py", "argparse._SubParsersAction"): "",
+    ("cli/manual.py", "argparse._SubParsersAction"): "",
+    ("cli/options.py", "argparse._ActionsContainer"): "",
+    ("cli/program.py", "argparse._SubParsersAction"): "",
+    ("cli/program.py", "_typeshed.SupportsWrite"): "typeshed documents this module for type checkers",
+    ("texts/patterns.py", "re._parser"): "the parsed expression is judged before it runs",
+}
+"""File and use -> the reason. An empty reason is that of the line above it."""
+
+
+@cache
+def sources() -> tuple[tuple[str, ast.Module], ...]:
+    """Each file of the package below its folder, and its syntax tree."""
+    files = sorted(ROOT.rglob("*.py"))
+    return tuple((file.relative_to(ROOT).as_posix(), ast.parse(file.read_text(encoding="utf-8"))) for file in files)
+
+
+def is_private(name: str) -> bool:
+    return any(step.startswith("_") and not step.startswith("__") for step in name.split("."))
+
+
+def private_uses(tree: ast.Module) -> Iterator[str]:
+    """The private modules, and private names of modules, of the standard library and of other libraries."""
+    modules: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            modules |= {alias.asname or alias.name.partition(".")[0]: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        yield from (name for name in names if not name.startswith("nodeattrs") and is_private(name))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and is_private(node.attr) and isinstance(node.value, ast.Name):
+            used = f"{modules.get(node.value.id, 'nodeattrs')}.{node.attr}"
+            if not used.startswith("nodeattrs") and used != "os._exit":  # which is public, in spite of its name
+                yield used
+
+
+def changes_of_modules(tree: ast.Module) -> Iterator[str]:
+    """The statements that change `sys.modules`, what stands in it, or how modules are found."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            yield from (f"{ast.unparse(one)} = ..." for one in node.targets if names_modules(one))
+        elif isinstance(node, ast.Delete):
+            yield from ("del sys.modules[...]" for one in node.targets if names_modules(one))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
+            yield from ([ast.unparse(node)] if names_modules(node.func.value) else [])
+
+
+CHANGING = {"append", "clear", "insert", "pop", "popitem", "setdefault", "update"}
+
+
+def names_modules(tree: ast.AST) -> bool:
+    """Whether an expression says sys.modules, sys.meta_path or sys.path_hooks."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr in {"modules", "meta_path", "path_hooks"}
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "sys"
+        for node in ast.walk(tree)
+    )
+
+
+def code_objects(tree: ast.Module) -> Iterator[str]:
+    """Where code objects or functions are made by hand. Code of recipes is compiled and run as Python does it."""
+    made = {"FunctionType", "CodeType", "CellType"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in made:
+            yield ast.unparse(node)
+
+
+@pytest.mark.parametrize("uses", [private_uses, changes_of_modules, code_objects])
+def test_the_package_uses_no_private_name_of_others_and_changes_no_import(
+    uses: Callable[[ast.Module], Iterator[str]],
+) -> None:
+    found = {(file, use) for file, tree in sources() for use in uses(tree)}
+
+    assert found - ALLOWED.keys() == set()
+
+
+def test_each_exception_is_still_needed() -> None:
+    found = {
+        (file, use)
+        for file, tree in sources()
+        for uses in (private_uses, changes_of_modules, code_objects)
+        for use in uses(tree)
+    }
+
+    assert ALLOWED.keys() - found == set()
+
+
+def test_no_module_stands_in_for_one_of_the_standard_library() -> None:
+    former = {"records", "typed", "locks", "hashes", "lazily", "starts", "sparing"}
+
+    assert [file for file, _ in sources() if Path(file).stem in former] == []
+
+
+def sets(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+
+
+def test_type_checkers_and_interpreters_read_the_same_constant() -> None:
+    """`TYPE_CHECKING` comes from `typing`; no module sets one of its own."""
+    own = [file for file, tree in sources() if any(sets(node, "TYPE_CHECKING") for node in ast.walk(tree))]
+
+    assert own == []
+
+
+@pytest.mark.parametrize(
+    ("text", "use"),
+    [
+        ("import re\nre._parser", "re._parser"),
+        ("import _sre", "_sre"),
+        ("from _thread import RLock", "_thread.RLock"),
+        ("from re import _compiler", "re._compiler"),
+        ("import sys as s\ns._xoptions", "sys._xoptions"),
+    ],
+)
+def test_a_private_use_is_found(text: str, use: str) -> None:
+    assert [*private_uses(ast.parse(text))] == [use]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sys.modules['re'] = x",
+        "sys.modules.setdefault('re', x)",
+        "del sys.modules['re']",
+        "sys.meta_path.insert(0, x)",
+        "sys.modules['a'].b = 1",
+    ],
+)
+def test_a_change_of_how_modules_are_found_is_found(text: str) -> None:
+    assert len([*changes_of_modules(ast.parse(text))]) == 1
