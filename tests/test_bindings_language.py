@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-from collections.abc import Iterator
 from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ import pytest
 from nodeattrs.adapters.bindings import (
     BindingError,
     Classes,
-    Composition,
     Injector,
     Layer,
     Objects,
@@ -31,8 +28,8 @@ from nodeattrs.adapters.bindings import (
     site_from_document,
     to_data,
 )
-from nodeattrs.adapters.bindings.forms.language import trees
-from nodeattrs.adapters.bindings.forms.language.trees import parser
+from nodeattrs.adapters.bindings.forms.language import grammar
+from nodeattrs.adapters.bindings.forms.language.grammar import parser
 from nodeattrs.errors import MissingExtra
 from nodeattrs.texts.documents import parse
 
@@ -74,7 +71,7 @@ def beside_bytecode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder for what is kept there."""
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    folder = Path(cache_from_source(trees.__file__)).parent
+    folder = Path(cache_from_source(grammar.__file__)).parent
     folder.mkdir(parents=True)
     return folder
 
@@ -92,97 +89,6 @@ def test_kept_tables_read_as_the_grammar_does(beside_bytecode: Path):
 
     assert read[0] == read[1] == read[2]
     assert kept.stat().st_size > 10_000
-
-
-def seen(tree: Any) -> tuple[Any, ...]:
-    """A tree with all that readers ask of it, of lark's or of ours."""
-    at = getattr(tree, "meta", tree)
-    place = [getattr(at, name, None) for name in ("line", "column", "start_pos", "end_pos")]
-    return (str(tree.data), place, *map(seen, tree.children)) if hasattr(tree, "data") else (str(tree), place)
-
-
-EXAMPLE = Path(__file__).parents[1] / "cookbooks_example" / "bindings"
-SITES = ("environments.pp", "site.pp")
-
-
-def texts() -> Iterator[tuple[str, str]]:
-    """Of the example and of the recorded cases: where the grammar starts, and the text."""
-    for file in EXAMPLE.rglob("*.pp"):
-        yield "site_file" if file.name in SITES else "bindings_file", file.read_text(encoding="utf-8")
-    for line in Path(__file__).with_name("vectors").joinpath("bindings.jsonl").read_text(encoding="utf-8").splitlines():
-        if (case := json.loads(line))["op"] == "parse" and "error" not in case["expect"]:
-            yield {"bindings": "bindings_file", "site": "site_file"}.get(case["start"], case["start"]), case["text"]
-
-
-class TestWhatIsRemembered:
-    def test_it_is_the_tree_that_lark_makes(self, beside_bytecode: Path):
-        """
-        Of every text there is: read freshly, while it is written down, and from there, with each line and column.
-        """
-        for start, text in texts():
-            ours = [seen(trees.tree_of(text, start, remembered)) for remembered in (False, True, True)]
-            assert [seen(parser().parse(text, start=start))] * 3 == ours
-        assert len([*beside_bytecode.glob("*.tree")]) == len({*texts()}) > 20
-
-    def test_a_second_start_needs_no_lark(self, beside_bytecode: Path, monkeypatch: pytest.MonkeyPatch):
-        """
-        Sets, sites and faults are the same; a text that was changed is read again.
-        """
-        first = Composition(EXAMPLE, node="web1", facts={"role": "web"})
-        monkeypatch.setitem(sys.modules, "lark", None)
-        parser.cache_clear()
-        second = Composition(EXAMPLE, node="web1", facts={"role": "web"})
-
-        assert [] == second.faults
-        assert repr(first.layers) == repr(second.layers) != "()"
-        with pytest.raises(MissingExtra):
-            parse_sets("bindings changed {}", remembered=True)
-        parser.cache_clear()
-
-    @pytest.mark.parametrize(
-        ("text", "line", "column"),
-        [("bindings a {\n bind 'x' to }", 2, 14), ("bindings a {\n bind 'x' to /(/ }", 2, 14)],
-    )
-    def test_a_fault_is_the_same_each_time(self, text: str, line: int, column: int, beside_bytecode: Path):
-        """
-        One of the grammar, of which nothing is remembered, and one of what a branch means.
-        """
-        faults = []
-        for _ in range(3):
-            with pytest.raises(BindingError) as raised:
-                parse_sets(text, "a.pp", remembered=True)
-            faults.append((str(raised.value), raised.value.details, raised.value.hint, raised.value.origins))
-
-        assert [faults[0]] * 3 == faults
-        assert (line, column) == faults[0][3][0][3:5]
-
-    @pytest.mark.parametrize("damage", [b"", b"none", b"00000000\n[]", b"\xff" * 100])
-    def test_what_is_damaged_is_made_again(self, damage: bytes, beside_bytecode: Path):
-        """
-        Cut short, or with another digit somewhere.
-        """
-        text = "bindings a { bind 'x' to 12 }"
-        fresh = parse_sets(text, remembered=True)
-        (kept,) = beside_bytecode.glob("*.tree")
-        whole = kept.read_bytes()
-        for spoilt in (damage, whole[:-3], whole.replace(b"12", b"13")):
-            kept.write_bytes(spoilt)
-            assert repr(fresh) == repr(parse_sets(text, remembered=True))
-            assert whole == kept.read_bytes()
-
-    def test_only_so_many_are_kept(self, beside_bytecode: Path, monkeypatch: pytest.MonkeyPatch):
-        """
-        Those that were written first go; where nothing can be written nothing is.
-        """
-        monkeypatch.setattr(trees, "_MOST", 2)
-        for number in range(4):
-            parse_sets(f"bindings a{number} {{}}", remembered=True)
-            for kept in beside_bytecode.glob("*.tree"):
-                os.utime(kept, (kept.stat().st_atime, kept.stat().st_mtime - 1))
-        assert 2 == len([*beside_bytecode.glob("*.tree")])
-
-        monkeypatch.setattr(sys, "pycache_prefix", "/dev/null")
-        assert "a" == parse_sets("bindings a {}", remembered=True)[0].name
 
 
 class TestSetsAndBlocks:

@@ -31,10 +31,11 @@ LINES = {
     "diff": "diff web1@1 web1 --store nodes.db",
     "run": "run --repo repository --node web1 --facts repository/facts/web1.json --store nodes.db",
     "cloud-config": "cloud-config merge 0.yaml 1.yaml 2.yaml",
+    "help": "--help",
 }
 """What is typed, in a folder that `desk` has made."""
 
-BARS = {"lookup": 5, "show": 6, "explain": 6, "search": 6, "history": 6, "diff": 6, "run": 10}
+BARS = {"lookup": 8, "show": 8, "explain": 8, "search": 8, "history": 8, "diff": 8, "run": 26, "help": 5}
 """How often a bare interpreter's time each may take. For cloud-config, cloud-init itself is the measure."""
 
 PARTS = ("packages: [vim]\n", "merge_how: list(append)+dict(recurse_list)\npackages: [git]\n", "hostname: a\n")

@@ -70,7 +70,7 @@ def read_sets(path: str | os.PathLike[str], file: str | None = None) -> list[Bin
     where = pathlib.Path(path)
     name = where.as_posix() if file is None else file
     if where.suffix in TEXTS:
-        return parse_sets(text_of(where, name), name, remembered=True)
+        return parse_sets(text_of(where, name), name)
     return sets_from_document(read(where, name))
 
 
@@ -381,7 +381,7 @@ class _Reading(NamedTuple):
 
 def _read_site(path: pathlib.Path, name: str) -> Site:
     if path.suffix in TEXTS:
-        return parse_site(text_of(path, name), name, remembered=True)
+        return parse_site(text_of(path, name), name)
     return site_from_document(read(path, name))
 
 

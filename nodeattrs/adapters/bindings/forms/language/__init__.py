@@ -16,18 +16,17 @@ from nodeattrs.adapters.bindings.model.items import BindingSet
 from nodeattrs.adapters.bindings.model.sites import Site
 
 
-def parse_sets(text: str, file: str | None = None, *, remembered: bool = False) -> list[BindingSet]:
+def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
     """The sets of a text: `bindings NAME { ... }`, any number of them.
 
-    file:       its name in messages and origins
-    remembered: what the grammar makes of it may be read from another start, and is kept for the next one
-    raises:     BindingError ("syntax", "bad-type"), MissingExtra
+    file:   its name in messages and origins
+    raises: BindingError ("syntax", "bad-type"), MissingExtra
 
     >>> [one.name for one in parse_sets("bindings ssh::default { bind 'ssh::port' to 22 }")]
     ['ssh::default']
     """
     read = Text(text, file)
-    return read.guarded(lambda: list(map(Items(read).set, read.parsed("bindings_file", remembered).children)))
+    return read.guarded(lambda: list(map(Items(read).set, read.parsed("bindings_file").children)))
 
 
 def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
@@ -36,16 +35,16 @@ def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSe
     return read.guarded(lambda: BindingSet(name, tuple(map(Items(read).item, read.parsed("items").children))))
 
 
-def parse_site(text: str, file: str | None = None, *, remembered: bool = False) -> Site:
+def parse_site(text: str, file: str | None = None) -> Site:
     """What a site says: categories, layers and environments, not evaluated yet.
 
-    remembered, raises: as `parse_sets` has them; BindingError ("categories-twice"), for a second categories expression
+    raises: as `parse_sets`; BindingError ("categories-twice"), for a second categories expression
 
     >>> parse_site("site { categories { rack => $rack } }").to_dict()
     {'site': {'categories': [['rack', {'variable': 'rack'}]]}}
     """
     read = Text(text, file)
-    return read.guarded(lambda: SiteReader(read).site(read.parsed("site_file", remembered)))
+    return read.guarded(lambda: SiteReader(read).site(read.parsed("site_file")))
 
 
 def parse_inject_call(text: str) -> dict[str, Any]:

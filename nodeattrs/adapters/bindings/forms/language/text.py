@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from nodeattrs.adapters.bindings.forms.language.trees import Unexpected, tree_of
+from nodeattrs.adapters.bindings.forms.language.grammar import parser
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
 from nodeattrs.core.borders import taking
@@ -123,16 +123,16 @@ class Text:
         self.file = file
         self.name = name
 
-    def parsed(self, start: str, remembered: bool = False) -> Tree:
-        """The tree of the whole text. raises: BindingError ("syntax"), MissingExtra
-
-        remembered: as `tree_of` has it
-        """
+    def parsed(self, start: str) -> Tree:
+        """The tree of the whole text, from the rule *start*. raises: BindingError ("syntax"), MissingExtra"""
         Budget(self.file or "the text").steps(_PER_SIGN * len(self.text))
+        known = parser()
+        from lark.exceptions import UnexpectedInput
+
         try:
-            return tree_of(self.text, start, remembered)
-        except Unexpected as error:
-            raise syntax_error(error.args[0], self.text, self.file) from None
+            return known.parse(self.text, start=start)
+        except UnexpectedInput as error:
+            raise syntax_error(error, self.text, self.file) from None
 
     def guarded(self, read: Callable[[], _Found]) -> _Found:
         """What *read* gives. raises: BindingError, also for what is nested too deep"""
