@@ -30,7 +30,7 @@ def without_regex(monkeypatch: pytest.MonkeyPatch):
     from nodeattrs.puppet import regex
     from nodeattrs.texts import patterns
 
-    kept = (patterns.expression, regex.translated, types.parse_type, deep._prefix_pattern)
+    kept = (patterns.regex_expression, regex.translated, types.parse_type, deep._prefix_pattern)
     monkeypatch.setitem(sys.modules, "regex", None)
     for one in kept:
         one.cache_clear()

@@ -5,13 +5,20 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nodeattrs import read_layer
+from nodeattrs.adapters.ansible import Inventory
 from nodeattrs.adapters.bindings import parse_expression, parse_sets
+from nodeattrs.adapters.bindings.model.queries import compared
 from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.adapters.hiera.conversions import convert
@@ -286,37 +293,76 @@ class TestGlobs:
 
 SLOW = [
     r"^(\w+)+!$", r"(a|b|ab)*!", r"^(.*,)*!", r"(\s*\w+\s*)*!", r"^(a?){40}!", "(?:a*)*!", "a*" * 8 + "!", "(a|a?)+!",
-    "(?:a|)*(?:b|)*!", "a?" * 30 + "a" * 30 + "!", "(?=(?:a+)+!)a", r"(?:(\w)\1)*!",
-    "((((a{1,99}){1,99}){1,99}){1,99})!",
+    "(?:a|)*(?:b|)*!", "a?" * 30 + "a" * 30 + "!", "(?=(?:a+)+!)a", r"(?:(\w)\1)*!", "(?x) (a +) + !",
+    "((((a{1,99}){1,99}){1,99}){1,99})!", "(?#x)(a+)+!", r"(a)(?(1)a*)a*a*!", ".*" + "a" * 3000 + "!",
 ]  # fmt: skip
-QUICK = [
-    r"^profile(::\w+)*$", r"(\w+=\w+,)*;", "^(foo|foobar|ab)*$", r"(\w{1,3}\.)*!", r"^\w+::\w+$", "(?i)(A|b)*!",
-    "^(?:(?:prod|preprod|pre)[.])*a", "(?:^)*a", "(?:x{1,3}){1,3}", r"^(?!foo)\w+::(?:port|listen)$",
+CHEAP = [
+    r"^profile::.*::users$", r"^profile::(.*)$", "^(absent|latest|present)$", r"[0-9]{1,3}\.[0-9]{1,3}", "^a[](]b",
+    r"^\w+::\w+$", "(?i)www", "(?i:a)b?", "(?P<name>a)|b", r"^(?!foo)\w+::(?:port|listen)$", r"\(a\)+", "(?:^)*a",
 ]  # fmt: skip
+SIGNS = ["a", "b", ".", "(", "(?:", "(?=", "|", ")", "?", "+", "*", "{2}", "{0,3}", "[ab]", r"\w", "^", "$"]
 
 
 class TestExpressions:
-    @pytest.mark.parametrize("source", QUICK)
-    def test_one_that_is_quick_is_never_refused(self, without_regex, source):
-        """However often something is repeated."""
-        assert expression(source).search("a" * 3000) in (True, False)
+    @pytest.mark.parametrize("source", CHEAP)
+    def test_expressions_as_repositories_have_them_are_searched_without_another_process(self, source):
+        assert expression(source).is_cheap(80)
 
     @pytest.mark.parametrize("source", SLOW)
-    def test_one_that_might_take_for_ever_is_refused(self, without_regex, source):
-        """With the reason, and the package that could stop it."""
-        with pytest.raises((BadPattern, TooMuch), match=r"nodeattrs\[regex\]"):
-            expression(source).search("a" * 3000)
-
-    @pytest.mark.parametrize("source", SLOW)
-    def test_the_package_regex_stops_in_time(self, source):
-        """Or finds the answer sooner."""
-        pytest.importorskip("regex")
+    def test_a_search_that_would_take_for_ever_ends(self, source):
+        expression_ = expression(source)
         with limited(seconds=0.05):
             try:
-                found = expression(source).search("a" * 3000 + " ?")
+                found = expression_.search("a" * 3000 + " ?")
             except TooMuch as error:
                 found = error.limit != "seconds"
+        assert not expression_.is_cheap(3000)
         assert not found
+
+    @pytest.mark.parametrize("source", ["^(foo|foobar|ab)*$", r"^profile(::\w+)*$", r"(\w+=\w+,)*;", "(a+)+$"])
+    def test_repeats_in_repeats_are_answered_where_the_answer_comes_in_time(self, source):
+        """With and without the package `regex`, as `re` answers."""
+        for text in ("foobarab", "profile::a::b", "a=b,c=d,;", "aaa", ""):
+            assert expression(source).search(text) == bool(re.search(source, text))
+
+    @given(st.lists(st.sampled_from(SIGNS), max_size=8).map("".join), st.text("ab", max_size=6))
+    def test_an_expression_finds_what_re_finds(self, source, text):
+        try:
+            wanted = re.compile(source)
+        except re.error:
+            with pytest.raises(BadPattern):
+                expression(source)
+            return
+        found = expression(source)
+        first = wanted.search(text)
+
+        assert found.search(text) == (first is not None)
+        assert found.match(text) == (wanted.match(text) is not None)
+        assert found.groups(text) == (first and ([first[0], *first.groups()], first.groupdict()))
+        assert found.all_matches(text) == wanted.findall(text)
+        assert found.replaced(text, "-", 2) == wanted.sub("-", text, 2)
+
+    def test_the_process_that_searches_is_replaced_after_each_end(self):
+        """And one search after another is answered from one process, in each thread and after a fork."""
+        slow = expression("^(a+)+$")
+        with limited(seconds=0.05):
+            for _ in range(2):
+                with pytest.raises(TooMuch, match=r"takes longer than 0\.05 s"):
+                    slow.search("a" * 40 + "!")
+                assert slow.search("a" * 40)
+        with ThreadPoolExecutor(4) as pool:
+            assert [True, False] * 50 == list(pool.map(slow.search, ["aa", "b"] * 50))
+        child = os.fork()
+        if not child:
+            os._exit(0 if slow.search("aa") and not slow.search("b") else 1)
+        assert slow.search("aa")
+        assert 0 == os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    def test_a_template_that_cannot_be_filled_is_an_error_of_ours(self):
+        """In this process and in the other one."""
+        for source in ("a", "(a+)+"):
+            with pytest.raises(BadPattern, match="invalid group reference"):
+                expression(source).replaced("a" * 30, r"\9")
 
     @pytest.mark.parametrize("source", ["(", "a{2,1}", "[", "(?P<a>x)(?P<a>y)", "\\"])
     def test_what_is_none_is_told(self, source):
@@ -325,35 +371,51 @@ class TestExpressions:
             expression(source)
 
     @pytest.mark.parametrize(
-        ("file", "options"),
+        ("file", "key", "options"),
         [
-            ("lookup_options:\n  '^(a|b|ab)*!': {merge: deep}\nk: 1\n", {}),
-            ("k: aaaaaaaaaaaaaa\n", {"value_type": "Pattern[/^(a|aa)+!$/]"}),
-            ("k: [aaa, b]\n", {"merge": {"strategy": "deep", "knockout_prefix": "(a|b|ab)*!"}}),
-            ("lookup_options:\n  '^\\u{110000}': {merge: deep}\nk: 1\n", {}),
-            ("lookup_options:\n  '^\\u{FFFFFFFFFFFFFFFFFFFF}': {merge: deep}\nk: 1\n", {}),
+            ("lookup_options:\n  '^(a|b|ab)*!': {{merge: deep}}\n{}: 1\n", "ab" * 40, {}),
+            ("k: {}\n", "k", {"value_type": "Pattern[/^(a|b|ab)+!$/]"}),
+            ("k: [{}]\n", "k", {"merge": {"strategy": "deep", "knockout_prefix": "(a|b|ab)*!"}}),
         ],
     )
-    def test_all_expressions_of_hiera_are_judged(self, without_regex, tmp_path, file, options):
-        """In its own words."""
-        with pytest.raises(NodeattrsError, match=r"cannot be used"):
-            lookup(tmp_path, {"data/common.yaml": file, "data/d.yaml": "k: [b]\n"}, **options)
+    def test_searches_of_hiera_end(self, tmp_path, file, key, options):
+        files = {"data/common.yaml": file.format("ab" * 40), "data/d.yaml": "k: [b]\n"}
+        with limited(seconds=0.05), pytest.raises(TooMuch, match=r"takes longer than 0\.05 s"):
+            lookup(tmp_path, files, key, **options)
 
-    def test_so_is_that_of_a_search(self, without_regex, tmp_path):
-        """Its text is somebody's, and so is the value."""
+    @pytest.mark.parametrize("pattern", [r"^\u{110000}", r"^\u{FFFFFFFFFFFFFFFFFFFF}", "^("])
+    def test_an_expression_of_hiera_that_cannot_be_read_is_named(self, tmp_path, pattern):
+        with pytest.raises(NodeattrsError, match=r"cannot be used"):
+            lookup(tmp_path, {"data/common.yaml": f"lookup_options:\n  '{pattern}': {{merge: deep}}\nk: 1\n"})
+
+    def test_a_search_of_the_store_ends(self, tmp_path):
         store = open_store(str(tmp_path / "n.db"))
         store.save(Saved("web1", {"name": "web1", "chef_environment": "_default", "normal": {"f": "a" * 5000}}, None))
 
         assert ["web1"] == store.search(parse_query('f~"^a+$"'))
         with pytest.raises(BadArgument, match="cannot be used"):
-            parse_query('f~"(a+)+!"')
-        with pytest.raises(TooMuch, match="steps"):
-            store.search(parse_query('f~"a*a*a*!"'))
+            parse_query('f~"(a+"')
+        for slow in ("(a+)+!", "a*a*a*!"):
+            with limited(seconds=0.05), pytest.raises(TooMuch, match="takes longer"):
+                store.search(parse_query(f'f~"{slow}"'))
 
-    def test_and_one_of_bindings(self, without_regex):
-        """Where it is read."""
-        with pytest.raises(NodeattrsError, match="too many ways"):
-            parse_sets("bindings a { bind 'x' to /(a+)+!/ }")
+    def test_a_comparison_of_bindings_ends(self):
+        wanted = re.compile("(a+)+!")
+        assert not compared("aaa", "=~", wanted)
+        with limited(seconds=0.05), pytest.raises(TooMuch, match="takes longer"):
+            compared("a" * 40, "=~", wanted)
+
+    @pytest.mark.parametrize(
+        ("settings", "pattern"), [("inventory_ignore_patterns=^(a+)+!\n", "all"), ("", "~^(a+)+!")]
+    )
+    def test_expressions_of_ansible_end(self, tmp_path, settings, pattern):
+        """In ansible.cfg, about the names of files, and in a pattern of hosts."""
+        name = "a" * 40
+        (tmp_path / "hosts").mkdir()
+        (tmp_path / "hosts" / name).write_text(f"{name}\n")
+        (tmp_path / "ansible.cfg").write_text(f"[defaults]\ninventory=hosts\n{settings}")
+        with limited(seconds=0.05), pytest.raises(TooMuch, match="takes longer"):
+            Inventory(folder=tmp_path).matching(pattern)
 
     def test_repeats_in_repeats_are_judged_at_once(self):
         """However many there are: what they come to is a number of more digits than anybody has."""

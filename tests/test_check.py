@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.core.budget import limited
 from nodeattrs.core.tree import is_near
 from nodeattrs.runs.checking import NOTES, checked, faults_of
 from nodeattrs.runs.checks.fixes import fixes
@@ -365,6 +366,8 @@ SCHEMA = {
     "properties": {"app": {"additionalProperties": False, "properties": {"port": {"type": "integer"}}}},
 }
 
+DRAFT = "http://json-schema.org/draft-07/schema#"
+
 
 class TestRulesAndSchemas:
     def rules(self, *rules: str) -> str:
@@ -460,13 +463,49 @@ class TestRulesAndSchemas:
             str(one).partition(": ")[2][:17] for one in found.warnings if "s.json" in str(one)
         ]
 
+    def test_patterns_of_a_schema_are_searched_as_re_does(self, look: Look):
+        """
+        Repeats in repeats, too, and keys that patterns name are no others.
+        """
+        label = "^[a-z]([-a-z0-9]*[a-z0-9])?(\\.[a-z]([-a-z0-9]*[a-z0-9])?)*$"
+        schema = {
+            "properties": {"good": {"pattern": label}, "bad": {"pattern": label}},
+            "patternProperties": {"^(x-?)+$": {"type": "string"}},
+            "additionalProperties": {"type": "integer"},
+        }
+        attributes = {"good": "a.b-c.d", "bad": "a..b", "x-x": 1, "xx": "1", "other": "1", "one": 1}
+        found = look(site(default(**attributes), {}, **{"schema/attributes.json": {"properties": {"app": schema}}}))
+        assert [f"app.{key}" for key in ("bad", "other", "x-x")] == sorted(
+            one.split()[2] for one in found if one.startswith("against-schema")
+        )
+
+    @pytest.mark.parametrize("at", ["value", "key", "other key"])
+    def test_a_pattern_of_a_schema_that_takes_too_long_is_a_finding(self, look: Look, at: str):
+        """
+        Whether it is about values or keys.
+        """
+        text = "a" * 40 + "!"
+        schema, attributes = {
+            "value": ({"properties": {"v": {"pattern": "^(a+)+$"}}}, {"v": text}),
+            "key": ({"patternProperties": {"^(a+)+$": {"type": "integer"}}}, {text: 1}),
+            "other key": ({"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False}, {text: 1}),
+        }[at]
+        with limited(seconds=0.05):
+            found = look(site(default(**attributes), {}, **{"schema/attributes.json": {"properties": {"app": schema}}}))
+        assert ["takes longer than 0.05 s"] == [one[-24:] for one in found if "schema/" in one]
+
     @pytest.mark.parametrize(
         ("schema", "words"),
         [
             ({"$ref": "http://127.0.0.1:9/x.json"}, "a reference leads nowhere: http://127.0.0.1:9/x.json"),
             ({"$ref": "#/nowhere"}, "a reference leads nowhere: /nowhere"),
             ({"$ref": "#"}, "the schema leads back to itself"),
-            ({"properties": {"a": {"pattern": "^(a+)+$"}}}, "a pattern that may take too long"),
+            ({"unevaluatedProperties": {}, "patternProperties": {"^(a+)+$": {}}}, "a pattern that may take too long"),
+            ({"not": {"$schema": DRAFT, "pattern": "(a+)+$"}}, "a pattern that may take too long"),
+            (
+                {"properties": {"a": {"pattern": "("}}},
+                "is no JSON Schema: '(' is not a 'regex'",
+            ),
             (1, "is no JSON Schema: it is a map"),
         ],
     )

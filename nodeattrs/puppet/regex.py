@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from nodeattrs.texts.patterns import BadPattern, Expression, expression
+from nodeattrs.texts.patterns import BadPattern, Expression, expression, regex_expression
 
+_FLAGS = int(re.MULTILINE | re.ASCII)
 _POSIX = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "word": r"\w",
     "space": r"\s", "xdigit": "0-9a-fA-F", "punct": r"!-/:-@\[-`{-~", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f",
@@ -42,13 +43,16 @@ def translated(source: str) -> Expression:
     True
     """
     if _is_common(source):
-        return expression(source, re.MULTILINE | re.ASCII, source)
+        return expression(source, _FLAGS)
     translation = _Translation()
     at = 0
     while found := (_TOKEN_IN_CLASS if translation.in_class else _TOKEN).match(source, at):
         translation.take(found)
         at = found.end()
-    return expression(source, re.MULTILINE | re.ASCII, translation.end(), beyond=translation.beyond)
+    spelled = translation.end()
+    if translation.beyond:
+        return regex_expression(source, _FLAGS, spelled, translation.beyond)
+    return expression(source, _FLAGS, spelled)
 
 
 def _is_common(source: str) -> bool:

@@ -11,7 +11,6 @@ seconds of the limits.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, update_wrapper
 from math import prod
@@ -31,6 +30,7 @@ from markupsafe import Markup
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.errors import TooMuch
+from nodeattrs.texts.patterns import processor_time
 
 _SIGNS = 4
 """How many signs of text count as a step: splitting them takes sixty bytes, and wrapping lines half a microsecond."""
@@ -113,7 +113,7 @@ class Meter:
 
     def restart(self) -> None:
         """Begin to measure the time of a template."""
-        self._end = time.thread_time() + self.budget.limits.seconds
+        self._end = processor_time() + self.budget.limits.seconds
 
     def draw(self, steps: int) -> None:
         """Draw steps; small ones are gathered before the budget and the clock are asked. raises: TooMuch"""
@@ -121,7 +121,7 @@ class Meter:
         if self._gathered > _GATHERED:
             self.budget.steps(self._gathered)
             self._gathered = 0
-            if time.thread_time() > self._end:
+            if processor_time() > self._end:
                 raise self.budget.passed("seconds")
 
     def expect(self, signs: int) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import configparser
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from nodeattrs import border
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
-from nodeattrs.texts.patterns import compiled
+from nodeattrs.texts.patterns import expression
 
 _IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
 _IGNORED = _IGNORED_TEXT.split()
@@ -82,7 +81,7 @@ def _sources(text: str, folder: Path) -> tuple[str, ...]:
 
 def _patterns(text: str, folder: Path) -> tuple[str, ...]:
     for pattern in _list(text, folder):
-        compiled(pattern)
+        expression(pattern)
     return _list(text, folder)
 
 
@@ -138,7 +137,7 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
 def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str) -> Any:
     try:
         return made(text, folder)
-    except (KeyError, ValueError, re.error, RecursionError, OverflowError):
+    except (KeyError, ValueError):
         raise AnsibleError(
             "setting", f"{where}: {text!r} cannot be read", hint="docs/ansible.md lists the keys"
         ) from None

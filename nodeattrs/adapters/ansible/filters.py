@@ -14,13 +14,15 @@ import operator
 import os.path
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from nodeattrs.adapters.ansible.printing import as_yaml_text
 from nodeattrs.adapters.ansible.values import as_json
-from nodeattrs.core.budget import Budget, in_force
-from nodeattrs.texts.patterns import expression
+from nodeattrs.core.budget import Budget
+from nodeattrs.errors import TooMuch
+from nodeattrs.texts.patterns import Expression, expression
 from nodeattrs.texts.places import Text
 from nodeattrs.texts.yaml_events import Safe
 
@@ -133,21 +135,22 @@ _MOST_PATTERN = 10_000
 _GROUP = re.compile(r"\\g<(\S+)>|\\(\d+)")
 
 
-def _expression(text: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> re.Pattern[str]:
-    """A regular expression for a text. raises: BadPattern, and ValueError where it might take too long"""
+@contextmanager
+def _expression(pattern: str, ignorecase: bool = False, multiline: bool = False) -> Iterator[Expression]:
+    """A regular expression. raises: BadPattern; ValueError where its compilation or a search takes too long"""
     if len(pattern) > _MOST_PATTERN:
         raise ValueError(f"an expression of more than {_MOST_PATTERN} characters might take too long")
-    flags = (re.IGNORECASE if ignorecase else 0) | (re.MULTILINE if multiline else 0)
-    tries = expression(pattern, flags).tries
-    if tries is None or tries.on(text) > in_force().steps:
-        raise ValueError(f"the expression {pattern} might take too long")
-    return re.compile(pattern, flags)
+    try:
+        yield expression(pattern, (re.IGNORECASE if ignorecase else 0) | (re.MULTILINE if multiline else 0))
+    except TooMuch as error:
+        raise ValueError(str(error.message)) from None
 
 
 def _replaced(value: Any, pattern: str, by: str, *, count: int = 0, **how: bool) -> str:
-    text, found = str(value), _expression(str(value), pattern, **how)
+    text = str(value)
     Budget("regex_replace").bytes(_most_replaced(text, pattern, by))
-    return found.sub(by, text, count=count)
+    with _expression(pattern, **how) as found:
+        return found.replaced(text, by, count)
 
 
 def _most_replaced(text: str, pattern: str, by: str) -> int:
@@ -157,25 +160,30 @@ def _most_replaced(text: str, pattern: str, by: str) -> int:
 
 
 def _searched(value: Any, pattern: str, *groups: str, **how: bool) -> Any:
-    found = _expression(str(value), pattern, **how).search(str(value))
+    with _expression(pattern, **how) as sought:
+        found = sought.groups(str(value))
     names = [_GROUP.fullmatch(one) for one in groups]
     if None in names:
         raise ValueError(f"regex_search takes groups as \\1 or \\g<name>, not {' '.join(groups)}")
     if found is None:
         return None
-    return [found.group(int(one[2]) if one[2] else one[1]) for one in names if one] if names else found.group()
+    by_number, by_name = found
+    return [by_number[int(one[2])] if one[2] else by_name[one[1]] for one in names if one] if names else by_number[0]
 
 
 def _all_found(value: Any, pattern: str, multiline: bool = False, ignorecase: bool = False) -> list[Any]:
-    return _expression(str(value), pattern, ignorecase, multiline).findall(str(value))
+    with _expression(pattern, ignorecase, multiline) as found:
+        return found.all_matches(str(value))
 
 
 def _is_match(value: Any, pattern: str, ignorecase: bool = False, multiline: bool = False) -> bool:
-    return _expression(str(value), pattern, ignorecase, multiline).match(str(value)) is not None
+    with _expression(pattern, ignorecase, multiline) as found:
+        return found.match(str(value))
 
 
 def _is_found(value: Any, pattern: str, ignorecase: bool = False, multiline: bool = False) -> bool:
-    return _expression(str(value), pattern, ignorecase, multiline).search(str(value)) is not None
+    with _expression(pattern, ignorecase, multiline) as found:
+        return found.search(str(value))
 
 
 def _hashed(value: Any, kind: str = "sha1") -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
 from nodeattrs.core.budget import MAX_DIGITS
-from nodeattrs.texts.patterns import compiled
+from nodeattrs.texts.patterns import BadPattern, expression
 
 
 class Known(NamedTuple):
@@ -82,8 +82,8 @@ def _named(part: str, known: Known) -> list[str]:
     if part in hosts:
         return [part]
     try:
-        fits = compiled(part[1:] if part.startswith("~") else translate(part)).match
-    except (re.error, RecursionError, OverflowError) as error:
+        fits = expression(part[1:]).match if part.startswith("~") else re.compile(translate(part)).match
+    except (BadPattern, re.error, RecursionError, OverflowError) as error:
         shown = repr(part if len(part) <= 80 else f"{part[:80]}…")
         raise AnsibleError("inventory", f"the pattern {shown} is no regular expression: {error}") from None
     found: dict[str, None] = {}

@@ -24,7 +24,7 @@ from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts import toml_text
 from nodeattrs.texts.documents import Document
-from nodeattrs.texts.patterns import compiled
+from nodeattrs.texts.patterns import expression
 
 
 class NotRun(Exception):
@@ -94,7 +94,7 @@ class Sources:
         for name in self.files.listed(folder):
             hidden = name.startswith(".") or name in ("group_vars", "host_vars")
             ignored = name.endswith(self.config.inventory_ignore_extensions)
-            if hidden or ignored or any(compiled(one).search(name) for one in self.config.inventory_ignore_patterns):
+            if hidden or ignored or any(expression(one).search(name) for one in self.config.inventory_ignore_patterns):
                 continue
             yield folder / name
 

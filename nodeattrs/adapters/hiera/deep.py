@@ -223,7 +223,7 @@ class _Markers:
         return _prefix_pattern(self.prefix or "")
 
     def named_by(self, text: str) -> str:
-        return self._pattern.without(text)
+        return self._pattern.replaced(text)
 
     def has(self, value: Any) -> bool:
         value = _clear(value)

@@ -8,13 +8,13 @@ and a value only where no cookbook may override it. Values are not shown: a sche
 from __future__ import annotations
 
 import pathlib
-import re
 from collections.abc import Iterator
 from typing import Any
 
+from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, spell
-from nodeattrs.errors import DocumentError, NodeattrsError, missing_extra
+from nodeattrs.errors import DocumentError, NodeattrsError, TooMuch, missing_extra
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
 from nodeattrs.runs.checks.stacks import Stack
@@ -69,11 +69,23 @@ def _validator(schema: Document) -> Any:
         validator_of.check_schema(schema.tree)
     except jsonschema.SchemaError as error:
         return schema.error(f"is no JSON Schema: {error.message[:200]}", tuple(error.absolute_path))
+    at_once = _is_out_of_reach(schema.tree)
     for path, pattern in _patterns(schema.tree):
-        if not _is_quick(pattern):
+        try:
+            cheap = expression(pattern).is_cheap(in_force().bytes)
+        except BadPattern as error:
+            return schema.error(f"a pattern that cannot be used: {error.message}", path)
+        if at_once and not cheap:
             return schema.error("a pattern that may take too long", path)
+    words = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
+    }
+    known = {word: function for word, function in words.items() if word in validator_of.VALIDATORS}
+    limited = jsonschema.validators.extend(validator_of, known)
     # Nothing is fetched: a reference leads to the schema itself, or nowhere.
-    return validator_of(schema.tree, registry=Registry())
+    return limited(schema.tree, registry=Registry())
 
 
 def _faults(validator: Any, node: Node, schema: Document) -> Iterator[Any]:
@@ -86,6 +98,8 @@ def _faults(validator: Any, node: Node, schema: Document) -> Iterator[Any]:
         yield schema.error(f"a reference leads nowhere: {error.ref}")
     except RecursionError:
         yield schema.error("the schema leads back to itself")
+    except TooMuch as passed:
+        yield schema.error(f"a pattern that takes too long: {passed.reason}")
 
 
 def _patterns(tree: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -97,12 +111,56 @@ def _patterns(tree: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
         yield from _patterns(value, (*path, key))
 
 
-def _is_quick(pattern: str) -> bool:
-    try:
-        found = expression(pattern)
-    except BadPattern:
-        return False
-    return found.tries is not None and found.tries.is_quick
+def _is_out_of_reach(tree: Any, is_top: bool = True) -> bool:
+    """Whether jsonschema itself searches with patterns: below a `$schema` of a part, and for unevaluatedProperties."""
+    if isinstance(tree, dict):
+        if "unevaluatedProperties" in tree or ("$schema" in tree and not is_top):
+            return True
+        tree = list(tree.values())
+    return isinstance(tree, list) and any(_is_out_of_reach(one, False) for one in tree)
+
+
+# The words of JSON Schema that search with patterns, in place of jsonschema's, which search without a limit.
+
+
+def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "string") and not expression(pattern).search(instance):
+        yield _misfit("does not match a pattern")
+
+
+def _pattern_properties(validator: Any, patterns: dict[str, Any], instance: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "object"):
+        for pattern, inner in patterns.items():
+            for key, value in instance.items():
+                if expression(pattern).search(str(key)):
+                    yield from validator.descend(value, inner, path=key, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, inner: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(instance, "object"):
+        others = _additional(instance, schema)
+        if validator.is_type(inner, "object"):
+            for key in others:
+                yield from validator.descend(instance[key], inner, path=key)
+        elif not inner and others:
+            yield _misfit("has keys that the schema does not name")
+
+
+def _additional(instance: Any, schema: Any) -> list[Any]:
+    """The keys of a map that a schema names neither as such nor by a pattern."""
+    named, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return [
+        key
+        for key in instance
+        if key not in named and not any(expression(pattern).search(str(key)) for pattern in patterns)
+    ]
+
+
+def _misfit(message: str) -> Exception:
+    import jsonschema
+
+    error: Exception = jsonschema.ValidationError(message)
+    return error
 
 
 def _node(repository: Repository, stack: Stack) -> Node:
@@ -145,8 +203,5 @@ def _paths(fault: Any) -> Iterator[Path]:
     if fault.validator != "additionalProperties" or not isinstance(fault.instance, dict):
         yield path
         return
-    known = fault.schema.get("properties", {})
-    patterns = fault.schema.get("patternProperties", {})
-    for key in fault.instance:
-        if key not in known and not any(re.search(pattern, str(key)) for pattern in patterns):
-            yield (*path, key)
+    for key in _additional(fault.instance, fault.schema):
+        yield (*path, key)

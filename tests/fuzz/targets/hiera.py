@@ -318,7 +318,7 @@ def _typed(text: str) -> None:
 
 def _searched(pattern: Any) -> None:
     for text in ("", "a", "aab::b é", "x" * 30):
-        pattern.search(text), pattern.without(text)
+        pattern.search(text), pattern.replaced(text)
 
 
 def _by_key(text: str) -> None:

@@ -1,0 +1,51 @@
+"""The program of the process in which `texts.patterns` searches with expressions that may take long.
+
+Run as a script it reads one question a line and writes one answer a line, both as JSON. The system ends the process
+where a search takes more processor time than the question allows, and so no search outlives its caller by long.
+It imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+import time
+import warnings
+from typing import Any
+
+
+def answer(pattern: re.Pattern[str], method: str, words: tuple[Any, ...]) -> Any:
+    """The result of a method of `re.Pattern`, as JSON has it.
+
+    method: "search" and "match" give whether the text matches, "groups" the groups of the first match as a list and
+            by name, or None; others, such as "sub", what `re` gives
+    """
+    if method in ("search", "match"):
+        return getattr(pattern, method)(*words) is not None
+    if method == "groups":
+        found = pattern.search(*words)
+        return None if found is None else [[found[0], *found.groups()], found.groupdict()]
+    return getattr(pattern, method)(*words)
+
+
+def main() -> None:
+    """Answer questions until the caller closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the caller, which closes the pipe
+    warnings.simplefilter("ignore")
+    for line in sys.stdin:
+        seconds, source, flags, method, *words = json.loads(line)
+        begin = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, seconds)  # SIGPROF ends a process that does not handle it
+        try:
+            reply = {"answer": answer(re.compile(source, flags), method, tuple(words))}
+        except Exception as error:  # whatever it is, the caller is told
+            reply = {"error": str(error) or type(error).__name__}
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        reply["seconds"] = time.process_time() - begin
+        print(json.dumps(reply), flush=True)
+
+
+if __name__ == "__main__":
+    main()
