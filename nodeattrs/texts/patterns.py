@@ -320,7 +320,7 @@ def cost_of(pattern: re.Pattern[str]) -> Cost | None:
             if closed.varies and most != 1:
                 return None
             power += most is None
-            times *= least + 1 if most is None else most + 1
+            times *= max(least, 1) if most is None else most + 1
             group.varies |= least != most
         closed = groups.pop() if kind == "close" else _Group()
         closed.varies |= closed.branches > 1
