@@ -63,7 +63,7 @@ def taking(**kinds: Any) -> Callable[[_Call], _Call]:
 
     def guarded(call: Any) -> Any:
         if isinstance(call, type):
-            call.__init__ = guarded(call.__init__)  # type: ignore[misc]
+            call.__init__ = guarded(call.__init__)  # type: ignore[misc]  # of the class, and not of an object
             return call
         code = call.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

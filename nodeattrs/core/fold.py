@@ -303,7 +303,7 @@ def refuse_unknown(layers: Iterable[Layer]) -> None:
             raise unknown_layer(layer.value, layer.origin.at(()))
 
 
-class _Everything(frozenset):  # type: ignore[type-arg]
+class _Everything(frozenset[type]):
     """Kinds of values are open: whatever cannot be changed in place is taken as it is."""
 
     def __contains__(self, kind: object) -> bool:

@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
 from nodeattrs.core.part import GROWN, Grown, Part, unite
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Handler, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.under import Under
 from nodeattrs.core.unknown import Unknown
@@ -76,8 +76,8 @@ def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
     if verdict is DROP:
         return Part(ABSENT, ())
     if type(verdict) is Meet:
-        return Part(*_met(verdict.policy, lower.value, lower.origins, upper.value, upper.origins))  # type: ignore[arg-type]
-    return verdict(lower, upper)  # type: ignore[operator]
+        return Part(*_met(verdict.policy, lower.value, lower.origins, upper.value, upper.origins))
+    return verdict(lower, upper)
 
 
 _NONE: frozenset[type] = frozenset()
@@ -90,8 +90,8 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
     by_key = policy.by_key
     always, cells = (policy.always, policy.cells) if by_key is None else (_NONE, _NO_CELLS)
     grown = GROWN.get()
-    own = grown is not None and len(lower) > len(upper) and grown.has(lower, lo, up)
-    out, origins = (lower, lo) if own else _copied(lower, lo, up)
+    in_place = grown if grown is not None and len(lower) > len(upper) and grown.has(lower, lo, up) else None
+    out, origins = (lower, lo) if in_place is not None else _copied(lower, lo, up)
     up = up if origins is None or type(up) is int or type(up) is dict else spread(up, upper)
     apart = type(up) is dict
     try:
@@ -106,14 +106,14 @@ def _met(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: dict[Any, An
                 if verdict is not TAKE:
                     below_who = None if origins is None else origins.get(key, ())
                     if type(verdict) is Meet:  # called from here, since a level may take one frame only
-                        above, who = _met(verdict.policy, below, below_who, above, who)  # type: ignore[arg-type]
+                        above, who = _met(verdict.policy, below, below_who, above, who)
                     else:
                         above, who = _handled(verdict, below, below_who, above, who)
                     if above is ABSENT:
-                        _drop(key, out, origins, grown if own else None)
+                        _drop(key, out, origins, in_place)
                         continue
-            if own:
-                grown.note(key, out, origins)  # type: ignore[union-attr]
+            if in_place is not None:
+                in_place.note(key, out, origins)
             out[key] = above
             if origins is not None:
                 origins[key] = who
@@ -132,10 +132,12 @@ def _copied(lower: dict[Any, Any], lo: Origins, up: Origins) -> tuple[dict[Any, 
     return lower.copy(), None if up is None else known if spread_out else spread(known, lower)
 
 
-def _handled(verdict: Verdict, below: Any, below_who: Origins, above: Any, above_who: Origins) -> tuple[Any, Origins]:
+def _handled(
+    verdict: Literal[Rule.DROP] | Handler, below: Any, below_who: Origins, above: Any, above_who: Origins
+) -> tuple[Any, Origins]:
     if verdict is DROP:
         return ABSENT, ()
-    part = verdict(Part(below, below_who), Part(above, above_who))  # type: ignore[operator]
+    part = verdict(Part(below, below_who), Part(above, above_who))
     return part.value, part.origins
 
 
@@ -159,7 +161,7 @@ def encounters(policy: Policy, lower: Part, upper: Part, path: Path = ()) -> Ite
         yield Encounter(path, policy, verdict, lower, upper)
         return
     for key in upper.value:
-        yield from encounters(verdict.policy.at(key), lower.at(key), upper.at(key), (*path, key))  # type: ignore[union-attr]
+        yield from encounters(verdict.policy.at(key), lower.at(key), upper.at(key), (*path, key))
 
 
 def note(policy: Policy, lower: Part, upper: Part) -> None:

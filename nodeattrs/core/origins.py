@@ -92,10 +92,9 @@ def renumbered(origins: Origins, number: Callable[[int], int]) -> Origins:
 
 def spread(origins: Origins, entries: Iterable[Any]) -> dict[Any, Origins] | None:
     """The origins of a map key by key, in a dict of one's own; None where nobody keeps them. cost: one look a key"""
-    kind = type(origins)
-    if kind is dict:
-        return origins.copy()  # type: ignore[no-any-return]
-    if kind is int:
+    if type(origins) is dict:
+        return origins.copy()
+    if type(origins) is int:
         return dict.fromkeys(entries, origins)
     if origins is None:
         return None

@@ -14,9 +14,10 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from itertools import zip_longest
 from types import NoneType
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
@@ -63,6 +64,38 @@ def recast(part: Part, container: Callable[[Any], Any]) -> Part:
     return Part(container(part.value), part.origins)
 
 
+# --- handlers
+
+_Handler = TypeVar("_Handler", bound=Callable[..., Part])
+
+
+def promising(*promises: Literal["total", "hides", "regroups", "settles"]) -> Callable[[_Handler], _Handler]:
+    """Note on a handler what it promises: see `core.policy.Handler`.
+
+    >>> @promising("total")
+    ... def last(lower, upper): return upper
+    >>> last.total
+    True
+    """
+
+    def noted(handler: _Handler) -> _Handler:
+        for promise in promises:
+            setattr(handler, promise, True)
+        return handler
+
+    return noted
+
+
+class NamedHandler(partial[Part]):
+    """A handler of a function and arguments, with the name that tables show.
+
+    total: as `promising` notes it
+    """
+
+    __name__: str
+    total: bool = False
+
+
 # --- maps
 
 
@@ -106,10 +139,9 @@ def listed(elements: Iterable[Part], *of: Part) -> Part:
 
 def each(origins: Origins, length: int) -> list[Origins]:
     """The origins of a list element by element; not to be changed."""
-    kind = type(origins)
-    if kind is list:
-        return origins  # type: ignore[no-any-return]
-    if kind is int:
+    if type(origins) is list:
+        return origins
+    if type(origins) is int:
         return [origins] * length
     return [origins_at(origins, index) for index in range(length)]
 
@@ -219,6 +251,7 @@ _MOST = 64
 """Of so many lists and maps it is known whose they are, since it is not known when one is lost."""
 
 
+@promising("total", "regroups")
 def concat(first: Part, second: Part) -> Part:
     """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
     grown = GROWN.get()
@@ -241,9 +274,7 @@ def _each(part: Part) -> list[Origins]:
     return each(origins, len(part.value))
 
 
-concat.total = concat.regroups = True  # type: ignore[attr-defined]
-
-
+@promising("total", "regroups")
 def unite(lower: Part, upper: Part) -> Part:
     """The set union of two lists: first seen first, duplicates of both dropped, type-strict.
 
@@ -297,9 +328,6 @@ def _take_in(whole: Part, places: dict[Any, int], entries: list[Any], origins: l
             last += 1
         elif who[place] != setter:
             who[place] = united(who[place], setter)
-
-
-unite.total = unite.regroups = True  # type: ignore[attr-defined]
 
 
 def regrouped(handler: Callable[[Part, Part], Part], parts: list[Part]) -> Part:

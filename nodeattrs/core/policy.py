@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from itertools import product
-from typing import Any
+from typing import Any, Final, Literal, final
 
 from nodeattrs.core.part import Part, unite
 from nodeattrs.core.tree import Absent, near
@@ -58,7 +58,10 @@ class Rule(Enum):
     MEET = "meet"
 
 
-KEEP, TAKE, DROP, MEET = Rule.KEEP, Rule.TAKE, Rule.DROP, Rule.MEET
+KEEP: Final = Rule.KEEP
+TAKE: Final = Rule.TAKE
+DROP: Final = Rule.DROP
+MEET: Final = Rule.MEET
 
 Handler = Callable[[Part, Part], Part]
 """Makes one part of two. A handler that never raises and looks at nothing but its two
@@ -68,21 +71,32 @@ with which it makes no difference which two of several in a row are joined first
 that changes nothing of what it has made of a value that meets nothing, says so with `settles = True`."""
 
 
+@final
 class Meet:
     """Two maps meet key by key, under another policy from here down.
 
     policy: that policy, or a callable that gives it (for policies that name each other)
+    later:  the callable, None where a policy is given; a line may have one, and then no `policy`. A verdict has none
     """
 
-    __slots__ = ("policy",)
+    __slots__ = ("later", "policy")
+    policy: Policy
 
     def __init__(self, policy: Policy | Callable[[], Policy]) -> None:
-        if not (isinstance(policy, Policy) or callable(policy)):
+        self.later: Callable[[], Policy] | None = None
+        if isinstance(policy, Policy):
+            self.policy = policy
+        elif callable(policy):
+            self.later = policy
+        else:
             raise wrong_argument("what maps Meet under", "a policy, or a function that gives one", policy)
-        self.policy = policy
+
+    def resolved(self) -> Meet:
+        """The same with a policy."""
+        return self if self.later is None else Meet(self.later())
 
 
-Verdict = Rule | Meet | Handler
+Verdict = Literal[Rule.KEEP, Rule.TAKE, Rule.DROP] | Meet | Handler
 
 
 class Line:
@@ -214,9 +228,7 @@ class Policy:
             return Meet(self)
         if isinstance(rule, Policy):
             return rule.verdict(lower, upper)
-        if isinstance(rule, Meet) and not isinstance(rule.policy, Policy):
-            return Meet(rule.policy())
-        return rule
+        return rule.resolved() if isinstance(rule, Meet) else rule
 
     def at(self, key: Any) -> Policy:
         """The policy for the entries under *key* of maps that meet here: itself, but where a rule for a path says so.
@@ -274,7 +286,7 @@ def _hides(verdict: Verdict) -> bool:
 
 def _total(rule: object) -> bool:
     if isinstance(rule, Meet):
-        return isinstance(rule.policy, Policy) and rule.policy.is_lazy
+        return rule.later is None and rule.policy.is_lazy
     if isinstance(rule, Policy):
         return rule.is_lazy
     return bool(getattr(rule, "total", False))

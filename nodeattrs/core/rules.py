@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, by_field, concat, unite
+from nodeattrs.core.part import NamedHandler, Part, by_field, concat, promising, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
@@ -142,7 +142,7 @@ def _below(policy: Policy, tables: Sequence[tuple[Path, Table]]) -> Policy:
 def _led_on(rule: Any, tables: Sequence[tuple[Path, Table]]) -> Any:
     """The rule of a line, so that paths lead through other tables, too."""
     if isinstance(rule, Meet):
-        return Meet(lambda: _below(rule.policy if isinstance(rule.policy, Policy) else rule.policy(), tables))
+        return Meet(lambda: _below(rule.resolved().policy, tables))
     return _below(rule, tables) if isinstance(rule, Policy) else rule
 
 
@@ -153,17 +153,15 @@ def _table(rule: PathRule, policy: Policy) -> Policy:
     return Policy(f"by {rule.place}", *lines, Line(ANY, PRESENT, policy), kinds=policy.kinds)
 
 
+@promising("total")
 def _prepended(lower: Part, upper: Part) -> Part:
     return concat(upper, lower)
 
 
-_prepended.total = True  # type: ignore[attr-defined]
-
-
 def _by(field: str, policy: Policy) -> Callable[[Part, Part], Part]:
-    handler = partial(by_field, field=field, join=partial(meet, policy))
-    handler.total = policy.is_lazy  # type: ignore[attr-defined]
-    handler.__name__ = f"merge_by {field}"  # type: ignore[attr-defined]
+    handler = NamedHandler(by_field, field=field, join=partial(meet, policy))
+    handler.total = policy.is_lazy
+    handler.__name__ = f"merge_by {field}"
     return handler
 
 

@@ -481,8 +481,13 @@ class _Walker:
 
 def _is_from_the_start(here: _Here) -> bool:
     """Whether a value would stand there without any source: what lay there before the first part is in it."""
-    while (here.tail is not None or here.source is not None) and not here.rest:
-        here = here.source.members[LOWER] if here.tail is None else here.base  # type: ignore[union-attr]
+    while not here.rest:
+        if here.tail is not None:
+            here = here.base
+        elif here.source is not None:
+            here = here.source.members[LOWER]
+        else:
+            break
     return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
 
 

@@ -62,10 +62,10 @@ def _met(policy: Policy, lower: _Value, upper: _Value) -> _Value:
     if verdict is DROP:
         return _GONE
     if type(verdict) is Meet:
-        return _maps(verdict.policy, below, lower[1], upper)  # type: ignore[arg-type]
+        return _maps(verdict.policy, below, lower[1], upper)
     if getattr(verdict, "regroups", False) and type(below) is list and type(above) in (list, _Row):
-        return _longer(verdict, lower, upper), None  # type: ignore[arg-type]
-    made = verdict(Part(*lower), Part(*_settled(upper)))  # type: ignore[operator]
+        return _longer(verdict, lower, upper), None
+    made = verdict(Part(*lower), Part(*_settled(upper)))
     return made.value, made.origins
 
 

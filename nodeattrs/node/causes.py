@@ -236,10 +236,10 @@ def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: 
 
 def _start(found: Found) -> tuple[int, int]:
     """Line and column; looked up once for all nodes."""
-    node = found.node
-    known = getattr(node, "_start", None)
-    if known is None:
-        known = node._start = node.lineno, found.code.text.column(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+    node, notes = found.node, vars(found.node)
+    if "_start" not in notes:
+        notes["_start"] = node.lineno, found.code.text.column(node.lineno, node.col_offset)
+    known: tuple[int, int] = notes["_start"]
     return known
 
 
@@ -322,13 +322,12 @@ class Asked:
 
 def _files(found: Found) -> list[str]:
     """The files that a call names, as its source says; looked up once for all nodes."""
-    node = found.node
-    known: list[str] | None = getattr(node, "_files", None)
-    if known is None:
+    node, notes = found.node, vars(found.node)
+    if "_files" not in notes:
         words = [*node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
         names = [file_of(found.code, one) for one in words]
-        known = [name for name in names if name is not None and os.path.isabs(name)]
-        node._files = known  # type: ignore[attr-defined]
+        notes["_files"] = [name for name in names if name is not None and os.path.isabs(name)]
+    known: list[str] = notes["_files"]
     return known
 
 

@@ -215,7 +215,8 @@ def make_tags(node: Attributes) -> list[Any]:
     if not isinstance(standing, list):
         node.normal["tags"] = [] if standing is ABSENT or standing is None else [standing]
         standing = _tags(node)
-    return standing  # type: ignore[no-any-return]
+    tags: list[Any] = standing
+    return tags
 
 
 def _tags(node: Attributes) -> Any:
@@ -422,9 +423,9 @@ class _Adoption:
         return copy
 
     def _elements(self, whose: list[Origins], kept: list[Origins]) -> list[Origins]:
-        elements = remarked(kept, self._number)
+        elements: list[Origins] = remarked(kept, self._number)
         if not isinstance(whose, Worked):
-            return elements  # type: ignore[no-any-return]
+            return elements
         begun, steps = (
             [self._number(one) for one in marks if not self._is_left_out(one)] for marks in (whose.begun, whose.steps)
         )

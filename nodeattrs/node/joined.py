@@ -51,10 +51,10 @@ def _met(policy: Policy, lower: Any, upper: Any) -> Any:
     if type(verdict) is Meet:
         below = verdict.policy
         waiting = lower.members if type(lower) is Joined and lower.policy is below else [lower]
-        return Joined(below, [*waiting, upper])  # type: ignore[arg-type]
+        return Joined(below, [*waiting, upper])
     if verdict is KEEP:
         return lower
-    return verdict(Part(lower, None), Part(upper, None)).value  # type: ignore[operator]
+    return verdict(Part(lower, None), Part(upper, None)).value  # type: ignore[operator]  # no node's policy drops
 
 
 def joined(policy: Policy, parts: Iterable[Any]) -> Any:
@@ -193,9 +193,9 @@ def _lay(policy: Policy, lower: dict[Any, Any], upper: Any, odd: dict[Any, None]
         if verdict is TAKE:
             lower[key] = above if ours else _copy(above, odd, top)
         elif type(verdict) is Meet:
-            _lay(verdict.policy, below, above, odd, ours, top)  # type: ignore[arg-type]
+            _lay(verdict.policy, below, above, odd, ours, top)
         elif verdict is not KEEP:
-            made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]
+            made = verdict(Part(below, None), Part(above, None)).value  # type: ignore[operator]  # no node's policy drops
             lower[key] = made if ours else _copy(made, odd, top)
 
 

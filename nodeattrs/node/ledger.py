@@ -102,7 +102,7 @@ class Ledger(dict[Any, Any]):
     )
 
     # Itself and nothing else: what it has as a dict comes and goes.
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has no hash
     __eq__ = object.__eq__
 
     def __bool__(self) -> bool:
@@ -207,7 +207,8 @@ class Ledger(dict[Any, Any]):
         odd: dict[Any, None] = {}
         with self.lock:
             data = own(rooted(self.trees, self.plan(branch)), odd)
-        return evaluated(data, odd) if evaluate else data  # type: ignore[no-any-return]
+        tree: dict[Any, Any] = evaluated(data, odd) if evaluate else data
+        return tree
 
     # Writing
 

@@ -81,7 +81,8 @@ class Node(Attributes):
     @property
     def tags(self) -> list[Any]:
         """The list in normal `tags`; made empty where there is none, a scalar becomes a list of one."""
-        return self._ledger.folded(make_tags(self), False, ("tags",))  # type: ignore[no-any-return]
+        tags: list[Any] = self._ledger.folded(make_tags(self), False, ("tags",))
+        return tags
 
     def tag(self, *names: str) -> list[Any]:
         """Add tags that are missing; the list."""

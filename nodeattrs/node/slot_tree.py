@@ -73,7 +73,8 @@ class SlotTree:
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
         """A plain copy."""
-        return self._ledger.folded(self._ledger.trees[self.number], evaluate)  # type: ignore[no-any-return]
+        plain: dict[Any, Any] = self._ledger.folded(self._ledger.trees[self.number], evaluate)
+        return plain
 
     def origin(self, path: str | Path) -> Origin:
         """Who set what this slot has at *path*."""

@@ -258,8 +258,6 @@ class MapView(_View, Mapping[Any, Any]):
             return bool(self.to_dict() == other.to_dict())
         return bool(self.to_dict() == dict(other)) if isinstance(other, Mapping) else NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of *key*, or *default* where it is absent."""
         # Not by catching KeyError: a deferred value may raise one of its own.
@@ -277,7 +275,8 @@ class MapView(_View, Mapping[Any, Any]):
 
         evaluate: compute deferred values; otherwise they stay in it as they are
         """
-        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+        plain: dict[Any, Any] = self.to_plain(evaluate)
+        return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
         """As `to_dict`; what the border asks of anything that is stored."""
@@ -334,8 +333,6 @@ class ListView(_View, Sequence[Any]):
             return self.to_list() == _as_list(other)
         return NotImplemented
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __add__(self, other: Sequence[Any]) -> list[Any]:
         return [*self, *other]
 
@@ -344,7 +341,8 @@ class ListView(_View, Sequence[Any]):
 
     def to_list(self, evaluate: bool = True) -> list[Any]:
         """A plain, independent copy; see `MapView.to_dict`."""
-        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+        plain: list[Any] = self.to_plain(evaluate)
+        return plain
 
     def to_plain(self, evaluate: bool = False) -> Any:
         """As `to_list`; what the border asks of anything that is stored."""

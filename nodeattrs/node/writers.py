@@ -64,8 +64,6 @@ class _Handle:
             other = other.to_plain()
         return bool(self.to_plain() == other)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __reduce__(self) -> tuple[Any, ...]:
         data = self.to_plain(evaluate=True)
         return type(data), (data,)
@@ -184,7 +182,8 @@ class Writer(_Handle):
 
     def to_dict(self, evaluate: bool = False) -> dict[Any, Any]:
         """A plain copy of this component's own content, nothing merged into it."""
-        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+        plain: dict[Any, Any] = self.to_plain(evaluate)
+        return plain
 
     def get(self, key: Any, default: Any = None) -> Any:
         """A plain copy of the value of *key*; *default* where it is absent. Creates nothing.
@@ -367,7 +366,8 @@ class ListWriter(_Handle):
 
     def to_list(self, evaluate: bool = False) -> list[Any]:
         """A plain copy."""
-        return self.to_plain(evaluate)  # type: ignore[no-any-return]
+        plain: list[Any] = self.to_plain(evaluate)
+        return plain
 
     def _work(self, change: Change, anew: bool = False) -> Any:
         self._list()

@@ -20,7 +20,7 @@ from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.core.folding import Folding, meet, note
-from nodeattrs.core.part import Part, concat, kept, listed, made, recast, sliced
+from nodeattrs.core.part import NamedHandler, Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -290,10 +290,15 @@ class _Builder:
             self.in_list = self._list_table(built["list"])
             self.replaces_items = all(line.rule is TAKE for line in self.in_list.lines)
 
+    def _in_map(self) -> Policy:
+        """The table for the entries of maps; it is made after the one for maps."""
+        assert self.in_map is not None
+        return self.in_map
+
     # --- dict -----------------------------------------------------------------------
 
     def _dict_lines(self, options: _Options) -> list[Line]:
-        meeting: Any = Meet(lambda: self.in_map)  # type: ignore[arg-type, return-value]
+        meeting: Any = Meet(self._in_map)
         if self.documented and options.has("allow_delete"):
             meeting = _named(self._met_and_pruned, "allow_delete")
         return [
@@ -323,8 +328,7 @@ class _Builder:
         return [Line(kind if self.documented else PRESENT, kind, self.root, handed) for kind, asked in kinds if asked]
 
     def _met_and_pruned(self, lower: Part, upper: Part) -> Part:
-        assert self.in_map is not None
-        keep = Policy("meet", Line(MAP, MAP, Meet(self.in_map)), Line(ANY, PRESENT, TAKE))
+        keep = Policy("meet", Line(MAP, MAP, Meet(self._in_map())), Line(ANY, PRESENT, TAKE))
         return kept(meet(keep, lower, upper), upper.value, lower, upper)
 
     # --- list -----------------------------------------------------------------------
@@ -390,11 +394,16 @@ class _Builder:
         return [Line(TEXT, PRESENT, _named(_lengthened, "append"), "str(append): the old text and the new one")]
 
 
+class _Verb(NamedHandler):
+    """A handler with the word that warnings ask for."""
+
+    verb: str
+
+
 def _named(handler: Any, verb: str) -> Any:
     """The handler, saying what it does: warnings ask for it."""
-    wrapped = handler if isinstance(handler, partial) else partial(handler)
-    wrapped.__name__ = verb  # type: ignore[attr-defined]
-    wrapped.verb = verb  # type: ignore[attr-defined]
+    wrapped = _Verb(handler)
+    wrapped.__name__ = wrapped.verb = verb
     return wrapped
 
 

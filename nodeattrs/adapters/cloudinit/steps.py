@@ -240,7 +240,7 @@ def _touched(value: Any, policy: Policy, given: Any, before: Any) -> Any:
         return value if isinstance(verdict, Rule) else _apart(value)  # a handler may go on with what is in it
     inner = verdict.policy
     return {
-        key: _touched(value[key], inner.at(key), one, before.get(key, ABSENT))  # type: ignore[union-attr]
+        key: _touched(value[key], inner.at(key), one, before.get(key, ABSENT))
         for key, one in given.items()
         if key in value
     }
@@ -265,7 +265,7 @@ def _differences(before: Any, after: Any, path: Path, met: tuple[Policy, Any] | 
     verdict = None if met is None else met[0].verdict(type(before), type(met[1]))
     if met is not None and type(verdict) is Meet and isinstance(after, dict):
         given, policy = met[1], verdict.policy
-        inner = {key: (policy.at(key), given[key]) for key in given}  # type: ignore[union-attr]
+        inner = {key: (policy.at(key), given[key]) for key in given}
         yield from _entries(before, after, path, given, inner)
     elif isinstance(before, dict) and isinstance(after, dict):
         if not same(before, after):

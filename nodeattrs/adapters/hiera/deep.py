@@ -13,7 +13,7 @@ from typing import Any
 
 from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
-from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, unite, without
+from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, promising, unite, without
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -149,14 +149,13 @@ class Deep:
 
     # --- texts and lists
 
+    @promising("hides")
     def _text(self, lower: Part, upper: Part) -> Part:
         if not self._markers.has(upper.value):
             return upper
         if lower.value is not ABSENT and lower.value is not upper.value:
             note(KNOCKED_OUT, lower, upper)
         return made("", upper)
-
-    _text.hides = True  # type: ignore[attr-defined]
 
     def _list_over(self, lower: Part, upper: Part) -> Part:
         """A list over what is none: its markers go, and nothing is sorted."""

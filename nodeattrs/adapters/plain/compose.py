@@ -15,7 +15,7 @@ from typing import Any
 
 from nodeattrs.adapters.plain.policies import NamedPolicy
 from nodeattrs.core.folding import meet, note
-from nodeattrs.core.part import Part, by_field, concat, entries, listed, made
+from nodeattrs.core.part import NamedHandler, Part, by_field, concat, entries, listed, made, promising
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -39,11 +39,11 @@ from nodeattrs.texts.tags import Tagged
 # --- tags
 
 
-class _Map(dict):  # type: ignore[type-arg]
+class _Map(dict[Any, Any]):
     """A map under `!override`, as steps lead into it."""
 
 
-class _List(list):  # type: ignore[type-arg]
+class _List(list[Any]):
     """A list under `!override`."""
 
 
@@ -72,6 +72,7 @@ def _has_tags(value: Any) -> bool:
     return type(value) in _KINDS
 
 
+@promising("hides")
 def _by_tag(lower: Part, upper: Part) -> Part:
     """`!reset` removes, `!override` replaces; any other tag is a value."""
     value = upper.value
@@ -82,6 +83,7 @@ def _by_tag(lower: Part, upper: Part) -> Part:
     return Part(value.value, upper.origins) if value.tag == "!override" else upper
 
 
+@promising("hides")
 def _settled(lower: Part, upper: Part) -> Part:
     """What meets nothing: what its tags ask for is done, at any depth."""
     value = upper.value
@@ -93,9 +95,6 @@ def _settled(lower: Part, upper: Part) -> Part:
         found = {key: _settled(_NOTHING, upper.at(key)) for key in value}
         return entries({key: part for key, part in found.items() if part.value is not ABSENT}, upper)
     return listed(part for part in map(partial(_settled, _NOTHING), upper.elements()) if part.value is not ABSENT)
-
-
-_settled.hides = _by_tag.hides = True  # type: ignore[attr-defined]
 
 
 def _refused(lower: Part, upper: Part) -> Part:
@@ -217,8 +216,8 @@ def _logging(policy: Policy) -> Policy:
 
 
 def _subnets(policy: Policy) -> Policy:
-    joined = partial(by_field, field="subnet", join=partial(meet, policy))
-    joined.__name__ = "by_field subnet"  # type: ignore[attr-defined]
+    joined = NamedHandler(by_field, field="subnet", join=partial(meet, policy))
+    joined.__name__ = "by_field subnet"
     return _table("by subnet", Line(LIST, LIST, joined, "maps with an equal subnet meet"))(policy)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, made
+from nodeattrs.core.part import Part, made, promising
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ACROSS,
@@ -87,11 +87,11 @@ def _lines(policy: Policy) -> list[str]:
     return [" ".join(str(line).split()) for line in policy.lines]
 
 
+@promising("hides")
 def _without_nulls(lower: Part, upper: Part) -> Part:
     return meet(_PATCH_BELOW, made({}, upper), upper)
 
 
-_without_nulls.hides = True  # type: ignore[attr-defined]
 _MAPS = Line(MAP, MAP, MEET, "two maps meet key by key")
 _BARE = Line(ANY, MAP, _without_nulls, "a map replaces what is none, without its nulls")
 _PATCH_BELOW = Policy(
