@@ -287,7 +287,7 @@ class Flow(Following):
         """What a function gives for a call."""
         if len(self._context) >= MOST_FRAMES:
             return
-        frame = Frame(function, self._code, call)  # type: ignore[arg-type]
+        frame = Frame(function, self._code, call)  # type: ignore[arg-type]  # classes are left out by the callers
         given = [function.body] if isinstance(function, ast.Lambda) else code.scopes.results.get(function, ())
         rest = path[1:] if function in code.scopes.generators else path
         for one in given:

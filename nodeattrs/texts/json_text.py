@@ -12,7 +12,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
-from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
@@ -28,7 +27,7 @@ _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 
 _OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
-_skip = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+_skip = json.JSONDecoder().raw_decode
 
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 _SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
@@ -195,11 +194,13 @@ def _entries(text: str, at: int) -> dict[Any, Mark]:
     parts: dict[Any, Mark] = {}
     try:
         while (key_at := _OPENED.match(text, at + 1)) is not None:
-            key, end = scanstring(text, key_at.end())
-            value = _COLON.match(text, end).end()  # type: ignore[union-attr]
+            key, end = _skip(text, key_at.end() - 1)
+            colon = _COLON.match(text, end)
+            value = end if colon is None else colon.end()
             _, at = _skip(text, value)
             parts[key] = _entry(text, key_at.end() - 1, value, at)
-            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+            space = _SPACE.match(text, at)
+            at = at if space is None else space.end()
     except RecursionError:  # the caller's stack has less room than there was when the text was parsed
         return _marked(text)[0].parts
     return parts

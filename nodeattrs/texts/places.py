@@ -156,7 +156,7 @@ class Undecoded(Text):
         return self.held if isinstance(self.held, bytes) else self.held.text
 
     @cached_property
-    def text(self) -> str:  # type: ignore[override]
+    def text(self) -> str:  # type: ignore[override]  # decoded when it is asked for
         return self._decode(self.content, self.file)
 
 

@@ -12,6 +12,7 @@ import re
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
@@ -413,9 +414,13 @@ class Ruby:
         return self.text.text[node.start_byte : node.end_byte]
 
 
+def _constant(value: Any, ruby: Ruby, node: Any, depth: int) -> Any:
+    return value
+
+
 _Read = Callable[[Ruby, Any, int], Any]
 _READERS: dict[str, _Read] = {
-    **{name: lambda ruby, node, depth, value=value: value for name, value in _CONSTANTS.items()},  # type: ignore[misc]
+    **{name: partial(_constant, value) for name, value in _CONSTANTS.items()},
     **dict.fromkeys(("string", "delimited_symbol"), Ruby._string),
     **dict.fromkeys(_NAMES, Ruby._name),
     **dict.fromkeys(("string_array", "symbol_array"), Ruby._words_in),

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, update_wrapper
 from math import prod
+from string import Formatter
 from typing import Any
 
 from jinja2 import nodes, pass_context
@@ -295,14 +296,14 @@ def _percent(text: Any, values: Any, weight: int) -> int:
     return len(text) + text.count("%") * max(_SIGNS * weight, *widths, 0)
 
 
-class _Fields:
+class _Fields(Formatter):
     """A formatter whose fields are drawn for; the widths of some are fields themselves."""
 
     meter: Meter
 
     def format_field(self, value: Any, format_spec: str) -> Any:
         self.meter.expect(max(map(int, _NUMBER.findall(format_spec)), default=0))
-        found = super().format_field(value, format_spec)  # type: ignore[misc]
+        found = super().format_field(value, format_spec)
         self.meter.made(found)
         return found
 
@@ -318,8 +319,10 @@ class _Escaping(_Fields, SandboxedEscapeFormatter):
 class _Tokens(Extension):
     """Draws for each token of a template before it is parsed."""
 
+    environment: CountedEnvironment
+
     def filter_stream(self, stream: Any) -> Any:
-        return self.environment.meter.tokens(stream)  # type: ignore[attr-defined]
+        return self.environment.meter.tokens(stream)
 
 
 _PASS, _WEIGHED, _SEARCHED, _MADE = "(pass)", "(weighed)", "(searched)", "(made)"
@@ -384,9 +387,11 @@ class _Drawing(NodeTransformer):
 class _Code(CodeGenerator):
     """Draws for the variables that a block is handed: where each is handed all, the code is as long as their square."""
 
+    environment: CountedEnvironment
+
     def dump_local_context(self, frame: Any) -> str:
         text = super().dump_local_context(frame)
-        self.environment.meter.draw(_PER_SIGN_OF_CODE * len(text))  # type: ignore[attr-defined]
+        self.environment.meter.draw(_PER_SIGN_OF_CODE * len(text))
         return text
 
 
@@ -427,7 +432,7 @@ class CountedEnvironment(SandboxedEnvironment):
         super().__init__(finalize=_printed, optimized=False, extensions=[*extensions, _Tokens], **options)
         self.meter = meter
         self.code_generator_class = _NativeCode if native else _Code
-        self.concat = lambda parts: joined(meter.parts(parts))  # type: ignore[method-assign]
+        self.concat = lambda parts: joined(meter.parts(parts))  # type: ignore[method-assign]  # as Jinja's native one does
         hidden = {_PASS: self._pass, _WEIGHED: self._weighed, _SEARCHED: self._searched, _MADE: self._made}
         self.filters = self._counted(self.filters if filters is None else filters) | hidden
         self.tests = self._counted(self.tests if tests is None else tests)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from yaml.events import ScalarEvent
@@ -17,7 +18,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
 from nodeattrs.texts.numbers import NoNumber
-from nodeattrs.texts.places import Reading, Text
+from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.tags import Tagged
 from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 
@@ -49,6 +50,10 @@ Tags = Mapping[str, Callable[[Any], Any]]
 """Tag, as it is written -> what makes a value of what stands under it."""
 
 
+def _mark(known: Mark) -> Mark:
+    return known
+
+
 def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
     """What each document of *text* says, the tags of somebody's own included; one at least.
 
@@ -61,8 +66,7 @@ def read_all(text: Text, budget: Budget, tags: Tags) -> list[Reading]:
     warnings = tuple(builder.warnings)
     documents = builder.documents or [(None, builder.mark)]
     return [
-        Reading(tree, lambda mark=mark: mark, () if number else warnings)  # type: ignore[misc]
-        for number, (tree, mark) in enumerate(documents)
+        Reading(tree, partial(_mark, mark), () if number else warnings) for number, (tree, mark) in enumerate(documents)
     ]
 
 

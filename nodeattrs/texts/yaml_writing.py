@@ -22,7 +22,7 @@ class _Whole:
         is_plain = kind is yaml.ScalarNode and implicit[0] and value.isascii()
         if is_plain and value.isdecimal() and (value[0] != "0" or value == "0"):
             return "tag:yaml.org,2002:int"
-        return super().resolve(kind, value, implicit)  # type: ignore[misc]
+        return super().resolve(kind, value, implicit)  # type: ignore[misc]  # of the dumper that it is mixed into
 
 
 class _Aliased(_Whole, yaml.SafeDumper):
@@ -40,7 +40,7 @@ class _Blocks(_Spread):
     """Long texts as blocks, too."""
 
 
-class _QuickBlocks(_Whole, getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+class _QuickBlocks(_Whole, getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # PyYAML's build decides
     """The same by libyaml, where PyYAML has it: it folds a long quoted text at another place."""
 
     ignore_aliases = _Spread.ignore_aliases

@@ -181,7 +181,8 @@ class _Reading:
 
     def _has(self, what: re.Pattern[str]) -> re.Match[str] | None:
         """What comes next, if it is that; it is read then."""
-        self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+        if space := _SPACE.match(self._text, self._at):
+            self._at = space.end()
         if found := what.match(self._text, self._at):
             self._at = found.end()
         return found
