@@ -211,6 +211,7 @@ class TestText:
             ("File['a'] -> File <<| |>>", ":1:19", "no exported resources"),
             ("File['a'] -> File <| x |>", ":1:24", "== or !="),
             ("File['a'] -> File <| x == |>", ":1:27", "a value"),
+            ("File['a'] -> X <| x == File['a', 'b'] |>", ":1:24", "one resource at most"),
             ("File['a'] ->\n  File[", ":2:8", "a title"),
             ("File['a'] -> File['']", ":1:21", "empty"),
             ("File['a'] -> [File['b'], X <| |>]", ":1:33", "cannot stand in a list"),

@@ -227,8 +227,10 @@ class _Reader:
             self.refuse("a value was expected")
         token = self.now
         if token.kind == "word" and "[" in self._tokens[self._next + 1].text and token.text[0].isupper():
-            (ref,) = self._named()  # type: ignore[misc]
-            return str(ref)
+            named = self._named()
+            if not isinstance(named, Refs) or len(named) != 1:
+                self._fail(token.at, "a value is a reference to one resource at most", "join comparisons with `or`")
+            return str(*named)
         self.take()
         if token.kind == "number":
             if len(token.text) > _MOST:
