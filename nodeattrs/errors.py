@@ -157,7 +157,7 @@ class UnknownName(NodeattrsError, AttributeError):
     """A name that older documents mention; the hint shows the line to write."""
 
 
-class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]
+class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]  # ImportError has a path of its own
     """A word of cookbook files outside of a run, or in the wrong sort of file."""
 
 

@@ -16,11 +16,12 @@ import ast
 import linecache
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+import pluggy
 import pytest
 
 if TYPE_CHECKING:
@@ -298,12 +299,14 @@ _READS = pytest.StashKey[list[_Read]]()
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pluggy.Result[pytest.TestReport], None]:
     outcome = yield
     reads = item.stash.get(_READS, [])
     if not reads or call.excinfo is None:
         return
-    report = outcome.get_result()  # type: ignore[attr-defined]
+    report = outcome.get_result()
     for entry in reversed(call.excinfo.traceback):
         found = _read_in(reads, entry.frame.code.raw, entry.lineno + 1)
         for read in found:

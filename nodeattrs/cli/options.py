@@ -462,7 +462,8 @@ def json_or_text(value: str) -> Any:
 def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:
     """Where the facts that are meant are: a file or a directory; None for this machine. raises: NotFound"""
     if options.platform is None:
-        return options.facts  # type: ignore[no-any-return]
+        place: str | None = options.facts
+        return place
     from nodeattrs.runs.facts.known import platform_file
 
     return str(platform_file(options.platform, repository.platforms if repository is not None else None))

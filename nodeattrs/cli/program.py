@@ -101,7 +101,7 @@ class Parser(argparse.ArgumentParser):
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         # One is made for each argument, and would load `shutil` to ask how wide the terminal is.
-        return self.formatter_class(prog=self.prog, width=columns() - 2)  # type: ignore[call-arg]
+        return self.formatter_class(prog=self.prog, width=columns() - 2)  # type: ignore[call-arg]  # all of them take it
 
     def error(self, message: str) -> NoReturn:
         first, line, rest = message.partition("\n")

@@ -72,7 +72,7 @@ def _prompt(names: dict[str, Any], banner: str) -> None:
 
     prompt, is_terminal = Prompt(names), sys.stdin.isatty()
     if not is_terminal:
-        prompt.raw_input = _line  # type: ignore[method-assign]
+        prompt.raw_input = _line  # type: ignore[method-assign]  # the console asks this for a line
     prompt.interact(banner if is_terminal else "", exitmsg="")
 
 

@@ -268,6 +268,7 @@ def columns() -> int:
     with contextlib.suppress(ValueError):
         if (given := int(os.environ.get("COLUMNS", ""))) > 0:
             return given
-    with contextlib.suppress(AttributeError, ValueError, OSError):
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _COLUMNS  # type: ignore[union-attr]
+    if sys.__stdout__ is not None:
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            return os.get_terminal_size(sys.__stdout__.fileno()).columns or _COLUMNS
     return _COLUMNS

@@ -9,6 +9,7 @@ import itertools
 import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -98,7 +99,8 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
             faults += wrong
             warnings += hiera.warnings
             for environment in hiera.environments() or ["production"]:
-                _tried([], lambda environment=environment: warnings.extend(doubtful(hiera, environment)))  # type: ignore[misc]
+                with suppress(NodeattrsError):  # `hiera.check` has reported it
+                    warnings += doubtful(hiera, environment)
     except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
     once = {str(one): one for one in faults}  # settings that cannot be read are met again and again

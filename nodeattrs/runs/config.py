@@ -307,17 +307,21 @@ def _merge_rules(fields: Fields, *under: Any) -> Iterator[PathRule]:
     for key, given in fields.map(*under).items():
         place = fields.locator.at((*under, key)).place or FILE
         if fields.parsed((*under, key), given, partial(_rule, key)):
-            yield from read_rules({key: given}, lambda _, place=place: place)  # type: ignore[misc]
+            yield from read_rules({key: given}, partial(_at, place))
+
+
+def _at(place: str, _: Any) -> str:
+    return place
+
+
+def _limit(name: str, most: Any) -> Limits:
+    return Limits().but(**{name: most})
 
 
 def _limits(fields: Fields) -> dict[str, float]:
     fields.only(NAMES, "limits", above=_KNOWN)
     given = {name: most for name, most in fields.map("limits").items() if name in NAMES}
-    return {
-        name: most
-        for name, most in given.items()
-        if fields.parsed(("limits", name), most, lambda most, name=name: Limits().but(**{name: most}))  # type: ignore[misc]
-    }
+    return {name: most for name, most in given.items() if fields.parsed(("limits", name), most, partial(_limit, name))}
 
 
 def _chef(fields: Fields) -> ChefConfig:

@@ -161,6 +161,6 @@ def named_fold(repository: Repository, name: str, strict: bool = False) -> Folde
 
 def named_layers(repository: Repository, one: PlainFold) -> list[Layer]:
     """The layers of a fold of a repository, the weakest first. raises: FoldNotFound, DocumentError"""
-    syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]
+    syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)
     return list(layers_of(one.files, reader, repository.root, repository.shown))

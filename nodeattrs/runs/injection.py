@@ -96,11 +96,11 @@ class Injection:
         raises:   as `Injector.inject`
         """
         found: dict[str, Any] = {}
-        for target in (kind, f"{kind}[{title}]"):
-            names = self._targets.get(_prefix(target), ())
-            for name in names if defaults is None else [one for one in names if one in defaults]:
-                value = self.injector.get(_prefix(target) + name)  # type: ignore[union-attr]
-                found |= {} if value is None else {name: value}
+        if self.injector is not None:
+            for target in (kind, f"{kind}[{title}]"):
+                for name in self._targets.get(_prefix(target), ()):
+                    value = self.injector.get(_prefix(target) + name) if defaults is None or name in defaults else None
+                    found |= {} if value is None else {name: value}
         for name in defaults or () if self._lookup is not None else ():
             if name not in found:
                 value = self._asked(f"{kind.lower()}::{name}", _ABSENT)

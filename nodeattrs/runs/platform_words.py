@@ -95,6 +95,10 @@ def _release(major: str, read: Callable[[str], Any]) -> bool:
     return read("platform_family") == "rhel" and found is not None and found.group() == major
 
 
+def _is_there(key: str, read: Callable[[str], Any]) -> bool:
+    return read(key) is not None
+
+
 def _one_of(attribute: str, values: frozenset[str], read: Callable[[str], Any]) -> bool:
     return read(attribute) in values
 
@@ -105,7 +109,7 @@ QUESTIONS: Mapping[str, Ask] = {
         for attribute, names in _ONE_OF.items()
         for name, values in names.items()
     },
-    **{name: lambda read, key=key: read(key) is not None for name, key in _THERE.items()},  # type: ignore[misc]
+    **{name: partial(_is_there, key) for name, key in _THERE.items()},
     **{name: partial(_system, system, "guest") for name, system in _SYSTEMS.items()},
     **{
         f"{name}_host": partial(_system, name, "host")

@@ -32,7 +32,8 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
         """One item of a data bag; see `Repository.data_bag_item`."""
         tree, locator = repository.bag_item(bag, item, secret)
         node.note_read(tree, locator)
-        return copied(tree, LEAVES)  # type: ignore[no-any-return]
+        copy: dict[str, Any] = copied(tree, LEAVES)
+        return copy
 
     def read(word: str, file: str | os.PathLike[str]) -> Any:
         """What a file of the repository says; a relative name counts from the cookbook whose file runs.

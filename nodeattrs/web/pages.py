@@ -93,7 +93,8 @@ def node(site: Site, given: Given) -> Page:
 
 
 def _revisions(site: Site, name: str) -> list[Mapping[str, Any]]:
-    return (answer(site, "history", node=name).data or {}).get("revisions", [])  # type: ignore[no-any-return]
+    revisions: list[Mapping[str, Any]] = (answer(site, "history", node=name).data or {}).get("revisions", [])
+    return revisions
 
 
 def _commit(shown: Mapping[str, Any] | None, revisions: Sequence[Mapping[str, Any]]) -> str | None:

@@ -131,7 +131,8 @@ class Variables:
     @cached_property
     def magic(self) -> Mapping[str, Any]:
         """The variables that Ansible sets itself, as far as they are known without running it."""
-        return self._magic()  # type: ignore[no-any-return]
+        found: Mapping[str, Any] = self._magic()
+        return found
 
     def known(self, name: str) -> Any:
         """The value of a variable, or of one that Ansible sets itself; ABSENT where it is not there, or may change."""

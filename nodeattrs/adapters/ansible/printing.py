@@ -220,7 +220,7 @@ def _ciphertext(dumper: Any, value: Vault | Decrypted) -> Any:
     return dumper.represent_scalar("!vault", value.text, style=style_of(value.text, "|"))
 
 
-class _Dumper(_Safe):  # type: ignore[misc]
+class _Dumper(_Safe):  # type: ignore[misc]  # which class it is, PyYAML's build decides
     """Writes the values that only Ansible has."""
 
 

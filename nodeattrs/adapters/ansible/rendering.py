@@ -205,7 +205,7 @@ class Rendering:
 def _undefined() -> Any:
     jinja2 = module()
 
-    class Undefined(jinja2.ChainableUndefined, jinja2.StrictUndefined):  # type: ignore[misc, name-defined]
+    class Undefined(jinja2.ChainableUndefined, jinja2.StrictUndefined):  # type: ignore[misc, name-defined]  # loaded on use
         __slots__ = ()
         __repr__ = jinja2.StrictUndefined.__str__
 
@@ -213,7 +213,7 @@ def _undefined() -> Any:
 
 
 def _context(named: Callable[[str], Any]) -> Any:
-    class Context(module().runtime.Context):  # type: ignore[misc]
+    class Context(module().runtime.Context):  # type: ignore[misc]  # loaded on use
         def resolve_or_missing(self, key: str) -> Any:
             found = ABSENT if key in self.vars else named(key)
             return super().resolve_or_missing(key) if found is ABSENT else found

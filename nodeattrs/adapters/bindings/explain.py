@@ -190,8 +190,9 @@ class Explanation:
     def causes(self, path: str | Path = ()) -> tuple[Cause, ...]:
         """The lines because of which those who set a path are in effect: conditions, and the lists of layers."""
         found: dict[Cause, None] = {}
-        for stated in self.trace(path).claims if self.account is not None else ():
-            found.update(dict.fromkeys(self.account.causes_of(stated.rank)))  # type: ignore[union-attr]
+        if self.account is not None:
+            for stated in self.trace(path).claims:
+                found.update(dict.fromkeys(self.account.causes_of(stated.rank)))
         return tuple(found)
 
     @property

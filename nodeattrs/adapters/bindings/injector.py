@@ -313,7 +313,7 @@ class Injector(ValueMaker):
         top = Bindings("override")
         for key, value in values.items():
             top.bind(*_key_of(key)).to(value)
-        return self.child(Layer("override", (top,)))  # type: ignore[arg-type]
+        return self.child(Layer("override", (top,)))  # type: ignore[arg-type]  # `child` takes a set from its maker
 
     @taking(call=Callable)
     def wire(self, call: _Call) -> _Call:

@@ -361,8 +361,9 @@ class _Laying:
         if one is self.giver and self.value is not ABSENT:
             return plain(self.value)
         producer = one.root.producer
-        is_constant = isinstance(producer, Constant) and not one.abstract and not one.is_multibind
-        return plain(producer.value) if is_constant else Words(one.describe())  # type: ignore[union-attr]
+        if isinstance(producer, Constant) and not one.abstract and not one.is_multibind:
+            return plain(producer.value)
+        return Words(one.describe())
 
 
 def _words(one: Declaration) -> Words | None:

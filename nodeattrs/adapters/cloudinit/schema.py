@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs import border
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
 from nodeattrs.adapters.cloudinit.lints.values import is_foreign, kind_of
-from nodeattrs.adapters.cloudinit.lints.warned import Warned
+from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.adapters.cloudinit.parts import measured
 from nodeattrs.adapters.cloudinit.secrets import WITHHELD, guarded
 from nodeattrs.core.borders import taking
@@ -86,9 +86,10 @@ class Schema:
                     found.setdefault((path, message), (hint, is_note))
         for (path, message), (hint, is_note) in found.items():
             own = _own_path(config, path)
-            name, severity = ("schema-deprecated", "note") if is_note else ("schema", "error")
+            name = "schema-deprecated" if is_note else "schema"
+            severity: Severity = "note" if is_note else "error"
             sentence = f"{spell(own)} {message}" if own else f"the config {message}"
-            yield Warned(name, sentence, 0, "", own, hint, severity)  # type: ignore[arg-type]
+            yield Warned(name, sentence, 0, "", own, hint, severity)
 
     def _errors(self, tree: Any) -> Iterator[ValidationError]:
         from referencing.exceptions import Unresolvable

@@ -167,7 +167,7 @@ def _unpacked(value: Any) -> Any:
 
 
 def _environment(budget: Budget) -> Any:
-    class Undefined(module().DebugUndefined):  # type: ignore[misc]
+    class Undefined(module().DebugUndefined):  # type: ignore[misc]  # loaded on use
         def __str__(self) -> str:
             return f"{MISSING}{self._undefined_name}"
 

@@ -422,7 +422,8 @@ def _selected(part: Message, wanted: int | None) -> Iterator[Message]:
         yield part
     if part.is_multipart():
         for inner in part.get_payload():
-            yield from _selected(inner, wanted)  # type: ignore[arg-type]
+            if isinstance(inner, Message):
+                yield from _selected(inner, wanted)
 
 
 def _number(text: Any) -> int | None:

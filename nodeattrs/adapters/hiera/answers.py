@@ -338,11 +338,11 @@ class Answers:
         module = module_of(root)
         if module is None:
             return None
-        found = self._modules.get(module, _UNRESOLVED)
+        found: str | None = self._modules.get(module, _UNRESOLVED)
         if found is _UNRESOLVED:
             layer = self.tree.module_layer(self.environment, module)
             found = self._modules[module] = None if layer is None else module
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _layers(self, module: str | None) -> list[tuple[Level, ...]]:
         """The three layers, each as the levels of this scope."""

@@ -344,8 +344,10 @@ def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
     options = Recorder(NAME)
     try:
         module = answers.module_with_data(recorder.key)
-        in_defaults = recorder.in_defaults and module is not None
-        folding = (answers.default_options if in_defaults else answers.options_folding)(module, options)  # type: ignore[arg-type]
+        if recorder.in_defaults and module is not None:
+            folding = answers.default_options(module, options)
+        else:
+            folding = answers.options_folding(module, options)
     except HieraError:
         return None
     for setting in walk(folding, (recorder.option,)).standing:

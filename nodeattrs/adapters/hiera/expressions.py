@@ -122,10 +122,9 @@ def text_plan(text: str, calls: bool = True) -> Plan:
         return pieces[0].value
 
     def fill(speech: Speech) -> str | Marked:
-        texts = [piece if type(piece) is str else piece.text(speech) for piece in pieces]  # type: ignore[union-attr]
-        if Marked in map(type, texts):
-            return Marked("".join(map(revealed, texts)))
-        return "".join(texts)  # type: ignore[arg-type]
+        texts = [piece if isinstance(piece, str) else piece.text(speech) for piece in pieces]
+        whole = "".join(map(revealed, texts))
+        return Marked(whole) if Marked in map(type, texts) else whole
 
     return fill
 

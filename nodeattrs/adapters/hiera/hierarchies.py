@@ -269,9 +269,9 @@ class LoadedTree:
         keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
         used = repr((options, file)) if keys else repr((options, entry.kind, entry.name, file)) if not syntax else ""
         key = (path or "", entry.function, used)
-        found = self._sources.get(key, _UNREAD)
+        found: Source | None = self._sources.get(key, _UNREAD)
         if found is not _UNREAD:
-            return found  # type: ignore[no-any-return]
+            return found
         made: Source | None
         if is_file and path is not None and border.is_outside(path):
             made = unread(entry.name, border.UNREAD)
@@ -443,7 +443,8 @@ def _installed(name: str) -> Callable[..., Any] | None:
         if not may_run():
             unknown = Unknown(name, f"{point.value} {NOT_RUN}")
             return lambda *_: unknown
-        return point.load()  # type: ignore[no-any-return]
+        function: Callable[..., Any] = point.load()
+        return function
     return None
 
 

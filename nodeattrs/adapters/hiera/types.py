@@ -195,9 +195,8 @@ def _itself(value: Any) -> Any:
 
 
 def _of(arguments: list[Any], at: int) -> Holds:
-    if at >= len(arguments) or not isinstance(arguments[at], Type):
-        return lambda value: True
-    return arguments[at].holds  # type: ignore[no-any-return]
+    inner = arguments[at] if at < len(arguments) else None
+    return inner.holds if isinstance(inner, Type) else lambda value: True
 
 
 def _array(arguments: list[Any]) -> Holds:

@@ -52,8 +52,10 @@ def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]
         for tree, locator in _read(repository.data_bag(bag), lambda item, bag=bag: repository.written_item(bag, item)):
             yield "data_bags", "", tree, locator
     hiera = repository.hiera
-    for environment in (hiera.environments() or ["production"]) if hiera is not None else ():
-        for file in hiera.data_files(environment):  # type: ignore[union-attr]
+    if hiera is None:
+        return
+    for environment in hiera.environments() or ["production"]:
+        for file in hiera.data_files(environment):
             yield "hiera", "", dict(file.tree), file.document.locator("hiera", "")
 
 

@@ -98,7 +98,7 @@ class Type:
             return False
         if self.name == other.name == "Type":
             both = [classes.find(one.title) for one in (self, other)]
-            return all(both) and not any(map(is_abstract, both))  # type: ignore[arg-type]
+            return not any(one is None or is_abstract(one) for one in both)
         names = {self.name, other.name}
         return (
             len(names) == 2

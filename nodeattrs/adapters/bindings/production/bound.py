@@ -244,7 +244,8 @@ NO_PLACE = Place(0, "made for its type", "")
 def link(one: Declaration) -> str:
     """A declaration in one word."""
     if one.key is None:
-        return f"a fragment of {one.item.into!r}"  # type: ignore[attr-defined]
+        assert isinstance(one.item, Bind)
+        return f"a fragment of {one.item.into!r}"
     return one.key[1] or one.key[0].removeprefix("Type[").removesuffix("]" * one.key[0].startswith("Type["))
 
 

@@ -103,9 +103,10 @@ def _parameters(call: Any) -> Iterator[Parameter]:
 def _plain(call: Any) -> types.FunctionType | None:
     """The function that says what a call takes, where nothing else has a say in it."""
     made = call
-    if isinstance(call, type):
-        own = type(call).__call__ is type.__call__ and call.__new__ is object.__new__  # type: ignore[comparison-overlap]
-        made = call.__init__ if own and not hasattr(call, "__signature__") else None  # type: ignore[misc]
+    is_class = isinstance(call, type)
+    if is_class:
+        own = type(call).__call__ is type.__call__ and call.__new__ is object.__new__
+        made = call.__init__ if own and not hasattr(call, "__signature__") else None
     takes_itself = type(made) is types.FunctionType and (made is call or made.__code__.co_argcount > 0)
     return made if takes_itself and not vars(made) else None
 
@@ -131,7 +132,8 @@ def returned(call: Callable[..., Any], register: Classes) -> Type | None:
 
 def place_of(call: Callable[..., Any]) -> Origin:
     """Where a class or a function is written, as far as it says so."""
-    code = getattr(_unwrapped(call.__init__ if isinstance(call, type) else call), "__code__", None)  # type: ignore[misc]
+    made = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]  # of the class, and not of an object
+    code = getattr(_unwrapped(made), "__code__", None)
     kind, name = "class" if isinstance(call, type) else "function", name_of(call)
     if code is None or code.co_filename.startswith("<"):
         return Origin(kind, f"{getattr(call, '__module__', '')}.{name}")
@@ -147,8 +149,9 @@ def _hints(call: Any) -> dict[str, Any]:
     if isinstance(call, partial):
         call = call.func
     target = call
-    if isinstance(call, type):
-        target = call.__init__ if call.__init__ is not object.__init__ else call.__new__  # type: ignore[misc]
+    is_class = isinstance(call, type)
+    if is_class:
+        target = call.__init__ if call.__init__ is not object.__init__ else call.__new__
     elif type(call) is not types.FunctionType:
         target = call if isroutine(call) else type(call).__call__
     try:
