@@ -29,7 +29,6 @@ ALLOWED = {
     ("cli/options.py", "argparse._ActionsContainer"): "",
     ("cli/program.py", "argparse._SubParsersAction"): "",
     ("cli/program.py", "_typeshed.SupportsWrite"): "typeshed documents this module for type checkers",
-    ("texts/patterns.py", "re._parser"): "the parsed expression is judged before it runs",
 }
 """File and use -> the reason. An empty reason is that of the line above it."""
 
