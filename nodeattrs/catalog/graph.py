@@ -160,6 +160,23 @@ class Graph:
     def out(self) -> list[list[Edge]]:
         """The edges that leave each vertex, two anchors in the place of each container, in Puppet's sequence."""
         is_container = self.is_container
+        out, incoming, outgoing = self._divided()
+        moved: set[int] = set()
+        for index, container in enumerate(is_container):
+            if not container:
+                continue
+            begin = 2 * index
+            self._add_containment(out, index)
+            for edge in (*incoming.get(begin, ()), *outgoing.get(begin, ())):
+                if id(edge) not in moved:
+                    moved.add(id(edge))
+                    source = edge.source + is_container[edge.source >> 1]
+                    out[source].append(edge._replace(source=source))
+        return out
+
+    def _divided(self) -> tuple[list[list[Edge]], dict[int, list[Edge]], dict[int, list[Edge]]]:
+        """The edges between two resources, by their source; those into a container, and those out of one."""
+        is_container = self.is_container
         out: list[list[Edge]] = [[] for _ in range(2 * len(is_container))]
         incoming: dict[int, list[Edge]] = {}
         outgoing: dict[int, list[Edge]] = {}
@@ -172,31 +189,19 @@ class Graph:
                 incoming.setdefault(target, []).append(edge)
             if is_container[source >> 1]:
                 outgoing.setdefault(source, []).append(edge)
-        moved: set[int] = set()
+        return out, incoming, outgoing
 
-        def move(edge: Edge) -> None:
-            if id(edge) not in moved:
-                moved.add(id(edge))
-                source = edge.source + is_container[edge.source >> 1]
-                out[source].append(edge._replace(source=source))
-
-        for index, container in enumerate(is_container):
-            if not container:
-                continue
-            begin, end = 2 * index, 2 * index + 1
-            if not self.contents[index]:
-                out[begin].append(Edge(begin, end, False, "containment", index))
-            first = out[begin].append
-            for content in self.contents[index]:
-                last = 2 * content
-                first(_edge((begin, last, True, "containment", index)))
-                last += is_container[content]
-                out[last].append(_edge((last, end, True, "containment", index)))
-            for edge in incoming.get(begin, ()):
-                move(edge)
-            for edge in outgoing.get(begin, ()):
-                move(edge)
-        return out
+    def _add_containment(self, out: list[list[Edge]], index: int) -> None:
+        """Add the edges from a container's begin to its contents, and from these to its end."""
+        begin, end = 2 * index, 2 * index + 1
+        if not self.contents[index]:
+            out[begin].append(Edge(begin, end, False, "containment", index))
+        first = out[begin].append
+        for content in self.contents[index]:
+            last = 2 * content
+            first(_edge((begin, last, True, "containment", index)))
+            last += self.is_container[content]
+            out[last].append(_edge((last, end, True, "containment", index)))
 
     # Asking it
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.keep import Store
+    from nodeattrs.reports.search import Finding
 
 SUMMARY = "find kept nodes by what they have"
 DESCRIPTION = """\
@@ -45,10 +51,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Find them."""
-    from nodeattrs.core.tree import ABSENT
     from nodeattrs.keep.search import parse_query
-    from nodeattrs.keep.search.doubts import doubts, no_such_path
-    from nodeattrs.reports.search import Finding, Findings, finding, in_order
+    from nodeattrs.keep.search.doubts import doubts
+    from nodeattrs.reports.search import Finding, Findings
     from nodeattrs.reports.undecided import words_of
 
     if options.offset < 0 or (options.limit is not None and options.limit < 0):
@@ -67,17 +72,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     unknown = doubts(store, query, bool(names), at)
     names = names if options.node is None else sorted(set(names).intersection(options.node))
     terminal.warn(unknown)
-
-    def found(name: str, wanted: dict[str, tuple[object, ...]]) -> Finding:
-        saved = store.load(name, at)
-        return finding(saved.document if saved else {"name": name}, wanted, saved.snapshot if saved else None)
-
     if options.sort is not None:
-        path = path_of(options.sort)
-        sorted_by = [found(name, {options.sort: path}) for name in names]
-        if names and all(one.values[options.sort] is ABSENT for one in sorted_by):
-            raise no_such_path(path, (saved.document for name in names if (saved := store.load(name, at))))
-        names = [one.name for one in in_order(sorted_by, options.sort)]
+        names = _sorted(store, names, options.sort, at)
     if options.reverse:
         names.reverse()
     end = None if options.limit is None else options.offset + options.limit
@@ -85,7 +81,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     def page() -> Iterator[Finding]:
         for name in shown:
-            one = found(name, attributes) if attributes else Finding(name, {})
+            one = _found(store, name, attributes, at) if attributes else Finding(name, {})
             undecided.update({f"{title} of {name}": layers for title, layers in one.unknown.items()})
             yield one
 
@@ -99,3 +95,24 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if any(undecided.values()):
         return UNKNOWN_LAYER
     return 1 if unknown and not names else 0
+
+
+def _found(store: Store, name: str, wanted: dict[str, tuple[object, ...]], at: datetime | None) -> Finding:
+    """The attributes of a saved node. A node whose revision is gone has only its name."""
+    from nodeattrs.reports.search import finding
+
+    saved = store.load(name, at)
+    return finding(saved.document if saved else {"name": name}, wanted, saved.snapshot if saved else None)
+
+
+def _sorted(store: Store, names: list[str], key: str, at: datetime | None) -> list[str]:
+    """The names, ordered by an attribute. raises: NotFound, where no node has it"""
+    from nodeattrs.core.tree import ABSENT
+    from nodeattrs.keep.search.doubts import no_such_path
+    from nodeattrs.reports.search import in_order
+
+    path = path_of(key)
+    found = [_found(store, name, {key: path}, at) for name in names]
+    if names and all(one.values[key] is ABSENT for one in found):
+        raise no_such_path(path, (saved.document for name in names if (saved := store.load(name, at))))
+    return [one.name for one in in_order(found, key)]

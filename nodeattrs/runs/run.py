@@ -14,7 +14,7 @@ from typing import Any, NoReturn, cast
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
-from nodeattrs.node.intake import Intake, split_of_node
+from nodeattrs.node.intake import Intake, OfNode, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
@@ -94,29 +94,17 @@ def run_node(
     config = repository.config
     node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
     described = repository.node_document(name)
-    given: dict[Any, Any] = {}
-    locator: Locator = Origin("JSON attributes")
-    if json_attributes is not None:
-        given, locator = _map(json_attributes), json_attributes.locator("JSON attributes", "")
+    given, locator = _given(json_attributes)
     _identify(node, config.environment, saved, described)
     of_node = split_of_node(given, locator)
     policy = _policy(repository, given, described)
-    if policy is not None:
-        node.run_list = policy.items(repository.asked.named_run_list)[1]
-    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
-        if named is not None:
-            node.environment = named
-        if items is not None:
-            node.run_list = items
-    if policy is not None:
-        _follow(node, policy, environment)
+    _configure(repository, node, policy, of_node, run_list, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
     lookup = lookup_word(repository, node)
+    search = (words or {}).get("search")
     intake = Intake(node)
     ahead = intake.facts_ahead(facts.tree, settled=facts.settled) if config.bindings else None
-    asks_hiera = lookup if repository.hiera is not None else None
-    search = (words or {}).get("search")
-    injection = Injection(repository, node, asks_hiera, ahead, search)
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None, ahead, search)
 
     def begin() -> tuple[_Plan, dict[Any, Any], set[str]]:
         plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
@@ -125,51 +113,77 @@ def run_node(
 
     # Before anything else is set, since a node that has nothing yet takes layers at no cost.
     begun = begin() if ahead is not None or not config.bindings else None
-    if saved is not None:
-        intake.saved(saved)
-    if described is not None:
-        intake.normal(described.normal, described.locator_of("normal"))
-    intake.json_attributes(of_node.attributes, locator)
-    intake.facts(facts.tree, facts.locator, settled=facts.settled)
+    _take_attributes(intake, saved, described, of_node, locator, facts)
     plan, asked, early = begun or begin()
     expansion = plan.layers.expansion
     note_expansion(node, expansion)
     if policy is not None:
         intake.note(policy.noted(expansion.qualified))
-    resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
-    readers = reader_words(repository, node)
     known = {"search": _no_store, "data_bag": repository.data_bag, **(words or {})}
-    known["data_bag_item"] = readers.pop("data_bag_item")
-
-    def of_recipes() -> dict[str, Any]:
-        injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
-        return {**injecting, **resources.words(), **known}
-
-    ruby = RubyFiles.of_run(repository, node, known)
-    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked, early)
-    resources.include = runner.run_recipe
-    runner.load_attribute_files(plan.cookbooks)
-    for recipe in expansion.recipes:
-        runner.run_recipe(recipe)
-    runner.end()
-    catalog = resources.finish()
-    injection.relate(catalog)
-    warnings: list[NodeattrsError] = [*repository.warnings, *facts.warnings]
-    if json_attributes is not None:
-        warnings.extend(json_attributes.warnings)
-    warnings += [*runner.warnings, *(ruby.warnings if ruby else ()), *double_keys(node)]
+    injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
+    runner, catalog, ruby = _run_files(repository, node, plan, injection, injecting, known, log, asked, early)
+    of_json = json_attributes.warnings if json_attributes is not None else ()
+    of_files = [*runner.warnings, *(ruby.warnings if ruby else ())]
     return Run(
         node,
         expansion,
         runner.attribute_files,
         runner.recipes,
         runner.log,
-        warnings,
+        [*repository.warnings, *facts.warnings, *of_json, *of_files, *double_keys(node)],
         catalog,
         runner.included,
         policy,
         search,
     )
+
+
+def _take_attributes(
+    intake: Intake, saved: Node | None, described: NodeFile | None, of_node: OfNode, locator: Locator, facts: Facts
+) -> None:
+    """Set normal from the last run, then nodes/NAME, then the JSON attributes; and automatic from the facts."""
+    if saved is not None:
+        intake.saved(saved)
+    if described is not None:
+        intake.normal(described.normal, described.locator_of("normal"))
+    intake.json_attributes(of_node.attributes, locator)
+    intake.facts(facts.tree, facts.locator, settled=facts.settled)
+
+
+def _run_files(
+    repository: Repository,
+    node: Node,
+    plan: _Plan,
+    injection: Injection,
+    injecting: dict[str, Any],
+    known: dict[str, Any],
+    log: Callable[[LogLine], None] | None,
+    asked: dict[Any, Any],
+    early: set[str],
+) -> tuple[RecipeRunner, Catalog, RubyFiles | None]:
+    """Run attribute files and recipes; what ran them, the resources, and what read Ruby.
+
+    injecting: words of Python recipes alone
+    known:     words of recipes in Python and in Ruby
+    asked, early: as `RecipeRunner` has them
+    """
+    resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
+    readers = reader_words(repository, node)
+    known = {**known, "data_bag_item": readers.pop("data_bag_item")}
+    ruby = RubyFiles.of_run(repository, node, known)
+
+    def of_recipes() -> dict[str, Any]:
+        return {**injecting, **resources.words(), **known}
+
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked, early)
+    resources.include = runner.run_recipe
+    runner.load_attribute_files(plan.cookbooks)
+    for recipe in plan.layers.expansion.recipes:
+        runner.run_recipe(recipe)
+    runner.end()
+    catalog = resources.finish()
+    injection.relate(catalog)
+    return runner, catalog, ruby
 
 
 @dataclass(frozen=True)
@@ -233,10 +247,29 @@ def _locked(repository: Repository, policy: Policy, name: str) -> Cookbook:
     return repository.cookbook(name, policy.lock(name))
 
 
-def _follow(node: Node, policy: Policy, environment: str | None) -> None:
-    if environment is not None:
-        raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
-    node.environment = policy.group or node.environment
+def _configure(
+    repository: Repository,
+    node: Node,
+    policy: Policy | None,
+    of_node: OfNode,
+    run_list: Iterable[object] | None,
+    environment: str | None,
+) -> None:
+    """Set run-list and environment: those of the policy, then of the JSON attributes, then the arguments.
+
+    raises: BadArgument, where a node follows a policy and is given an environment
+    """
+    if policy is not None:
+        node.run_list = policy.items(repository.asked.named_run_list)[1]
+    for items, named in ((of_node.run_list, of_node.environment), (run_list, environment)):
+        if named is not None:
+            node.environment = named
+        if items is not None:
+            node.run_list = items
+    if policy is not None:
+        if environment is not None:
+            raise BadArgument("a node that follows a policy has no environment", hint="name a group: --policy-group")
+        node.environment = policy.group or node.environment
 
 
 def _policy(repository: Repository, given: Mapping[Any, Any], described: NodeFile | None) -> Policy | None:
@@ -266,10 +299,13 @@ def _identify(node: Node, environment: str | None, saved: Node | None, described
         node.run_list = described.run_list or node.run_list
 
 
-def _map(document: Document) -> dict[Any, Any]:
+def _given(document: Document | None) -> tuple[dict[Any, Any], Locator]:
+    """The JSON attributes, and who sets them. raises: DocumentError, where they are no map"""
+    if document is None:
+        return {}, Origin("JSON attributes")
     if not isinstance(document.tree, dict):
         raise DocumentError("JSON attributes must be a map", file=document.file, hint='{"run_list": ["role[web]"]}')
-    return document.tree
+    return document.tree, document.locator("JSON attributes", "")
 
 
 def _no_store(*_: Any, **__: Any) -> NoReturn:

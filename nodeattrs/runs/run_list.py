@@ -192,17 +192,9 @@ def expand_run_list(
             node = {"type": "recipe", "name": item.name, "version": item.version, "skipped": skipped}
             includer.children.append(node)
             continue
-        role = None
-        if not skipped:
-            expansion.roles.append(item.name)
-            try:
-                role = role_named(item.name)
-            except RoleNotFound as error:
-                expansion._hints.append(error.hint)
-            if role is None:
-                missing.add(item.name)
-                expansion.missing_roles.append((item.name, str(includer)))
-                expansion._asked[str(item)] = includer.locator, path
+        role = None if skipped else _met(expansion, item, includer, path, role_named)
+        if role is None and not skipped:
+            missing.add(item.name)
         children: list[dict[str, Any]] = []
         includer.children.append(
             {
@@ -217,6 +209,26 @@ def expand_run_list(
         if role is not None:
             open_.append(_Includer(_items_of(role, environment), role, children))
     return expansion
+
+
+def _met(
+    expansion: Expansion,
+    item: RunListItem,
+    includer: _Includer,
+    path: Path,
+    role_named: Callable[[str], Role | None],
+) -> Role | None:
+    """Note the first meeting of a role. None: the role is missing, and the expansion says who asked for it."""
+    expansion.roles.append(item.name)
+    role = None
+    try:
+        role = role_named(item.name)
+    except RoleNotFound as error:
+        expansion._hints.append(error.hint)
+    if role is None:
+        expansion.missing_roles.append((item.name, str(includer)))
+        expansion._asked[str(item)] = includer.locator, path
+    return role
 
 
 def _items_of(role: Role, environment: str) -> Iterator[tuple[Path, RunListItem]]:

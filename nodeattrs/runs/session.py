@@ -26,6 +26,7 @@ from nodeattrs.keep.stores.pieces import is_same_form
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.config import Config
+from nodeattrs.runs.content import Stamp
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, stamps_before
 from nodeattrs.runs.recipes import LogLine
@@ -161,16 +162,12 @@ def perform(
             NewerRevision, where somebody else has saved the node since this run began; NodeNotFound, see *new*;
             AlreadyRun, see *fleet*
     """
-    config = repository.config
-    last = remembered(store, name, config.sensitive, brief=brief or late)
+    last = remembered(store, name, repository.config.sensitive, brief=brief or late)
     if fleet and last is not None and last.saved.noted.fleet == fleet and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
     if save and not new and last is None and not repository.describes(name) and name not in _names_in(facts):
         raise _nobody_knows(name, repository, store)
-    after_revision = _number_of(last)
-    begun = last.normal if last else None
-    is_known = late and json_attributes is None and last is not None and last.saved.made_of != b""
-    stamps = stamps_before(repository, os.path.abspath(store.describe())) if is_known else None
+    stamps = _stamps(repository, store, last) if late and json_attributes is None else None
     run_list = None if run_list is None else list(run_list)
     applied = None
     try:
@@ -182,7 +179,7 @@ def perform(
             override_run_list=override_run_list,
             environment=environment,
             json_attributes=json_attributes,
-            saved=begun,
+            saved=last.normal if last else None,
             log=log,
             words={"search": search_word(store)},
         )
@@ -190,35 +187,71 @@ def perform(
             applied = apply(run.catalog)
     except NodeattrsError as error:
         if save:
-            with contextlib.suppress(NodeattrsError):  # what went wrong first is what counts
-                was = last.all if last else _unrun(repository, name, run_list, environment, json_attributes)
-                if was is not None:
-                    failed = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
-                    store.save(was._replace(noted=failed), after_revision)
+            noted = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
+            _save_failed(store, last, noted, partial(_unrun, repository, name, run_list, environment, json_attributes))
         raise
-    taking = cache(partial(_snapshot, run.node, config))
+    taking = cache(partial(_snapshot, run.node, repository.config))
     revision, is_same = None, False
     if save:
-        noop = run.catalog.noop
-        ok = applied is None or noop or applied.ok
-        report = None if applied is None else noted_report(applied, noop=noop)
-        noted = _noted(repository, ok=ok, report=report, fleet=fleet)
-        looked, outline = NOT_LOOKED, b""
-        if brief or late:
-            looking = partial(looked_over, facts=facts, config=config)
-            outlining = partial(outlined, run.node, last.saved.snapshot if last else None, facts, repository, stamps)
-            looked, outline, is_same = _compared(last.saved if last else None, taking, looking, outlining)
-        whole = partial(_whole, run.node, taking, noted, facts, config, looked, outline)
-        if late and last is not None and not is_same:
-            last.all  # noqa: B018  whoever looks at what cannot be read saves nothing over it
-        saved = Unchanged(name, noted, looked.hashed, whole, outline) if is_same else whole()
-        revision = store.save(saved, None if force else after_revision)
+        noted = _noted_run(repository, run, applied, fleet)
+        saved = _to_save(repository, run, last, taking, noted, facts, stamps, brief=brief, late=late)
+        is_same = isinstance(saved, Unchanged)
+        revision = store.save(saved, None if force else _number_of(last))
     else:
         taking()  # what cannot be taken is an error now, and not when somebody looks
     if last is None:
         run.warnings.extend(_unknown_node(run.node, repository))
-    note = last.note if last else ""
-    return Session(run, last, taking, note, store.describe() if save else None, revision, is_same)
+    return Session(run, last, taking, last.note if last else "", store.describe() if save else None, revision, is_same)
+
+
+def _stamps(repository: Repository, store: Store, last: Remembered | None) -> Mapping[str, Stamp] | None:
+    """The stamps of the repository's files before the run; None where there is nothing to compare them with."""
+    if last is None or last.saved.made_of == b"":
+        return None
+    return stamps_before(repository, os.path.abspath(store.describe()))
+
+
+def _save_failed(store: Store, last: Remembered | None, noted: Noted, first: Callable[[], Saved | None]) -> None:
+    """Save the node as the last run left it, or as *first* gives it. An error of the store does not hide the run's."""
+    with contextlib.suppress(NodeattrsError):
+        was = last.all if last else first()
+        if was is not None:
+            store.save(was._replace(noted=noted), _number_of(last))
+
+
+def _noted_run(repository: Repository, run: Run, applied: Report | None, fleet: str) -> Noted:
+    """What the revision says of a run that went well; its resources may have failed all the same."""
+    if applied is None:
+        return _noted(repository, ok=True, fleet=fleet)
+    noop = run.catalog.noop
+    return _noted(repository, ok=noop or applied.ok, report=noted_report(applied, noop=noop), fleet=fleet)
+
+
+def _to_save(
+    repository: Repository,
+    run: Run,
+    last: Remembered | None,
+    taking: Callable[[], dict[str, Any]],
+    noted: Noted,
+    facts: Facts,
+    stamps: Mapping[str, Stamp] | None,
+    *,
+    brief: bool,
+    late: bool,
+) -> Saved | Unchanged:
+    """What the store is given: `Unchanged` where the node is as the last run left it. brief, late: as in `perform`"""
+    config = repository.config
+    looked, outline, is_same = NOT_LOOKED, b"", False
+    if brief or late:
+        looking = partial(looked_over, facts=facts, config=config)
+        outlining = partial(outlined, run.node, last.saved.snapshot if last else None, facts, repository, stamps)
+        looked, outline, is_same = _compared(last.saved if last else None, taking, looking, outlining)
+    whole = partial(_whole, run.node, taking, noted, facts, config, looked, outline)
+    if is_same:
+        return Unchanged(run.node.name, noted, looked.hashed, whole, outline)
+    if late and last is not None:
+        last.all  # noqa: B018  a node whose last revision cannot be read is not saved over it
+    return whole()
 
 
 def _compared(

@@ -244,14 +244,7 @@ class Flow(Following):
             for one in args:
                 yield from self._of(one, anywhere(path) or (EACH,) if name in ("max", "min") else anywhere(path))
         elif name in _SAME or name in ("ChainMap", "SimpleNamespace", "namedtuple", "replace"):
-            for keyword in node.keywords:
-                if path and keyword.arg in (None, path[0]):
-                    yield from self._of(keyword.value, path[1:] if keyword.arg else path)
-            path = (EACH, *path) if name == "next" else path
-            for code, function in self._definitions(args[0]) if name == "lazy" and args else ():
-                yield from self._result(code, function, None, path)
-            for one in args or ([on] if on is not None else ()):
-                yield from self._of(one.body if isinstance(one, ast.Lambda) else one, path)
+            yield from self._copied(node, name, on, path)
         else:
             given = [*args, *(one.value for one in node.keywords)]
             for code, function in [
@@ -259,6 +252,17 @@ class Flow(Following):
             ]:
                 yield from self._result(code, function, None, path)
             yield from self._computed([*given, *([on] if on is not None else ())])
+
+    def _copied(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
+        """What gives its arguments back: a copy, a map made of keywords, the result of a function that waits."""
+        for keyword in node.keywords:
+            if path and keyword.arg in (None, path[0]):
+                yield from self._of(keyword.value, path[1:] if keyword.arg else path)
+        path = (EACH, *path) if name == "next" else path
+        for code, function in self._definitions(node.args[0]) if name == "lazy" and node.args else ():
+            yield from self._result(code, function, None, path)
+        for one in node.args or ([on] if on is not None else ()):
+            yield from self._of(one.body if isinstance(one, ast.Lambda) else one, path)
 
     def _pairs(self, node: ast.Call, name: str, on: ast.expr | None, path: tuple[Any, ...]) -> Iterator[Found]:
         """What gives elements made of others: pairs, keys, values."""

@@ -75,39 +75,10 @@ def read_entries(text: bytes) -> Entries | None:
     end = text.rfind(_ENDS)
     if text[end:].rstrip(b"\n") != _ENDS:
         return None
-    written: list[bytes] = []
-    trees: list[dict[str, Any]] = []
-    new: list[bytes] = []
-    row: list[tuple[bytes, bytes, dict[str, Any]]] = []  # entries of which no other variant is known
-    at = len(_BEGINS)
-    while True:
-        key = text[at : text.find(b'"', at)]
-        for number, (known, says, is_row) in enumerate(variants := _Remembered.variants.get(key, _NONE)):
-            if text.startswith(known, at):
-                after = at + len(known)
-                if after == end or text.startswith(_NEXT, after):
-                    members = says or _met_twice(key, known)
-                    if is_row or sum(not one[2] for one in variants) > 1:
-                        _keep_row(row)
-                    else:
-                        row.append((key, known, members))
-                    if number:
-                        _met_again(key, known)
-                    break
-        else:
-            _keep_row(row)
-            after = text.find(_NEXT, at, end)
-            after = end if after < 0 else after
-            new.append(known := text[at:after])
-            members = {}
-        written.append(known)
-        trees.append(members)
-        if after == end:
-            break
-        if len(trees) > _ENTRIES:
-            return None
-        at = after + len(_NEXT)
-    _keep_row(row)
+    read = _read(text, len(_BEGINS), end)
+    if read is None:
+        return None
+    written, trees, new = read
     _Remembered.in_vain = _Remembered.in_vain + 1 if 2 * sum(map(len, new)) > end else 0
     tree: dict[str, Any] = {}
     count, news = 0, iter(_parsed_each(new))
@@ -120,6 +91,42 @@ def read_entries(text: bytes) -> Entries | None:
         if len(known) < MOST // VARIANTS:
             _remember(known[: known.find(b'"')], known)
     return Entries(tree, written, text[end:]) if len(tree) == count else None
+
+
+def _read(text: bytes, at: int, end: int) -> tuple[list[bytes], list[dict[str, Any]], list[bytes]] | None:
+    """The entries as they are written, what each says (nothing where it is new), and the new ones. None: too many."""
+    written: list[bytes] = []
+    trees: list[dict[str, Any]] = []
+    new: list[bytes] = []
+    row: list[tuple[bytes, bytes, dict[str, Any]]] = []  # entries of which no other variant is known
+    while True:
+        key = text[at : text.find(b'"', at)]
+        variants = _Remembered.variants.get(key, _NONE)
+        for number, (known, says, is_row) in enumerate(variants):
+            after = at + len(known)
+            if text.startswith(known, at) and (after == end or text.startswith(_NEXT, after)):
+                members = says or _met_twice(key, known)
+                if is_row or sum(not one[2] for one in variants) > 1:
+                    _keep_row(row)
+                else:
+                    row.append((key, known, members))
+                if number:
+                    _met_again(key, known)
+                break
+        else:
+            _keep_row(row)
+            after = text.find(_NEXT, at, end)
+            after = end if after < 0 else after
+            new.append(known := text[at:after])
+            members = {}
+        written.append(known)
+        trees.append(members)
+        if after == end:
+            _keep_row(row)
+            return written, trees, new
+        if len(trees) > _ENTRIES:
+            return None
+        at = after + len(_NEXT)
 
 
 def _is_worth_it() -> bool:

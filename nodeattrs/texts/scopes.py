@@ -143,9 +143,7 @@ class Scopes:
     def _note(self, node: ast.AST, scope: Scope) -> None:
         match node:
             case ast.Assign():
-                for target in node.targets:
-                    self._bind(target, Binding(node.value), scope)
-                    self._declare(target, node.value)
+                self._assign(node, scope)
             case ast.AnnAssign(value=ast.expr() as value) | ast.NamedExpr(value=value):
                 self._bind(node.target, Binding(value), _outside(scope) if isinstance(node, ast.NamedExpr) else scope)
             case ast.AugAssign():
@@ -155,10 +153,7 @@ class Scopes:
             case ast.withitem(optional_vars=ast.expr() as target):
                 self._bind(target, Binding(node.context_expr), scope)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                self._bind(ast.Name(node.name), Binding(node), scope)
-                self.fields[node.name] = [name_of(one.target) for one in node.body if isinstance(one, ast.AnnAssign)]
-                for one in node.decorator_list:
-                    self.decorated[name_of(one.func if isinstance(one, ast.Call) else one)].append(node)
+                self._define(node, scope)
             case ast.Import() | ast.ImportFrom():
                 for alias in node.names:
                     scope.names[alias.asname or alias.name.partition(".")[0]].append(Binding(node, (alias,)))
@@ -168,6 +163,21 @@ class Scopes:
                 self.results[_function(scope)].append(value)
                 if isinstance(node, ast.Yield):
                     self.generators.add(_function(scope))
+
+    def _assign(self, node: ast.Assign, scope: Scope) -> None:
+        """Bind each target; `Point = namedtuple("Point", "x y")` declares fields too."""
+        for target in node.targets:
+            self._bind(target, Binding(node.value), scope)
+        match node.value:
+            case ast.Call(args=[_, ast.Constant(value=str() as names)]) if name_of(node.value.func) == "namedtuple":
+                for target in node.targets:
+                    self.fields[name_of(target)] = names.replace(",", " ").split()
+
+    def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, scope: Scope) -> None:
+        self._bind(ast.Name(node.name), Binding(node), scope)
+        self.fields[node.name] = [name_of(one.target) for one in node.body if isinstance(one, ast.AnnAssign)]
+        for one in node.decorator_list:
+            self.decorated[name_of(one.func if isinstance(one, ast.Call) else one)].append(node)
 
     def _bind(self, target: ast.AST, binding: Binding, scope: Scope) -> None:
         match target:
@@ -186,12 +196,6 @@ class Scopes:
                 self._bind(target.value, binding._replace(steps=(*binding.steps[:-1], REST)), scope)
             case ast.Subscript():
                 self._add(target, target.value, binding, tuple(map(step_of, slices_of(target))))
-
-    def _declare(self, target: ast.expr, value: ast.expr) -> None:
-        """The fields of `Point = namedtuple("Point", "x y")`."""
-        match value:
-            case ast.Call(args=[_, ast.Constant(value=str() as names)]) if name_of(value.func) == "namedtuple":
-                self.fields[name_of(target)] = names.replace(",", " ").split()
 
     def _call(self, node: ast.Call) -> None:
         name = name_of(node.func)

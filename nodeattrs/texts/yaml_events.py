@@ -124,6 +124,7 @@ class Builder:
         self._left = self._before = self._budget.left("values")
         self._deepest = self._budget.limits.depth
         self._named: dict[str, _Named | None] = {}
+        self._begun = 0  # documents
 
     # --- what a dialect says ------------------------------------------------------------
 
@@ -188,7 +189,7 @@ class Builder:
         )  # libyaml refuses half a pair itself
         tags = self.text.text.count("%TAG")
         self._budget.steps(tags**2 // _SQUARES_A_STEP)  # the parser compares each directive with all before it
-        scalar, place, documents, left = self.scalar, self._place, 0, self._left
+        scalar, place, left = self.scalar, self._place, self._left
         for event in _events(self.parser()):
             kind = type(event)
             if kind is ScalarEvent:
@@ -215,20 +216,23 @@ class Builder:
                 self._alias(event)
                 left = self._left
             elif kind is DocumentStartEvent:
-                documents += 1
-                if documents > 1 and not self.takes_all:
-                    raise self.error("a second document begins here", event, hint="one file holds one document")
-            elif kind is DocumentEndEvent:
-                if self.only_first:
-                    break
-                self._end_document()
+                self._begin_document(event)
+            elif kind is DocumentEndEvent and self._end_document():
+                break
         self._left = left
 
-    def _end_document(self) -> None:
+    def _begin_document(self, event: Any) -> None:
+        self._begun += 1
+        if self._begun > 1 and not self.takes_all:
+            raise self.error("a second document begins here", event, hint="one file holds one document")
+
+    def _end_document(self) -> bool:
+        """Keep the document where all are read. True: the text behind it is not read."""
         if self.takes_all:
             self.documents.append((self.tree, self.mark))
             self.tree, self.mark = None, Mark(0)
             self._named.clear()
+        return self.only_first
 
     def _passed(self, limit: str, event: Any) -> TooMuch:
         self._budget.where = lambda: self.text.place(_offset(event))

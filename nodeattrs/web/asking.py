@@ -129,17 +129,7 @@ def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[
     known = {one.rstrip("?") for one in question.places.split()} | set(question.options.split())
     if odd := [one for one in given if one not in known]:
         raise BadArgument(f"{name} knows no parameter {odd[0]}", hint=f"it knows {', '.join(sorted(known)) or 'none'}")
-    found = question.words.split()
-    compiled = site.catalogs.get(next(iter(given.get("node", ())), "")) if name.startswith("catalog-") else None
-    needs = question.needs if compiled is None else {}
-    for field, option in needs.items():
-        if not (value := getattr(site, field)):
-            raise NotFound(MISSING[field])
-        found.append(f"{option}={value}")
-    if compiled is not None:
-        found.append(f"--from={compiled}")
-    for one in question.options.split() if compiled is None else ():
-        found += [f"--{one}" if one in FLAGS else f"--{one}={value}" for value in given.get(one, ()) if value]
+    found = [*question.words.split(), *_options(site, name, question, given)]
     places = _places(question, given)
     if name == "impact":
         found += ["--jobs=1"] if site.runs_code else ["--jobs=1", "--no-run-code"]
@@ -156,6 +146,21 @@ def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[
             raise NotFound(f"there is no inventory {inventory}", hint="[ansible.NAME] names one")
         found += site.inventories[inventory]
     return [*found, *(["--", *places] if places else [])]
+
+
+def _options(site: Site, name: str, question: Question, given: Mapping[str, Sequence[str]]) -> list[str]:
+    """The options that the site and the parameters give. A catalog compiled elsewhere is read from its file."""
+    compiled = site.catalogs.get(next(iter(given.get("node", ())), "")) if name.startswith("catalog-") else None
+    if compiled is not None:
+        return [f"--from={compiled}"]
+    found = []
+    for field, option in question.needs.items():
+        if not (value := getattr(site, field)):
+            raise NotFound(MISSING[field])
+        found.append(f"{option}={value}")
+    for one in question.options.split():
+        found += [f"--{one}" if one in FLAGS else f"--{one}={value}" for value in given.get(one, ()) if value]
+    return found
 
 
 def _places(question: Question, given: Mapping[str, Sequence[str]]) -> Sequence[str]:

@@ -179,16 +179,7 @@ def environment_of(
     name = selected or "production"
     dynamic = given.get("dynamic")
     if dynamic is not None:
-        if not isinstance(dynamic.get("dir"), str) or not posixpath.isabs(dynamic["dir"]):
-            raise BindingError(
-                "dynamic-not-absolute",
-                f"dynamic environments live below an absolute directory, not {dynamic.get('dir')!r}",
-            )
-        if "envdir" in (dynamic.get("attrs") or {}):
-            raise BindingError(
-                "envdir-not-allowed", "a dynamic environment has its own directory: envdir cannot be set",
-                hint="leave envdir out",
-            )  # fmt: skip
+        _check_dynamic(dynamic)
     declared = given.get("environments") or {}
     if name in declared:
         own, envdir = dict(declared[name] or {}), None
@@ -219,6 +210,19 @@ def environment_of(
         manifest=_tidy(posixpath.join(manifestdir, values["manifest"])),
         **paths,
     )
+
+
+def _check_dynamic(dynamic: Mapping[str, Any]) -> None:
+    if not isinstance(dynamic.get("dir"), str) or not posixpath.isabs(dynamic["dir"]):
+        raise BindingError(
+            "dynamic-not-absolute",
+            f"dynamic environments live below an absolute directory, not {dynamic.get('dir')!r}",
+        )
+    if "envdir" in (dynamic.get("attrs") or {}):
+        raise BindingError(
+            "envdir-not-allowed", "a dynamic environment has its own directory: envdir cannot be set",
+            hint="leave envdir out",
+        )  # fmt: skip
 
 
 def _is_name(name: str) -> bool:
