@@ -2,6 +2,7 @@
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -105,10 +106,8 @@ class TestWhoNotices:
         A boundary that nobody tries survives, and so does what no test runs; a loop without an end is ended.
         """
         monkeypatch.chdir(house)
-        drawn = runner.pool(house / "checkout", ["core"])
-        figures, survivors = runner.run(
-            house / "checkout", house / "place", drawn, {}, {"core": ["tests/test_fold.py"]}
-        )
+        drawn = runner.pool(house / "checkout", ["nodeattrs/core/fold.py"])
+        figures, survivors = runner.run(house / "checkout", house / "place", drawn, {})
 
         assert ["if (number <= 0):", "if number < 1:", "return None", "return 2"] == [one.after for one in survivors]
         assert len(drawn) - len(survivors) == figures["core"].killed
@@ -117,11 +116,26 @@ class TestWhoNotices:
         assert CODE == (house / "place/copy/nodeattrs/core/fold.py").read_text()
 
     def test_what_means_the_same_counts_for_neither_side(self, house):
-        first, *_ = runner.pool(house / "checkout", ["core"])
-        tests = {"core": ["tests/test_fold.py"]}
-        figures, survivors = runner.run(house / "checkout", house / "place", [first], {first.key: "why"}, tests)
+        first, *_ = runner.pool(house / "checkout", ["nodeattrs/core/fold.py"])
+        figures, survivors = runner.run(house / "checkout", house / "place", [first], {first.key: "why"})
 
         assert (0, 0, 1, []) == (*vars(figures["core"]).values(), survivors)
+
+    def test_no_more_tests_run_than_are_asked_for_and_the_quickest_run_first(self):
+        bound = runner.Bound(3, 10.0)
+
+        assert {"quick": 1.0, "slow": 4.0} == bound.take({"slow": 4.0, "slower": 9.0, "quick": 1.0})
+        assert {"next": 2.0} == bound.take({"next": 2.0, "last": 2.0})
+        assert bound.is_used_up
+        assert {"long": 99.0} == runner.Bound(3, 10.0).take({"long": 99.0})
+
+    def test_a_test_file_that_cannot_be_run_is_named_and_not_used(self, house, capsys):
+        (house / "checkout/tests/test_fold.py").write_text("from nodeattrs.core.fold import nobody\n")
+        drawn = runner.pool(house / "checkout", ["nodeattrs/core/fold.py"])[:1]
+        _, survivors = runner.run(house / "checkout", house / "place", drawn, {})
+
+        assert drawn == survivors
+        assert "not used, it does not pass here: tests/test_fold.py" in capsys.readouterr().err
 
     def test_chance_draws_the_same_for_the_same_seed(self, house):
         def drawn(*words):
@@ -143,28 +157,75 @@ print(cage.is_closed(checkout), [name for name in os.listdir("/proc") if name.is
 """
 
 
+class TestTheTestsOfAFile:
+    """By the import statements of the test files."""
+
+    @pytest.fixture
+    def tests(self, tmp_path):
+        for name, text in {
+            "nodeattrs/__init__.py": "",
+            "nodeattrs/errors.py": "",
+            "nodeattrs/cli/__init__.py": "",
+            "nodeattrs/cli/show.py": "from nodeattrs.core import tree",
+            "nodeattrs/core/__init__.py": "",
+            "nodeattrs/core/tree.py": "from ..errors import Missing",
+            "nodeattrs/core/alone.py": "",
+            "tests/__init__.py": "",
+            "tests/test_tree.py": "import nodeattrs.core.tree as tree",
+            "tests/test_show.py": "from nodeattrs.cli import main",
+            "tests/test_all.py": "def test_all():\n    from nodeattrs.cli import main",
+            "tests/deep/test_errors.py": "from nodeattrs.errors import Missing",
+            "tests/test_nothing.py": "import json",
+        }.items():
+            file = tmp_path / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return rooms.Tests(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("file", "near"),
+        [
+            ("core/tree", ["tree", "show", "all"]),
+            ("cli/show", ["show", "all", "tree"]),
+            ("core/__init__", ["tree", "show", "all"]),
+            ("core/alone", ["tree", "show", "all"]),
+        ],
+    )
+    def test_the_nearest_come_first(self, tests, file, near):
+        """
+        What imports the module, then what imports its importers, its package, or another module there.
+        """
+        found = [Path(test).stem.removeprefix("test_") for test in tests.near(f"nodeattrs/{file}.py")]
+
+        assert near == [name for name in found if name != "errors"]
+
+    def test_test_files_in_folders_are_found(self, tests):
+        assert "tests/deep/test_errors.py" == tests.near("nodeattrs/errors.py")[0]
+
+
 class TestTheCage:
     """A change of code that ends processes, or removes files, finds those of others otherwise."""
 
-    @pytest.fixture
-    def place(self):
-        """Not in /tmp, which is another one inside."""
-        with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-            yield Path(folder)
+    @pytest.mark.parametrize("where", ["/tmp", "/var/tmp"])
+    def test_inside_there_is_nobody_else_and_nothing_else_to_write_to(self, tmp_path, where):
+        """Wherever the checkout is, and the folder that may be written to."""
+        with tempfile.TemporaryDirectory(dir=where) as folder:
+            place, checkout = Path(folder, "place"), Path(folder, "check out")
+            place.mkdir()
+            shutil.copytree(runner.CHECKOUT / "tests" / "mutants", checkout / "tests" / "mutants")
+            program = [sys.executable, "-c", PROBE, str(place), str(checkout), str(Path.home())]
+            told = subprocess.run(
+                cage.command(place, checkout, program),
+                env={**os.environ, cage.INSIDE: "1"},
+                capture_output=True,
+                text=True,
+            )
+            if told.returncode:
+                pytest.skip(f"no world of its own can be made here: {told.stderr.strip()}")
 
-    def test_inside_there_is_nobody_else_and_nothing_else_to_write_to(self, place):
-        program = [sys.executable, "-c", PROBE, str(place), str(runner.CHECKOUT), str(Path.home())]
-        told = subprocess.run(
-            cage.command(place, runner.CHECKOUT, program),
-            env={**os.environ, cage.INSIDE: "1"},
-            capture_output=True,
-            text=True,
-        )
-        if told.returncode:
-            pytest.skip(f"no world of its own can be made here: {told.stderr.strip()}")
-
-        assert "True ['1'] []\n" == told.stdout
-        assert ["own"] == [file.name for file in (place / "slash-tmp").iterdir()]
+            assert "True ['1'] []\n" == told.stdout
+            assert (place / "own").exists()
+            assert (place / "slash-tmp" / "own").exists()
 
     def test_outside_nothing_is_run(self, monkeypatch):
         monkeypatch.setenv(cage.INSIDE, "1")
@@ -180,17 +241,18 @@ class TestTheLists:
         """
         The key is text, so moved lines stay known; a line that was rewritten must be judged anew.
         """
-        known = {mutant.key for mutant in runner.pool(runner.CHECKOUT, rooms.ROOMS)}
+        same = runner.equivalent()
+        known = {mutant.key for mutant in runner.pool(runner.CHECKOUT, {file for file, *_ in same})}
 
-        assert [] == [key for key in runner.equivalent() if key not in known]
-        assert all(runner.equivalent().values())
+        assert [] == [key for key in same if key not in known]
+        assert all(same.values())
 
-    def test_each_test_file_is_there(self):
-        named = {file for room in rooms.ROOMS for file in rooms.tests_of(room)}
+    def test_every_folder_has_tests(self):
+        """
+        Of the modules of each folder, some have a test file that imports them.
+        """
+        tests = rooms.Tests(runner.CHECKOUT)
+        near = {rooms.room_of(file) for file in rooms.files_of(runner.CHECKOUT) if tests.near(file)}
 
-        assert [] == [file for file in named if not (runner.CHECKOUT / file).exists()]
-
-    def test_each_room_has_files(self):
-        assert all(rooms.files_of(runner.CHECKOUT, room) for room in rooms.ROOMS)
-        assert "adapters/hiera" == rooms.room_of("nodeattrs/adapters/hiera/deep.py")
-        assert "" == rooms.room_of("nodeattrs/cli/show.py")
+        assert near == set(rooms.rooms_of(runner.CHECKOUT))
+        assert {"top", "adapters/hiera", "cli", "changes", "web"} <= near

@@ -1,8 +1,9 @@
-"""python -m tests.mutants [--count N] [--seed S] [--room ROOM] [--file TEXT] [--skip K] [--seconds T] [--again]
+"""python -m tests.mutants [--count N] [--seed S] [--skip K] [--room ROOM] [--file TEXT] [--again]
+                        [--tests M] [--seconds T]
 
-Draws N small changes in core, node, the adapters, keep and catalog, makes one after the other in a copy of the
-checkout, and runs the room's own tests that reach the place. Prints each survivor with its place, and figures by
-room; the last line is `N passed, M failed`: passed is what a test has noticed. Exit code 0 only if all were noticed.
+Draws N small changes in `nodeattrs/`, makes one after the other in a copy of the checkout, and runs the nearest tests
+that reach the place: at most M, for at most T seconds. Prints each survivor with its place, and figures by folder;
+the last line is `N passed, M failed`: passed is what a test has noticed. Exit code 0 only if all were noticed.
 Changes that mean the same are in equivalent.toml; they are told and count for neither side.
 """
 

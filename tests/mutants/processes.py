@@ -26,7 +26,11 @@ LIBRARIES = (
 OURS = ("nodeattrs", "tests")
 SURVIVED, NOTHING_RUN = 0, 5
 OUT_OF_TIME = -signal.SIGPROF
-WORDS = ("-q", "-p", "no:cacheprovider", "--no-header", "--tb=line", "--hypothesis-profile=mutants")
+WORDS = (
+    *("-q", "-p", "no:cacheprovider", "--no-header", "--tb=line", "--hypothesis-profile=mutants"),
+    # Our own plugin would load code before it is watched. The tests of the plugin name it to a pytest of their own.
+    *("-p", "no:nodeattrs.pytest_plugin"),
+)
 
 
 def prepare() -> None:
@@ -89,6 +93,10 @@ def _become(copy: Path, compiles: bool) -> None:
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
 
 
+LOOK_SECONDS = 60
+"""How long the tests of one file are watched. Those that come later are not used."""
+
+
 class Watching:
     """Notes of each test that passes its seconds (of a processor), and the functions it runs; so of importing."""
 
@@ -97,6 +105,8 @@ class Watching:
         self._seen: set[CodeType] = set()
         self._tests: dict[str, tuple[float, list[str]]] = {}
         self._failed: list[str] = []
+        self._imported: list[str] = []
+        self._end = time.monotonic() + LOOK_SECONDS
 
     def pytest_sessionstart(self) -> None:
         threading.settrace(self._called)
@@ -112,9 +122,15 @@ class Watching:
         sys.settrace(self._called)
         outcome = yield
         self._tests[item.nodeid] = (round(time.process_time() - began, 4), self._functions())
+        if time.monotonic() > self._end:
+            item.session.shouldstop = f"watched for {LOOK_SECONDS} seconds"
         return outcome
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.passed:
+            self._failed.append(report.nodeid)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if not report.passed:
             self._failed.append(report.nodeid)
 
