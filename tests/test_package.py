@@ -235,7 +235,8 @@ class TestSdist:
         A few that need files of every kind: modules, vectors, pages, the example.
         """
         with tarfile.open(built.sdist) as sdist:
-            sdist.extractall(tmp_path, filter="data")
+            sdist.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.4 and newer have filters
+            sdist.extractall(tmp_path)
         (root,) = tmp_path.iterdir()
         files = [f"tests/test_{name}.py" for name in ("tree", "codes", "plain_policies")]
         environment = {**os.environ, "PYTHONPATH": str(root)}
