@@ -440,6 +440,64 @@ def process(command, **environment):
     return subprocess.run(command, env=environment, text=True, timeout=60, capture_output=True)
 
 
+NO_LOCKS = """\
+import _multiprocessing
+
+class SemLock(_multiprocessing.SemLock):
+    def __new__(cls, *_):
+        raise PermissionError(13, "Permission denied")
+
+_multiprocessing.SemLock = SemLock
+"""
+NO_SHARED_MEMORY = """\
+import tempfile
+from multiprocessing import heap
+
+class Arena(heap.Arena):
+    def __init__(self, *_):
+        raise PermissionError(13, "Permission denied", "/dev/shm/pym")
+
+heap.Arena = Arena
+"""
+
+
+class TestWithoutSharedMemory:
+    """A container in which /dev/shm cannot be written to; Python loads `sitecustomize` before all else."""
+
+    @pytest.mark.parametrize("patch", [NO_LOCKS, NO_SHARED_MEMORY], ids=["locks", "memory"])
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ("run", "--all", "--why-run", *words("--jobs", "2")),
+            ("fleet", "resolve", "--why-run", *words("--jobs", "2", "--format", "json")),
+            ("what-if", "--without", "recipe[app]", "--repo", "repo", "--jobs", "2"),
+        ],
+        ids=["run", "fleet", "what-if"],
+    )
+    def test_one_process_does_the_work_and_says_so(self, fleet, tmp_path, command, patch):
+        (tmp_path / "first").mkdir()
+        (tmp_path / "first/sitecustomize.py").write_text(patch)
+        usual = process(command)
+        path = f"{tmp_path / 'first'}{os.pathsep}{Path(__file__).parents[1]}"
+        refused = process(command, PYTHONPATH=path)
+
+        assert (usual.returncode, usual.stdout) == (refused.returncode, refused.stdout)
+        assert "" != usual.stdout
+        said = (
+            "warning: several processes cannot share locks here (Permission denied): this process does all the work"
+            " [NA0001]\n"
+        )
+        assert usual.stderr == refused.stderr.replace(said, "")
+        assert 1 == refused.stderr.count(said)
+
+    def test_a_few_nodes_need_no_processes(self, fleet, tmp_path):
+        (tmp_path / "sitecustomize.py").write_text(NO_LOCKS)
+        path = f"{tmp_path}{os.pathsep}{Path(__file__).parents[1]}"
+        said = process(("run", "--node", "web1", *words()), PYTHONPATH=path)
+
+        assert (0, "") == (said.returncode, said.stderr)
+
+
 class TestRunAll:
     @pytest.mark.parametrize("form", ["text", "json", "yaml"])
     def test_what_is_seen_does_not_depend_on_who_did_the_work(self, fleet, capsys, tmp_path, form):

@@ -134,7 +134,7 @@ def answer(
     from nodeattrs.reports.impact import ImpactReport, Pattern
 
     def through(count: int, outcomes: Callable[..., Iterable[Any]], take: Callable[[Any], None]) -> int:
-        return go_through(terminal, count, outcomes, take)
+        return go_through(terminal, count, outcomes, take, jobs=options.jobs)
 
     with private_folder() as private:
         before, after, ask, what_if = sides(private)

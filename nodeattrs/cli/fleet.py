@@ -115,7 +115,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             except FleetError as error:
                 gone.append(error)
 
-        done = go_through(terminal, len(names), came, take)
+        jobs = options.jobs if workers.executor is None else 1
+        done = go_through(terminal, len(names), came, take, jobs=jobs)
     outcomes.sort(key=lambda outcome: outcome.name)
     left = len(names) - done
     report = FleetReport(outcomes, done, time.perf_counter() - start, all_of_them - len(names), left)

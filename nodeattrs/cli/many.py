@@ -91,12 +91,16 @@ def go_through(
     outcomes: Callable[[Callable[[], bool]], Iterable[Outcome]],
     take: Callable[[Outcome], None],
     interrupts: contextlib.AbstractContextManager[Callable[[], bool]] | None = None,
+    *,
+    jobs: int | None = 1,
 ) -> int:
     """Take what comes of many nodes, one after the other, until somebody interrupts; how many were taken.
 
     outcomes:   is given a callable that says whether to stop
     interrupts: as `stoppable`, which it is unless given
+    jobs:       how many processes do the work; None: as many as the nodes are worth
     """
+    _warn_without_processes(terminal, count, jobs)
     taken = 0
     progress = terminal.counting(count) if count > 1 else contextlib.nullcontext(lambda name: None)
     with contextlib.suppress(KeyboardInterrupt), interrupts or stoppable() as stopping, progress as tick:
@@ -105,6 +109,16 @@ def go_through(
             take(outcome)
             tick(outcome.name)
     return taken
+
+
+def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) -> None:
+    """Say so where several processes are wanted and this one does all the work."""
+    from nodeattrs.runs.batches import jobs_for
+    from nodeattrs.runs.executors import without_processes
+
+    wanted = jobs_for(count) if jobs is None else jobs
+    if wanted > 1 and (why := without_processes()):
+        terminal.warn([f"several processes cannot share locks here ({why}): this process does all the work"])
 
 
 def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, *, interrupted: bool) -> None:

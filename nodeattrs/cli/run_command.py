@@ -167,6 +167,7 @@ class _Runs:
             ),
             self._take,
             interrupts,
+            jobs=jobs,
         )
         self._end()
         code = max([int(bool(self._failed)), *map(exit_code, self._catalogs.values())])

@@ -45,7 +45,7 @@ from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.keep.stores import may_be_copied
-from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors
+from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors, without_processes
 from nodeattrs.runs.shipping import Packed, hold
 from nodeattrs.texts.fast_json import expect
 
@@ -99,6 +99,7 @@ def through(
 
     some:   is given names as long as there are any, and nobody has stopped; what it gives may come later, and in their
             order. It can be sent to another process, and so can what it gives
+    jobs:   how many processes; this one alone where `without_processes` says why it must
     ready:  called before processes begin as copies of this one: what it loads they have
     ending: called in each of these before it ends
     raises: FleetError, where a worker died
@@ -117,7 +118,7 @@ def through(
     jobs = jobs_for(len(first)) if workers.jobs is None else workers.jobs
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
-    if jobs == 1:
+    if jobs == 1 or without_processes():
         expect(len(first) * _TEXT)
         yield from some(_until(stopping, chain(first, waiting)))
         return

@@ -7,6 +7,7 @@ asked for.
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -38,6 +39,22 @@ _START = "on the machines: dask scheduler; dask worker tcp://HOST:8786"
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def without_processes() -> str:
+    """Why several processes cannot work together here; "" where they can.
+
+    Their locks and shared memory are files in /dev/shm, which some containers do not let a program write.
+    """
+    try:
+        context = multiprocessing.get_context("fork")
+        context.Lock()
+        context.RawValue("b", 0)
+    except OSError as error:
+        return error.strerror or str(error)
+    except ImportError as error:  # this Python was built without semaphores
+        return str(error)
+    return ""
 
 
 @dataclass(frozen=True)
