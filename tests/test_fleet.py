@@ -22,10 +22,11 @@ from nodeattrs.keep import open_store
 from nodeattrs.keep.maintenance import set_normal
 from nodeattrs.runs import batches
 from nodeattrs.runs.batches import jobs_for
-from nodeattrs.runs.executors import processors
+from nodeattrs.runs.executors import processors, without_processes
 from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
 from tests.on_disk import repository
 
+needs_processes = pytest.mark.skipif(bool(without_processes()), reason="processes cannot share locks here")
 NAMES = [f"web{number}" for number in range(12)]
 FILES = {
     "cookbooks/app/attributes/default.py": 'default["app"]["name"] = node["fqdn"]\n',
@@ -82,6 +83,7 @@ class TestWhoDoesTheWork:
             assert here.load(name).document == there.load(name).document
             assert 3 == there.load(name).revision.number
 
+    @needs_processes
     def test_processes_that_were_not_forked(self, fleet):
         """
         All that is sent can be pickled, and what comes back too.
@@ -161,6 +163,7 @@ class TestHowMuchAtOnce:
         with pytest.raises(NodeattrsError, match="has died"):
             list(resolve(fleet, NAMES, executor=Broken()))
 
+    @needs_processes
     @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not tell of other processes")
     def test_workers_do_not_outlive_a_fleet_that_was_killed(self, fleet, tmp_path):
         """
@@ -461,6 +464,7 @@ heap.Arena = Arena
 """
 
 
+@needs_processes
 class TestWithoutSharedMemory:
     """A container in which /dev/shm cannot be written to; Python loads `sitecustomize` before all else."""
 
@@ -499,6 +503,7 @@ class TestWithoutSharedMemory:
 
 
 class TestRunAll:
+    @needs_processes
     @pytest.mark.parametrize("form", ["text", "json", "yaml"])
     def test_what_is_seen_does_not_depend_on_who_did_the_work(self, fleet, capsys, tmp_path, form):
         """
