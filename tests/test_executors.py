@@ -209,7 +209,7 @@ class TestWhatGoesWrong:
 
     def test_another_version_is_refused(self, monkeypatch):
         def elsewhere(work, task, *arguments):
-            monkeypatch.setattr(batches, "version", lambda: "0.0.9")
+            monkeypatch.setattr(batches, "VERSION", "0.0.9")
             return work(task, *arguments)
 
         class Older(Executor):

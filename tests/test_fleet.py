@@ -226,7 +226,7 @@ expect(1_000_000_000)  # as with many nodes
 assert [] == [one.error for _ in range(3) for one in _some(work, ["web1"]) if one.error]
 new = {name for name in sys.modules if name.startswith("nodeattrs.") and name not in before}
 words = "nodeattrs.keep.search", "nodeattrs.adapters.chef.", "nodeattrs.texts.toml_"  # that recipes of the example use
-print(sorted(one for one in new if not one.startswith(words)) if is_ready else sorted({*_NEEDED} - {"hashlib"} - new))
+print(sorted(one for one in new if not one.startswith(words)) if is_ready else sorted({*_NEEDED} - new))
 """
 
 

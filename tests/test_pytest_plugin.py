@@ -208,4 +208,4 @@ def test_until_a_fixture_is_used_the_plugin_imports_nothing_of_ours():
         "import sys, nodeattrs.pytest_plugin; print(sorted(one for one in sys.modules if one.startswith('nodeattrs')))"
     )
     done = subprocess.run([sys.executable, "-c", words], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "['nodeattrs', 'nodeattrs._lazy', 'nodeattrs.pytest_plugin']"
+    assert done.stdout.strip() == "['nodeattrs', 'nodeattrs._lazy', 'nodeattrs._version', 'nodeattrs.pytest_plugin']"

@@ -11,7 +11,7 @@ import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
-from importlib.metadata import entry_points
+from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
@@ -79,7 +79,7 @@ class _Kept:
     @cached_property
     def offered(self) -> Mapping[str, Callable[[], type]]:
         """The classes of installed packages."""
-        return {point.name: partial(_of_package, point) for point in entry_points(group=CLASSES)}
+        return {point.name: partial(_of_package, point) for point in metadata.entry_points(group=CLASSES)}
 
 
 _kept: WeakKeyDictionary[Repository, _Kept] = WeakKeyDictionary()

@@ -418,20 +418,10 @@ def _worker(work: _Work) -> _Worker:
 _OPENING = Lock()
 
 _NEEDED = (
-    "hashlib",
     "nodeattrs.adapters.hiera.control",
     "nodeattrs.adapters.hiera.ruby_yaml",
     "nodeattrs.adapters.hiera.scope",
-    "nodeattrs.keep.stores.saving",
-    "nodeattrs.node.alike",
-    "nodeattrs.node.kept_causes",
-    "nodeattrs.node.restoring",
-    "nodeattrs.node.snapshots",
     "nodeattrs.recipe",
-    "nodeattrs.texts.flow",
-    "nodeattrs.texts.json_text",
-    "nodeattrs.texts.recurring",
-    "nodeattrs.texts.yaml_text",
 )
 """What nodes of most repositories need, and is loaded when the first one does."""
 

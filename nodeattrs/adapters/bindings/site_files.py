@@ -6,7 +6,7 @@ import os
 import pathlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from importlib.metadata import entry_points
+from importlib import metadata
 from typing import Any
 
 from nodeattrs.adapters.bindings.resolution import Resolutions
@@ -34,7 +34,7 @@ class Known:
     @cached_property
     def offered(self) -> Mapping[str, Any]:
         """The entry points of those who provide a scheme."""
-        return {point.name: point for point in entry_points(group=PROVIDERS)}
+        return {point.name: point for point in metadata.entry_points(group=PROVIDERS)}
 
 
 def sets_below(directory: pathlib.Path, module: str) -> Iterator[tuple[str, pathlib.Path]]:

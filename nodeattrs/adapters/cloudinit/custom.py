@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from functools import lru_cache, partial
-from importlib.metadata import entry_points
+from importlib import metadata
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
@@ -80,7 +80,7 @@ class Root:
 @lru_cache(maxsize=1)
 def offered() -> dict[str, Any]:
     """The mergers that packages offer."""
-    return {entry.name: entry for entry in entry_points(group=ENTRY_POINTS)}
+    return {entry.name: entry for entry in metadata.entry_points(group=ENTRY_POINTS)}
 
 
 def constructed(name: str, options: Any, root: Root) -> Any:

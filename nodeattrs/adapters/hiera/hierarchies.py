@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache, partial
-from importlib.metadata import entry_points
+from importlib import metadata
 from typing import Any, Literal
 
 from nodeattrs import border
@@ -439,7 +439,7 @@ def _known(value: Any) -> Any:
 
 
 def _installed(name: str) -> Callable[..., Any] | None:
-    for point in entry_points(group="nodeattrs.hiera", name=name):
+    for point in metadata.entry_points(group="nodeattrs.hiera", name=name):
         if not may_run():
             unknown = Unknown(name, f"{point.value} {NOT_RUN}")
             return lambda *_: unknown

@@ -177,7 +177,7 @@ class SqliteStore(SqlStore):
 
     def _made(self) -> None:
         """The file, empty; SQLite gives what it puts beside it the same rights."""
-        os.makedirs(os.path.dirname(self._file), mode=0o700, exist_ok=True)
+        _make_folder(os.path.dirname(self._file))
         if os.path.islink(self._file) and not self._is_there():
             raise StoreError(
                 f"{self._shown} is a symbolic link to no store, and none is made where it leads",
@@ -377,3 +377,15 @@ def _close(connections: dict[tuple[int, int], sqlite3.Connection]) -> None:
                 connection.close()
         else:
             _PARENTS.append(connection)
+
+
+def _make_folder(folder: str) -> None:
+    """Make a folder, unless it exists. Git ignores what is in a new `.nodeattrs`: a tracked store is not read."""
+    is_new = not os.path.exists(folder)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if is_new and os.path.basename(folder) == ".nodeattrs":
+        with (
+            contextlib.suppress(FileExistsError),
+            open(os.path.join(folder, ".gitignore"), "x", encoding="utf-8") as file,
+        ):
+            file.write("*\n")

@@ -19,7 +19,7 @@ import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib.metadata import entry_points
+from importlib import metadata
 from typing import Any
 
 from nodeattrs.core.claim import Locator, Origin
@@ -117,7 +117,7 @@ def gather(functions: Mapping[str, FactFunction] | None = None, now: float | Non
 
 
 def _installed(warnings: list[NodeattrsError]) -> Iterator[tuple[str, FactFunction]]:
-    for point in sorted(entry_points(group=ENTRY_POINTS)):
+    for point in sorted(metadata.entry_points(group=ENTRY_POINTS)):
         try:
             require_may_run(f"the fact function {point.name}")
             function = point.load()
