@@ -625,9 +625,8 @@ LINES = {
     "status": ["status"],
     "node": ["node set web1 a.c 2", "node restore web1 1", "node delete web2"],
     "store": [
-        "store migrate --to x.db",
+        "store copy --to x.db",
         "store prune --keep 1",
-        "store migrate",
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, StoreError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
-from nodeattrs.keep.carrying import exported, read_nodes, save_nodes
+from nodeattrs.keep.carrying import copy, exported, read_nodes, save_nodes
 from nodeattrs.keep.maintenance import restore
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.search import parse_query
@@ -640,48 +640,33 @@ class DatabaseExam:
             ("field", "paths have lost the field that search needs"),
         ],
     )
-    def test_an_index_that_lost_something_is_noticed_and_made_again(self, store, place, table, fault):
+    def test_an_index_that_lost_rows_is_reported_and_a_copy_of_the_store_is_sound(
+        self, store, place, table, fault, tmp_path
+    ):
         store.save(pair(1))
         store.close()
         self.damage(place, f"DELETE FROM {table}")
 
         assert fault in "".join(open_store(place).check())
-        assert "made the index again" == open_store(place).migrate()
-        assert [] == open_store(place).check()
-        assert ["web1"] == open_store(place).search(parse_query("mark:1"))
+        sound = open_store(tmp_path / "sound.db")
+        assert (1, 1) == copy(open_store(place), sound)
+        assert [] == sound.check()
+        assert ["web1"] == sound.search(parse_query("mark:1"))
 
-    def made_older(self, place, version):
-        """Make of a store in its tables what an older program would have made."""
-        gone = ["begun", *(["held", "former", "word"] if version < 4 else [])]
-        if version == 1:
-            gone += ["path", "field", "entry", "part", "part_entry", "node_part"]
-        for table in gone:
-            self.damage(place, f"DROP TABLE {table}")
-        if version < 4:
-            self.damage(place, "ALTER TABLE secret DROP COLUMN packing")
-        self.damage(place, self.OLDER.format(version))
-
-    @pytest.mark.parametrize("version", [1, 3, 4])
-    def test_an_older_store_says_how_to_bring_it_up_to_date(self, store, place, version):
-        """
-        The first version had no index for search; migrating makes it from what is kept.
-        """
-        for mark in (1, 2):
-            store.save(pair(mark))
-            store.save(pair(mark, "web2"))
+    @pytest.mark.parametrize("version", [5, 99])
+    def test_a_store_of_another_version_is_refused_and_the_error_says_how_to_export_it(self, store, place, version):
+        store.save(pair(1))
         store.close()
-        self.made_older(place, version)
-        with pytest.raises(StoreError, match=f"its version is {version}, ours {VERSION}\n.*nodeattrs store migrate"):
-            open_store(place).save(pair(3))
+        self.damage(place, self.VERSION.format(version))
+        for task in (lambda store: store.load("web1"), lambda store: store.save(pair(2)), lambda store: store.make()):
+            with pytest.raises(
+                StoreError,
+                match=f"has the store version {version}; this nodeattrs reads version {VERSION}\n.*commit e2dc3421",
+            ):
+                task(open_store(place))
+        self.damage(place, self.VERSION.format(VERSION))
 
-        assert f"brought version {version} to {VERSION}" == open_store(place).migrate()
-        store = open_store(place)
-        assert [2, 1] == [mark_of(store.load("web1", at)) for at in (None, 1)]
-        assert (["web1", "web2"], []) == (store.search(parse_query("mark:2")), store.check())
-        assert store.delete("web1")
-        assert (2, []) == (mark_of(store.load("web2")), store.check())
-        store.delete("web2")
-        assert not any(self.counted(store))
+        assert (1, [1]) == (mark_of(store.load("web1")), [one.number for one in store.history("web1")])
 
     @pytest.mark.parametrize("saved", [pair(1), pair(1)._replace(snapshot={"mark": 2}), pair(3)])
     @pytest.mark.parametrize(
@@ -762,62 +747,41 @@ class DatabaseExam:
         assert saved == store.load("web1", store.save(again).number)
         assert [] == store.check()
 
-    @pytest.mark.parametrize("version", [3, 4])
-    def test_a_store_of_before_is_read_as_it_is(self, store, place, version):
-        """
-        What it lacks makes a search longer, and no answer another one.
-        """
-        for mark in (1, 2):
-            store.save(pair(mark))
-        asked = [parse_query(query) for query in ("mark:2", "mark=2", "mark:[1 TO 2]", "mark:1", "*:web1", "name:web?")]
-        found = [store.search(query) for query in asked]
-        store.close()
-        self.made_older(place, version)
-
-        store = open_store(place)
-        assert found == [store.search(query) for query in asked]
-        assert [2, 1] == [revision.number for revision in store.history("web1")]
-        assert (1, ["web1"], []) == (mark_of(store.load("web1", 1)), store.names(), store.check())
-
-    def test_pieces_can_be_packed_with_zstd_from_the_start_and_later(self, store, place, monkeypatch):
-        """
-        Whoever lacks the library is told the extra, and reads what is packed otherwise.
-        """
+    def test_a_store_that_is_made_with_zstd_compresses_with_it(self, place, monkeypatch):
+        """A process without the library is told the extra."""
         pytest.importorskip("zstandard")
-        store.save(pair(1))
-        assert "packed 2 pieces with zstd" == store.migrate(compression="zstd")
-        store.save(pair(2))
+        store = open_store(place)
+        store.make("zstd")
+        assert ([], True) == (store.names(), store.is_there())
+        for mark in (1, 2):
+            open_store(place).save(pair(mark))
         assert [2, 1] == [mark_of(store.load("web1", at)) for at in (None, 1)]
         assert [] == store.check()
         assert {b"\x28\xb5\x2f\xfd"} == {body[:4] for body in self.bodies(store)}
-        with monkeypatch.context() as then:
-            then.setitem(sys.modules, "zstandard", None)
-            pieces._zstd.cache_clear()
-            for task in (
-                lambda: store.load("web1"),
-                lambda: store.save(pair(3)),
-                lambda: store.migrate(compression="zlib"),
-            ):
-                with pytest.raises(MissingExtra, match=r"pip install 'nodeattrs\[fast\]'"):
-                    task()
-        assert "packed 4 pieces with zlib" == store.migrate(compression="zlib")
         monkeypatch.setitem(sys.modules, "zstandard", None)
-        assert 3 == store.save(pair(3)).number
-        assert 3 == mark_of(store.load("web1"))
+        pieces._zstd.cache_clear()
+        for task in (
+            lambda: store.load("web1"),
+            lambda: store.save(pair(3)),
+            lambda: store.make("zstd"),
+        ):
+            with pytest.raises(MissingExtra, match=r"pip install 'nodeattrs\[fast\]'"):
+                task()
+
+    def test_a_store_that_exists_keeps_its_compression(self, store):
+        pytest.importorskip("zstandard")
+        store.save(pair(1))
+        store.make("zlib")
+        with pytest.raises(StoreError, match=r"is compressed with zlib, not with zstd\n.*no store yet"):
+            store.make("zstd")
         with pytest.raises(BadArgument, match="nothing is packed with gzip"):
-            store.migrate(compression="gzip")
+            store.make("gzip")
+
+        assert 1 == mark_of(store.load("web1"))
 
     def bodies(self, store):
         with store._reading("look") as talk:
             return [bytes(body) for (body,) in talk.all("SELECT body FROM piece")]
-
-    def test_a_store_can_be_made_with_zstd(self, place):
-        pytest.importorskip("zstandard")
-        assert "made a store whose pieces are packed with zstd" == open_store(place).migrate(compression="zstd")
-        store = open_store(place)
-        assert [] == store.names()
-        store.save(pair(1))
-        assert {b"\x28\xb5\x2f\xfd"} == {body[:4] for body in self.bodies(store)}
 
     def test_what_another_node_needs_stays_when_a_node_is_forgotten(self, store):
         """
@@ -837,15 +801,13 @@ class DatabaseExam:
         assert [] == store.check()
         assert ["web2"] == store.search(parse_query("value:7"))
 
-    def test_a_loss_of_who_needs_what_is_noticed_and_mended(self, store, place):
+    def test_a_lost_owner_of_a_text_is_reported(self, store, place):
         store.save(pair(1))
         store.close()
         self.damage(place, "DELETE FROM held")
 
         (fault,) = open_store(place).check()
         assert "who needs which text is not known for all" in fault
-        open_store(place).migrate()
-        assert [] == open_store(place).check()
 
     def test_queries_and_values_never_become_sql(self, store):
         nasty = "x'; DROP TABLE node; -- \" ? %s {0} :name"

@@ -13,7 +13,7 @@ from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.errors import DocumentError, StoreError
 from nodeattrs.keep import Noted, Saved, open_store, saved_document
-from nodeattrs.keep.carrying import exported, move
+from nodeattrs.keep.carrying import copy, exported
 from nodeattrs.keep.search import parse_query
 from tests import postgresql_server
 from tests.store_exam import imported, pair
@@ -79,7 +79,7 @@ def test_what_goes_round_all_engines_comes_back_as_it_was(place, engines):
     was = all_of(store)
     for engine in (*engines[1:], engines[0]):
         target = open_store(place(engine))
-        assert (3, 78) == move(store, target)
+        assert (3, 78) == copy(store, target)
         assert was == all_of(target)
         store.close()
         store = target
@@ -106,7 +106,7 @@ def test_what_was_interrupted_is_done_by_doing_it_again(place, engine):
     lines = list(exported(store, store.names(), history=True))
     imported(target, lines[:61], "nodes.jsonl")
     imported(target, lines, "nodes.jsonl")
-    move(store, target)
+    copy(store, target)
 
     assert all_of(store) == all_of(target)
 
@@ -118,10 +118,10 @@ def test_another_history_is_not_mixed_with_ours(place, engine):
     was = all_of(target)
 
     with pytest.raises(StoreError, match=r"revision 1 of the node 'web2' cannot be kept in .*another history there"):
-        move(store, target)
+        copy(store, target)
     assert was.items() <= all_of(target).items()
     target.delete("web2")
-    move(store, target)
+    copy(store, target)
     assert all_of(store) == all_of(target)
 
 
@@ -203,15 +203,15 @@ class TestTheCommands:
 
     def test_a_store_moves_with_all_it_has(self, say, place):
         a, b = filled("a.db"), place("directory")
-        code, out, err = say("store", "migrate", "--store", "a.db", "--to", b)
+        code, out, err = say("store", "copy", "--store", "a.db", "--to", b)
 
         assert (0, "") == (code, err)
-        assert f"3 nodes with 80 revisions of a.db kept in files in {b}\na.db is as it was\n" == out
+        assert f"3 nodes with 80 revisions of a.db copied to files in {b}\n" == out
         assert all_of(a) == all_of(open_store(b))
         ages = re.compile(r"\b\d+ s\b")
         here, there = (ages.sub("now", say("status", "--store", store)[1]) for store in ("a.db", b))
         assert here == there
-        assert 1 == say("store", "migrate", "--store", "a.db", "--to", "a.db")[0]
+        assert 1 == say("store", "copy", "--store", "a.db", "--to", "a.db")[0]
 
     def test_an_export_has_it_all_or_the_latest(self, say, place, monkeypatch):
         a = filled("a.db")
@@ -234,7 +234,7 @@ class TestTheCommands:
             lines = stream.read().splitlines(keepends=True)
         with open(log, "wb") as stream:
             stream.write(b"".join([*lines[:2], b"?\n", *lines[3:]]))
-        _, _, err = say("store", "migrate", "--store", "kept", "--to", "b.db")
+        _, _, err = say("store", "copy", "--store", "kept", "--to", "b.db")
 
         assert "the history of web1 is damaged: line 3 of kept/.history/web1.log cannot be read" in err
         assert [5, 4, 3, 1] == [revision.number for revision in open_store("b.db").history("web1")]

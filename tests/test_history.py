@@ -635,6 +635,7 @@ class TestTheCommands:
             ("node", "delete", "web1", "a"),
             ("store", "prune"),
             ("store", "import"),
+            ("store", "copy"),
             ("store", "check", "--keep", "1"),
             ("store", "export", "file"),
             ("store", "export", "--at", "3"),
@@ -658,7 +659,9 @@ class TestTheCommands:
         (desk / "nodes.jsonl").write_text(say("store", "export", "--snapshots")[1])
         assert "2 nodes saved in other.db\n" == say("store", "import", "nodes.jsonl", "--store", "other.db")[1]
         assert "2\n" == say("show", "web1", "runs", "--store", "other.db")[1]
-        assert "made the index again" in say("store", "migrate")[1]
+        assert "2 nodes copied to copy.db" in say("store", "copy", "--to", "copy.db")[1].replace(
+            " of .nodeattrs/nodes.db", ""
+        )
 
     @pytest.mark.parametrize("form", ["json", "yaml"])
     def test_what_came_of_caring_for_it_is_data_too(self, say, desk, form):
@@ -668,11 +671,11 @@ class TestTheCommands:
         (desk / "nodes.jsonl").write_text('{"name": "web9"}\n{"name": "web8"}\n')
         told = [
             yaml.safe_load(say("store", *words, "--format", form)[1])
-            for words in (["prune", "--keep", "1"], ["migrate"], ["import", "nodes.jsonl"])
+            for words in (["prune", "--keep", "1"], ["copy", "--to", "copy.db"], ["import", "nodes.jsonl"])
         ]
         assert [
             {"forgotten": 1},
-            {"done": "made the index again"},
+            {"to": "copy.db", "nodes": 2, "revisions": 2},
             {"saved": ["web9", "web8"], "revisions": 2},
         ] == [{key: value for key, value in one.items() if key not in ("version", "store")} for one in told]
         assert {(1, ".nodeattrs/nodes.db")} == {(one["version"], one["store"]) for one in told}
@@ -691,16 +694,14 @@ class TestTheCommands:
 
     def test_long_tasks_tell_how_far_they_are(self, say, store):
         """
-        With each node that is done; the one of a directory has nothing to migrate.
+        With each node that is done.
         """
         for name in ("web2", "web1"):
             store.save(kept(name))
-        checked, migrated = [], []
+        checked = []
 
         assert [] == store.check(checked.append)
-        store.migrate(migrated.append)
         assert ["web1", "web2"] == checked
-        assert migrated == ([] if "files in" in store.describe() else checked)
 
     def test_damage_is_told_and_the_exit_code_says_so(self, say, desk):
         import sqlite3
@@ -729,6 +730,6 @@ def test_the_page_of_stores_names_every_command_of_ours():
 
     assert [] == [
         command
-        for command in ("history", "diff", "status", "node set", "store check", "store migrate", "fleet resolve")
+        for command in ("history", "diff", "status", "node set", "store check", "store copy", "fleet resolve")
         if f"nodeattrs {command}" not in page
     ]

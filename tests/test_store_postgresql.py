@@ -2,14 +2,13 @@
 
 import os
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import Saved, open_store
 from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import postgresql, sql
+from nodeattrs.keep.stores import postgresql
 from tests import postgresql_server
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, pair
 
@@ -40,7 +39,7 @@ class TestExam(StoreExam):
 
 
 class TestHistory(DatabaseExam):
-    OLDER = "UPDATE version SET number = {}"
+    VERSION = "UPDATE version SET number = {}"
 
     @pytest.fixture
     def place(self):
@@ -93,25 +92,6 @@ class TestOpening:
 
         with pytest.raises(StoreError, match=f"the store is damaged: its table '{table}' has {rows} rows"):
             open_store(place).save(pair(2))
-
-    def test_a_newer_store_is_refused_and_not_touched(self):
-        place = postgresql_server.fresh()
-        open_store(place).save(pair(1))
-        TestHistory().damage(place, "UPDATE version SET number = 99")
-
-        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
-            with pytest.raises(StoreError, match="was written by a newer nodeattrs: its version is 99"):
-                task(open_store(place))
-
-    def test_of_two_who_migrate_at_once_one_does_the_work(self):
-        place = postgresql_server.fresh()
-        open_store(place).save(pair(1))
-        TestHistory().made_older(place, 1)
-        with ThreadPoolExecutor(2) as two:
-            told = sorted(two.map(lambda _: open_store(place).migrate(), range(2)))
-
-        assert [f"brought version 1 to {sql.VERSION}", "made the index again"] == told
-        assert [] == open_store(place).check()
 
     def test_who_may_not_use_the_schema_is_told_so(self):
         """

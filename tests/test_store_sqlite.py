@@ -40,7 +40,7 @@ class TestExam(StoreExam):
 
 
 class TestHistory(DatabaseExam):
-    OLDER = "PRAGMA user_version = {}"
+    VERSION = "PRAGMA user_version = {}"
 
     @pytest.fixture
     def place(self, tmp_path):
@@ -124,7 +124,7 @@ class TestSeveralAtOnce:
         came, rows = [], []
         for name in ("at_once.db", "one_by_one.db"):
             store, file = open_store(tmp_path / name), tmp_path / name
-            store.migrate(compression="zlib")
+            store.make()
             change(file, "UPDATE secret SET value = zeroblob(32)")
             for given in rounds:
                 at_once = name == "at_once.db"
@@ -227,20 +227,6 @@ class TestOpening:
 
         assert {"nodes.db": 0o600, "nodes.db-shm": 0o600, "nodes.db-wal": 0o600} == modes
 
-    def test_a_newer_store_is_refused_and_not_touched(self, place, file):
-        store = open_store(place)
-        store.save(pair(1))
-        store.close()
-        change(file, "PRAGMA user_version = 99")
-        content = file.read_bytes()
-
-        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
-            store = open_store(place)
-            with pytest.raises(StoreError, match="was written by a newer nodeattrs: its version is 99"):
-                task(store)
-            store.close()
-        assert content == file.read_bytes()
-
     def test_a_file_that_is_no_sqlite_is_left_alone(self, place, file):
         file.write_text("a diary\n" * 100)
         for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
@@ -262,7 +248,7 @@ class TestOpening:
     def test_so_is_one_that_another_program_has_only_begun(self, place, file, statement):
         change(file, statement)
         content = file.read_bytes()
-        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
             with pytest.raises(StoreError, match="file of another program\n  name another place"):
                 task(open_store(place))
         assert content == file.read_bytes()
@@ -270,7 +256,7 @@ class TestOpening:
     def test_a_store_that_lost_its_version_is_damaged_and_not_empty(self, place, file):
         open_store(place).save(pair(1))
         change(file, "PRAGMA user_version = 0")
-        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
             with pytest.raises(
                 StoreError, match="has lost the number of its version\n  bring a copy of the store back"
             ):
@@ -283,7 +269,7 @@ class TestOpening:
         change(file, "PRAGMA journal_mode = WAL")
         assert file.stat().st_size
         store = open_store(place)
-        assert ([], "there is no store yet") == (store.names(), store.migrate())
+        assert [] == store.names()
 
         assert 1 == store.save(pair(1)).number
         assert [] == store.check()
@@ -294,7 +280,7 @@ class TestOpening:
         """
         open_store(place).save(pair(1))
         change(file, "CREATE TRIGGER t AFTER INSERT ON revision BEGIN DELETE FROM node; END")
-        for task in (lambda store: store.names(), lambda store: store.save(pair(2)), lambda store: store.migrate()):
+        for task in (lambda store: store.names(), lambda store: store.save(pair(2))):
             with pytest.raises(StoreError, match="nothing that stands in a store is run"):
                 task(open_store(place))
         change(file, "DROP TRIGGER t")

@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED
-from nodeattrs.cli.many import add_going_on, add_new, began_now, go_through, hint_to_resume, since_of
+from nodeattrs.cli.many import (
+    add_export,
+    add_going_on,
+    add_new,
+    began_now,
+    export_saved,
+    go_through,
+    hint_to_resume,
+    judge_export,
+    since_of,
+)
 from nodeattrs.cli.options import (
     REPO_HELP,
     add_facts,
@@ -72,6 +82,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ship", action="store_true", help="send the repository and the facts to the workers")
     parser.add_argument("--why-run", "-W", action="store_true", help="run and report, and save nothing")
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
+    add_export(parser)
     add_store(parser)
     add_output(parser)
 
@@ -84,6 +95,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.runs.fleet import resolve, sent_elsewhere, still_to_do
 
     since = since_of(options)
+    judge_export(options, saves=not options.why_run)
     if options.facts is not None:
         check_facts(options.facts)
     repository = repository_of(options)
@@ -96,11 +108,14 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     store.close()
     began, start = began_now(), time.perf_counter()
     outcomes: list[Outcome] = []
+    saved: list[str] = []
     gone: list[FleetError] = []
 
     def take(outcome: Outcome) -> None:
         if outcome.error or options.format != "text":  # a line of text needs no memory of what went well
             outcomes.append(outcome)
+        if outcome.revision is not None and options.export is not None:
+            saved.append(outcome.name)
 
     with opened(options.executor, options.jobs) as workers:
         sent = None
@@ -121,6 +136,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     left = len(names) - done
     report = FleetReport(outcomes, done, time.perf_counter() - start, all_of_them - len(names), left)
     terminal.report(report)
+    export_saved(options, terminal, fleet.store, saved)
     if left or report.failed:
         hint_to_resume(options, terminal, began, interrupted=left > 0)
     for error in gone:

@@ -46,6 +46,36 @@ def add_new(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Where to write the files of the nodes that were saved."""
+    parser.add_argument(
+        "--export",
+        metavar="DIR",
+        help="after saving, write the files of the changed nodes to this folder, as `nodeattrs store export --to` does",
+    )
+
+
+def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
+    """Judge --export before anything runs. raises: StoreError, where DIR cannot be a folder"""
+    if options.export is None:
+        return
+    if not saves:
+        options.refuse("--export writes nodes that were saved, and this command saves nothing")
+    from nodeattrs.keep.folders import make_folder
+
+    make_folder(options.export)
+
+
+def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, names: list[str]) -> None:
+    """Write the files of nodes that were saved in the store at *place*, if --export asks for it."""
+    if options.export is None or not names:
+        return
+    from nodeattrs.keep import export_nodes, open_store
+
+    done = export_nodes(open_store(place), options.export, names)
+    terminal.remark([f"{done.written} file{'' if done.written == 1 else 's'} written to {options.export}"])
+
+
 def since_of(options: argparse.Namespace) -> datetime | None:
     """What --since says; --jobs is looked at too. Ends the program where one of them cannot be meant."""
     if options.jobs is not None and options.jobs < 1:

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED, exit_code
 from nodeattrs.cli.many import (
+    add_export,
     add_going_on,
     add_new,
     began_now,
+    export_saved,
     go_through,
     hint_to_resume,
+    judge_export,
     since_of,
     stoppable,
 )
@@ -85,6 +88,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--apply", action="store_true", help="bring the resources of the recipes into their state, then save"
     )
     parser.add_argument("--force", action="store_true", help="save even over what somebody else has saved meanwhile")
+    add_export(parser)
     add_new(parser)
     add_going_on(parser, jobs=", as it always is with --apply and --noop", since=" (with --all)")
     add_applying(parser)
@@ -103,6 +107,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("--why-run changes nothing: use --noop to see what --apply would do")
     if options.platform is not None and not (options.node or options.all):
         options.refuse("--platform is no machine, so say which node is meant: --node NAME")
+    judge_export(options, saves=not options.why_run and options.override_run_list is None)
     repository = repository_of(options)
     store = store_of(options)
     # A directory has facts for each node; else all of them have the same.
@@ -129,6 +134,7 @@ class _Runs:
         self._terminal = terminal
         self._names = names
         self._shown = 0
+        self._saved: list[str] = []
         self._failed: dict[str, tuple[str, str]] = {}
         self._reports: list[RunReport] = []
         self._catalogs: dict[str, AppliedCatalog] = {}
@@ -170,6 +176,7 @@ class _Runs:
             jobs=jobs,
         )
         self._end()
+        export_saved(options, terminal, fleet.store, self._saved)
         code = max([int(bool(self._failed)), *map(exit_code, self._catalogs.values())])
         code = INTERRUPTED if taken < len(names) else code
         if code and options.all:
@@ -212,6 +219,8 @@ class _Runs:
         from nodeattrs.reports.run import RunReport
 
         report = outcome.collected
+        if outcome.revision is not None:
+            self._saved.append(outcome.name)
         if isinstance(report, RunReport):
             self._terminal.warn(report.warnings)
             self._terminal.warn(filter(None, [report.note]), "saved-note", "StoreError")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,24 +17,31 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.reports.store import TendedStore
 
-SUMMARY = "check, prune, export, import or migrate the store"
+SUMMARY = "check, prune, export, import or copy the store"
 DESCRIPTION = """\
 check:    read everything, and say what is damaged
 prune:    forget all but the latest revisions of each node: --keep N
 export:   write nodes to stdout as JSON Lines: Chef's node JSON, or with --snapshots every revision,
-          with slots, origins and notes (--latest: only the latest one of each node)
+          with slots, origins and notes (--latest: only the latest one of each node).
+          With --to DIR write NODE.json (as `knife node show NODE -F json -l` prints it) and
+          NODE.snapshot.json (slots and origins) for each node, and only the files that change; with
+          --history also all revisions. Without --node, files of nodes that the store no longer has are
+          removed, if an export wrote them and nobody edited them; other files stay
 import:   save the nodes of a FILE: JSON Lines from export, or one node as Chef writes it; - is stdin.
-          A revision of an export keeps its number, its time and who made it
-migrate:  bring the store of an older nodeattrs up to date, and make the index for search again;
-          or with --to PLACE keep all of it, every revision, in another store as well;
-          with --compression zstd what is kept is packed with it, there and from now on"""
+          A revision of an export keeps its number, its time and who made it. A folder is read too: one
+          that export --to wrote, or nodes/ of a Chef repository
+copy:     copy all revisions of all nodes into the store at --to PLACE, which is made if it does not exist;
+          --compression zstd makes one that compresses with zstd (extra "fast"). Run an interrupted copy again:
+          it goes on where it stopped"""
 EXAMPLES = """\
 examples:
   nodeattrs store check
   nodeattrs store prune --keep 30
   nodeattrs store export --snapshots > nodes.jsonl
   nodeattrs store import nodes.jsonl --store postgresql://nodeattrs@db/nodes
-  nodeattrs store migrate --to postgresql://nodeattrs@db/nodes
+  nodeattrs store export --to nodes && git -C nodes diff
+  nodeattrs store import nodes --store other.db
+  nodeattrs store copy --to postgresql://nodeattrs@db/nodes
 """
 
 
@@ -42,16 +50,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "task",
         metavar="ACTION",
-        choices=("check", "prune", "export", "import", "migrate"),
-        help="check, prune, export, import or migrate",
+        choices=("check", "prune", "export", "import", "copy"),
+        help="check, prune, export, import or copy",
     )
-    parser.add_argument("file", metavar="FILE", nargs="?", help="for import: what to read")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="for import: the file or folder to read")
     parser.add_argument("--keep", metavar="N", type=int, help="for prune: how many revisions of each node stay")
     parser.add_argument("--node", metavar="NAME", action="append", help="for export: only these; may be repeated")
     parser.add_argument("--snapshots", action="store_true", help="for export: every revision, with slots and origins")
+    parser.add_argument("--history", action="store_true", help="for export --to: all revisions too")
     parser.add_argument("--latest", action="store_true", help="for export --snapshots: only the latest revisions")
-    parser.add_argument("--to", metavar="PLACE", help="for migrate: another store, which is to have it all as well")
-    parser.add_argument("--compression", choices=("zlib", "zstd"), help="for migrate: how a database packs")
+    parser.add_argument(
+        "--to", metavar="PLACE", help="for copy: the store that receives all revisions; for export: a folder"
+    )
+    parser.add_argument(
+        "--compression", choices=("zlib", "zstd"), help="for copy: how a store that is made compresses (default: zlib)"
+    )
     add_at(parser)
     add_settings_from(parser)
     add_store(parser)
@@ -65,8 +78,8 @@ _BELONG = {
     "at": "export",
     "snapshots": "export",
     "latest": "export",
-    "to": "migrate",
-    "compression": "migrate",
+    "history": "export",
+    "compression": "copy",
     "select": "check",
     "ignore": "check",
     "baseline": "check",
@@ -88,7 +101,11 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("store import needs a FILE, or - for stdin")
     if options.task == "prune" and options.keep is None:
         options.refuse("store prune needs --keep N")
-    store, sensitive = kept_in(options) if options.task == "import" or options.compression else saved_in(options)
+    _judge_to(options)
+    store, sensitive = kept_in(options) if options.task == "import" else saved_in(options)
+    if options.task == "export" and options.to is not None:
+        terminal.report(_exported(store, options, terminal))
+        return 0
     if options.task == "export":
         _export(store, options, terminal)
         return 0
@@ -96,6 +113,17 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         return _check(store, options, terminal)
     terminal.report(_tended(store, options, sensitive, terminal))
     return 0
+
+
+def _judge_to(options: argparse.Namespace) -> None:
+    if options.task == "copy" and options.to is None:
+        options.refuse("store copy needs --to PLACE")
+    if options.task not in ("copy", "export") and options.to is not None:
+        options.refuse("--to is for store copy and store export")
+    if options.task == "export" and options.to is None and options.history:
+        options.refuse("--history is for store export --to DIR; JSON Lines have the history with --snapshots")
+    if options.task == "export" and options.to is not None and (options.snapshots or options.latest or options.at):
+        options.refuse("--snapshots, --latest and --at are about JSON Lines, and not for store export --to DIR")
 
 
 def _check(store: Store, options: argparse.Namespace, terminal: Terminal) -> int:
@@ -116,18 +144,15 @@ def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal:
     place = store.describe()
     if options.task == "prune":
         return TendedStore.pruned(place, store.prune(options.keep))
-    if options.task == "migrate" and options.to is not None:
-        return _moved(store, options.to, options.compression, terminal)
-    if options.task == "migrate":
-        with terminal.counting() as tick:
-            return TendedStore.migrated(place, store.migrate(tick, options.compression))
+    if options.task == "copy":
+        return _copied(store, options.to, options.compression, terminal)
     return TendedStore.imported(place, *_import(store, options.file, sensitive, terminal))
 
 
-def _moved(store: Store, place: str, compression: str | None, terminal: Terminal) -> TendedStore:
+def _copied(store: Store, place: str, compression: str | None, terminal: Terminal) -> TendedStore:
     from nodeattrs.errors import BadArgument
     from nodeattrs.keep import open_store
-    from nodeattrs.keep.carrying import move
+    from nodeattrs.keep.carrying import copy
     from nodeattrs.reports.store import TendedStore
 
     target = open_store(place)
@@ -136,9 +161,9 @@ def _moved(store: Store, place: str, compression: str | None, terminal: Terminal
     names = store.names()
     terminal.warn((fault for name in names for fault in store.unreadable(name)), *_UNREADABLE)
     if compression is not None:
-        target.migrate(compression=compression)
+        target.make(compression)
     with terminal.counting(len(names)) as tick:
-        return TendedStore.moved(store.describe(), target.describe(), *move(store, target, tick))
+        return TendedStore.copied(store.describe(), target.describe(), *copy(store, target, tick))
 
 
 def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> None:
@@ -157,6 +182,15 @@ def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> No
             tick(name)
 
 
+def _exported(store: Store, options: argparse.Namespace, terminal: Terminal) -> TendedStore:
+    from nodeattrs.keep.folders import export_nodes
+    from nodeattrs.reports.store import TendedStore
+
+    with terminal.counting(len(options.node or store.names())) as tick:
+        done = export_nodes(store, options.to, options.node, history=options.history, on_node=tick)
+    return TendedStore.exported(store.describe(), options.to, done)
+
+
 def _lines(stream: TextIO, file: str) -> Iterator[str]:
     """The lines of a file, each within the limit for a text of a store. raises: TooMuch"""
     from nodeattrs.keep.stores.pieces import text_budget
@@ -170,9 +204,13 @@ def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> tupl
     """The names of the nodes, and how many revisions of them were saved."""
     from nodeattrs.errors import DocumentError
     from nodeattrs.keep.carrying import read_nodes, save_nodes
+    from nodeattrs.keep.folders import read_folder
 
     try:
-        if file == "-":
+        if os.path.isdir(file):
+            nodes, notes = read_folder(store, file, sensitive)
+            terminal.warn(notes, "saved-note", "StoreError")
+        elif file == "-":
             nodes = read_nodes(store, _lines(sys.stdin, "stdin"), "stdin", sensitive)
         else:
             with open(file, encoding="utf-8") as stream:

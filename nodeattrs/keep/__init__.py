@@ -11,6 +11,7 @@ from nodeattrs.keep.stores import open_store
 
 if TYPE_CHECKING:
     from nodeattrs.keep.filters import allowed, blocked, saved_document
+    from nodeattrs.keep.folders import export_nodes, import_nodes
     from nodeattrs.keep.snapshots import filtered_snapshot
 
 __all__ = [
@@ -22,7 +23,9 @@ __all__ = [
     "allowed",
     "blocked",
     "checked_name",
+    "export_nodes",
     "filtered_snapshot",
+    "import_nodes",
     "open_store",
     "retried",
     "saved_document",
@@ -30,5 +33,12 @@ __all__ = [
 
 __getattr__ = imported(  # who reads a store filters nothing
     __name__,
-    {"allowed": "filters", "blocked": "filters", "saved_document": "filters", "filtered_snapshot": "snapshots"},
+    {
+        "allowed": "filters",
+        "blocked": "filters",
+        "saved_document": "filters",
+        "filtered_snapshot": "snapshots",
+        "export_nodes": "folders",
+        "import_nodes": "folders",
+    },
 )

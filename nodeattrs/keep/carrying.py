@@ -52,15 +52,16 @@ def exported(
         is_there = False
         for saved in _all_of(store, name) if history else filter(None, [store.load(name, at)]):
             is_there = True
-            record = _record(saved, history) if snapshots or history else saved.document
+            record = record_of(saved, history) if snapshots or history else saved.document
             yield json.dumps(record, ensure_ascii=False).translate(ESCAPES) + "\n"
         if not is_there and at is None:  # else it was not there yet
             raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
 
 
-def _record(saved: Saved, history: bool) -> JsonMap:
+def record_of(saved: Saved, with_revision: bool) -> JsonMap:
+    """All that is kept of a node, as JSON; with the number and the time of its revision if they are wanted."""
     record: JsonMap = {"document": saved.document, "snapshot": saved.snapshot, "noted": saved.noted.to_dict()}
-    if history and saved.revision is not None:
+    if with_revision and saved.revision is not None:
         record |= {"revision": saved.revision.number, "at": saved.revision.at.isoformat()}
     return record
 
@@ -86,7 +87,11 @@ def read_nodes(store: Store, lines: Iterable[str], file: str, sensitive: Iterabl
                another part of the same node, has a marker for
     raises:    DocumentError with file and line
     """
-    return list(_read(store, lines, file, tuple(sensitive)))
+    reader, nodes = Reader(store, tuple(sensitive)), []
+    for number, line in _documents(list(lines)):
+        with failing_in(file, number):
+            nodes.append(reader.take(json.loads(line)))
+    return nodes
 
 
 def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = None) -> list[str]:
@@ -112,10 +117,10 @@ def save_nodes(store: Store, nodes: Iterable[Saved], on_saved: OnNode | None = N
     return list(dict.fromkeys(names))
 
 
-def move(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
-    """Keep in *target* all that *source* has, every revision under its own number; how many nodes and revisions.
+def copy(source: Store, target: Store, on_node: OnNode | None = None) -> tuple[int, int]:
+    """Copy all revisions of *source* into *target*; the numbers of nodes and revisions.
 
-    The source stays as it is. What was interrupted can be done again.
+    Every revision keeps its number, time and notes. An interrupted copy goes on when it is run again.
 
     raises: DocumentError, where a revision cannot be read; StoreError, where a node has other revisions there
     """
@@ -156,27 +161,45 @@ def _report(on_node: OnNode | None, name: str) -> None:
         on_node(name)
 
 
-def _read(store: Store, lines: Iterable[str], file: str, sensitive: tuple[Path, ...]) -> Iterator[Saved]:
-    known: dict[str, frozenset[Path]] = {}
-    last: dict[str, int] = {}
-    for number, line in _documents(list(lines)):
-        try:
-            saved = _understood(json.loads(line))
-            _follow(saved, last)
-            if saved.name not in known:
-                known[saved.name] = _known_secrets(store, saved.name)
-            saved = _withheld(saved, (*sensitive, *withheld_in(saved), *known[saved.name]))
-        except StoreError:
-            raise
-        except NodeattrsError as error:
-            raise DocumentError(error.message, file=file, line=number, hint=error.hint) from error
-        except json.JSONDecodeError as error:
-            raise DocumentError(
-                f"this is no node: {error.msg}", file=file, line=number + error.lineno - 1, column=error.colno
-            ) from None
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-            raise DocumentError(f"this is no node: {error}", file=file, line=number) from None
-        yield saved
+class Reader:
+    """Turns what an export wrote into revisions, for one store.
+
+    sensitive: paths whose values are not stored: a marker takes their place, and that of what the store, or
+               another part of the same node, has a marker for
+    """
+
+    def __init__(self, store: Store, sensitive: tuple[Path, ...]) -> None:
+        self._store, self._sensitive = store, sensitive
+        self._known: dict[str, frozenset[Path]] = {}
+        self._last: dict[str, int] = {}
+
+    def take(self, record: Any) -> Saved:
+        """The revision that a record says; the records of one node come in the order of their numbers.
+
+        raises: see `failing_in`
+        """
+        saved = _understood(record)
+        _follow(saved, self._last)
+        if saved.name not in self._known:
+            self._known[saved.name] = _known_secrets(self._store, saved.name)
+        return _withheld(saved, (*self._sensitive, *withheld_in(saved), *self._known[saved.name]))
+
+
+@contextlib.contextmanager
+def failing_in(file: str, line: int | None) -> Iterator[None]:
+    """Say in which file a record is that cannot be understood. raises: DocumentError; StoreError"""
+    try:
+        yield
+    except StoreError:
+        raise
+    except NodeattrsError as error:
+        raise DocumentError(error.message, file=file, line=line, hint=error.hint) from error
+    except json.JSONDecodeError as error:
+        raise DocumentError(
+            f"this is no node: {error.msg}", file=file, line=(line or 1) + error.lineno - 1, column=error.colno
+        ) from None
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise DocumentError(f"this is no node: {error}", file=file, line=line) from None
 
 
 def _understood(record: Any) -> Saved:

@@ -246,13 +246,11 @@ class Store(Protocol):
         """
         ...
 
-    def migrate(self, on_node: OnNode | None = None, compression: str | None = None) -> str:
-        """Bring an older store to what this program writes; what was done, in words.
+    def make(self, compression: str = "zlib") -> None:
+        """Make an empty store, unless one exists. A first save makes one that compresses with zlib.
 
-        on_node:     called with the name of each node that is brought along
-        compression: how pieces are packed from now on, and those that are there, too: zlib or zstd. A store that is not
-                     there yet is made
-        raises:      BadArgument, where a store packs in one way only; MissingExtra
+        compression: how the store compresses its texts: zlib or zstd
+        raises:      StoreError, where a store exists that compresses otherwise; BadArgument; MissingExtra
         """
         ...
 

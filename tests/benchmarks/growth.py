@@ -153,7 +153,7 @@ ROWS = (
     Row("store (prune, revisions)", f"store prune --keep 2 {_STORE}", made.revisions, 3_200),
     Row("store (export, nodes)", f"store export {_STORE}", made.kept_nodes, 2_000),
     Row("store (import, nodes)", "store import {}/n.jsonl --store {}/s.db", made.exported, 400),
-    Row("store (migrate, nodes)", f"store migrate --to {{}}/t.db {_STORE}", made.kept_nodes, 250),
+    Row("store (copy, nodes)", f"store copy --to {{}}/t.db {_STORE}", made.kept_nodes, 250),
     Row("impact (nodes)", "impact {}/old {}/new --jobs 1", made.changed, 100, (0, 1)),
     Row("what-if (nodes)", "what-if --set a.b=3 --repo {} --facts {}/f --jobs 1", made.nodes, 100, (0, 1)),
     Row("check (roles and nodes)", "check --repo {}", made.many_roles, 1_000, (0, 1)),

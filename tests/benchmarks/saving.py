@@ -75,7 +75,7 @@ def _fleets(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     best: dict[str, dict[str, float]] = {task: {} for task, _, _ in tasks}
     for number in range(ROUNDS):
         for store in ("start", "all"):
-            open_store(folder / f"new-{store}{number}.db").migrate(compression="zstd")
+            open_store(folder / f"new-{store}{number}.db").make("zstd")
         for task, store, count in tasks:  # the second notes of normal attributes that they were saved
             for title, way in ways.items():
                 began = _children()
@@ -182,7 +182,7 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
             nodes[number] = saved._replace(made_of=made_of(saved.snapshot, its, repository.config))
 
     store, bare = open_store(folder / "sample.db"), open_store(folder / "bare.db")
-    store.migrate(compression="zstd")
+    store.make("zstd")
     floor = _bare_write(folder, nodes)
     first = _seconds(store, nodes, hashed)
     with patch.object(saving._Save, "number", _nothing):  # of a document without parts search knows nothing

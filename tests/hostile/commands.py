@@ -198,7 +198,7 @@ ROWS: dict[str, Row] = {
             "export --snapshots --store {store}",
             "import {export} --store {store}",
             "import {export} --store new.db",
-            "migrate --store {store} --to copy.db",
+            "copy --store {store} --to copy.db",
         ),
         ("store",),
     ),

@@ -7,7 +7,7 @@ flips     single bits flipped, files cut                     --count copies (200
 disk      a disk of 600 KiB that gets full                   --count disks (20); sqlite, directory, as root
 apply     folders swapped for links under a catalog          --count catalogs (1000); no store
 fleet     fleets on Dask, and a worker, scheduler or server that is killed  --count fleets (30); PostgreSQL
-carry     histories of 53 nodes from SQLite round all stores --count revisions of each (10); all stores
+carry     histories of 53 nodes copied from SQLite to PostgreSQL and back, with kills  --count revisions of each (10)
 
 Prints the figures as JSON. Exit code 0 if nothing bad happened, else 1.
 """
@@ -83,7 +83,7 @@ def _place(engine: str, folder: pathlib.Path, name: str = "") -> str:
 
 
 def _round(folder: pathlib.Path) -> list[str]:
-    engines = ["sqlite", *(["postgresql"] if not postgresql_server.why_not() else []), "directory", "sqlite"]
+    engines = ["sqlite", *(["postgresql"] if not postgresql_server.why_not() else []), "sqlite"]
     return [_place(engine, folder, str(number)) for number, engine in enumerate(engines)]
 
 

@@ -399,10 +399,9 @@ class FileStore:
         if saved is not None and "damaged" in saved.note:
             yield f"{name}: {saved.note}"
 
-    def migrate(self, on_node: OnNode | None = None, compression: str | None = None) -> str:
-        if compression not in (None, ZLIB):
-            raise BadArgument("a directory is packed with zlib", hint="keep the nodes in SQLite or PostgreSQL")
-        return "files are as they were: there is nothing to bring up to date"
+    def make(self, compression: str = ZLIB) -> None:
+        if compression != ZLIB:
+            raise BadArgument(f"the pieces of {self.describe()} are packed with zlib alone", hint="name a database")
 
     def close(self) -> None:
         pass

@@ -115,13 +115,6 @@ def hold(talk: Talk, nodes: Iterable[tuple[int, Mapping[bytes, bytes]]]) -> None
     insert(talk, "held (what, holder)", sorted(rows))
 
 
-def hold_all(talk: Talk) -> None:
-    """Note anew who has what."""
-    talk.all("DELETE FROM held")
-    for node, texts in _texts_of_nodes(talk):
-        hold(talk, [(node, texts)])
-
-
 def is_all_held(talk: Talk) -> bool:
     """Whether as much is held as should be."""
     ((held,),) = talk.all("SELECT count(*) FROM held")

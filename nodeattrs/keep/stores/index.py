@@ -9,7 +9,6 @@ from nodeattrs.keep.search.answer import Found, Index, Shown
 from nodeattrs.keep.search.fields import Steps
 from nodeattrs.keep.search.terms import Range
 from nodeattrs.keep.stores.indexing import entry_of, number_of, path_of
-from nodeattrs.keep.stores.tables import WORDED
 from nodeattrs.keep.stores.talk import Talk, nodes_in, some_of
 
 _FOUND = "e.id, e.path, e.kind, e.text"
@@ -60,7 +59,7 @@ class SqlIndex(Index):
             return self._talk.all(f"SELECT {_FOUND} FROM entry e WHERE {condition}", wanted)
         condition, wanted = self._talk.among("path", paths)
         conditions, values = [condition], [wanted]
-        if word and self._talk.version >= WORDED:
+        if word:
             found = number_of(self._talk.secret, b"word", word.encode())
             return self._talk.rows(
                 f"SELECT {_FOUND} FROM word w JOIN entry e ON e.id = w.entry WHERE w.word = ? AND w.{condition}",

@@ -21,7 +21,7 @@ from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.tree import is_json
-from nodeattrs.errors import BadValue, TooMuch, missing_extra
+from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.keep.revisions import JsonMap, Noted, Saved
 from nodeattrs.keep.snapshots import normal_alone
 from nodeattrs.keep.stores.talk import Question, Talk
@@ -527,19 +527,6 @@ class Packed:
         talk.each("INSERT INTO piece (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", bodies)
         rows = [(name, unknown[name].names, unknown[name].form) for name in sorted(unknown)]
         talk.each("INSERT INTO text (hash, pieces, form) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", rows)
-
-
-def repack(talk: Talk, packing: str) -> int:
-    """Pack pieces so from now on, and those that are packed otherwise; how many these were. Damaged ones stay so."""
-    talk.all("UPDATE secret SET packing = ?", packing)
-    count = 0
-    for (name,) in talk.all("SELECT hash FROM piece"):
-        ((body,),) = talk.all("SELECT body FROM piece WHERE hash = ?", name)
-        if as_bytes(body).startswith(_ZSTD_BEGINS) != (packing == ZSTD):
-            with contextlib.suppress(zlib.error, TooMuch):
-                talk.all("UPDATE piece SET body = ? WHERE hash = ?", packed(unpacked(as_bytes(body)), packing), name)
-                count += 1
-    return count
 
 
 class Stored:

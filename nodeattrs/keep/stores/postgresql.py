@@ -18,15 +18,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nodeattrs.errors import StoreError, missing_extra
-from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import SqlStore
-from nodeattrs.keep.stores.tables import READ, VERSION
+from nodeattrs.keep.stores.tables import VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, only
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
-"""The number of our advisory lock. Savers share it; pruning and migrating have it alone."""
+"""The number of our advisory lock. Savers share it; pruning and making the store have it alone."""
 _TURNS = 0x6E617475
 """The first number of the locks of turns, of which each node has one; they are none of those above."""
 
@@ -114,23 +113,11 @@ class PostgresqlStore(SqlStore):
         statement = statement.replace("NUMBER", "BIGINT").replace(" BYKEY", "")
         return statement.replace("BLOB", "BYTEA").replace(" TEXT", ' TEXT COLLATE "C"')
 
-    def _migrate(self, on_node: OnNode | None, compression: str | None) -> str:
-        with self._failing("migrate"), self._talking() as talk:
-            self._alone(talk)
-            version = self._version(talk)
-            if version is None:
-                return ""
-            self._refuse_newer(version)
-            done = self._brought(talk, version, on_node, compression)
-            talk.all("UPDATE version SET number = ?", VERSION)
-        self._key = None
-        return done
-
     @contextlib.contextmanager
     def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
         begin = "" if loosely else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         with self._failing(task), self._talking(begin) as talk:
-            yield talk if self._opened(talk, READ) else None
+            yield talk if self._opened(talk) else None
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
@@ -166,9 +153,9 @@ class PostgresqlStore(SqlStore):
         talk.all(f"CREATE SCHEMA IF NOT EXISTS {_SCHEMA}")
         talk.all("CREATE TABLE version (number INTEGER NOT NULL)")
         talk.all("INSERT INTO version (number) VALUES (?)", VERSION)
-        self._built(talk, 0)
+        self._make_tables(talk)
 
-    def _opened(self, talk: _PostgresqlTalk, oldest: int = VERSION) -> bool:
+    def _opened(self, talk: _PostgresqlTalk) -> bool:
         """Judge the store before anything else of it is believed; whether there is one.
 
         Whoever asked once goes on without waiting for the answer. raises: StoreError, also where it is asked next
@@ -178,8 +165,7 @@ class PostgresqlStore(SqlStore):
             return True
         version = self._version(talk)
         if version is not None:
-            self._refuse_other_version(version, oldest)
-            talk.version = version
+            self._refuse_other_version(version)
         return version is not None
 
     def _version(self, talk: Talk) -> int | None:
@@ -199,7 +185,7 @@ class PostgresqlStore(SqlStore):
 
     def _judged(self, talk: Talk, rows: list[tuple[Any, ...]]) -> None:
         if len(rows) != 1 or rows[0] != (VERSION, self._key):  # the key, and how pieces are packed
-            # It was taken away, or migrated: who comes next asks from the start.
+            # It was replaced: who comes next asks from the start.
             self._key = None
             raise StoreError(f"the store in {self._shown} was changed meanwhile", hint="try again")
 

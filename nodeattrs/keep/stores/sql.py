@@ -40,26 +40,26 @@ from nodeattrs.keep.stores.index import SqlIndex
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, is_worded, put_index
 from nodeattrs.keep.stores.pieces import (
     PACKINGS,
+    ZLIB,
     Stored,
     as_bytes,
     begins_with,
     fault_of,
     noted_text,
     packed,
-    repack,
     text_of,
     texts_of,
     unpacked,
 )
 from nodeattrs.keep.stores.saving import Saves, put_begun, put_revisions, put_texts
-from nodeattrs.keep.stores.tables import MIGRATIONS, VERSION
+from nodeattrs.keep.stores.tables import SCHEMA, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.turns import Turns
 from nodeattrs.texts.fast_json import decoded
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
-_AGAIN = "nodeattrs store migrate makes the index again"
+_AGAIN = "nodeattrs store copy --to PLACE makes a sound store"
 
 _LOST = (
     ("revision", "node", "SELECT id FROM node", "nodes that have revisions are gone"),
@@ -83,6 +83,7 @@ class SqlStore(ABC):
 
     def __init__(self) -> None:
         self._lock = Lock()
+        self._compression = ZLIB
         self._turns = Turns()
 
     # --- of the database ------------------------------------------------------------
@@ -105,10 +106,6 @@ class SqlStore(ABC):
     @abstractmethod
     def _turn(self, name: str) -> AbstractContextManager[None]:
         """A turn among processes."""
-
-    @abstractmethod
-    def _migrate(self, on_node: OnNode | None, compression: str | None) -> str:
-        """`_brought`, in a transaction; nothing where there is no store."""
 
     @abstractmethod
     def describe(self) -> str: ...
@@ -136,8 +133,7 @@ class SqlStore(ABC):
         self, talk: Talk, name: str, at: int | datetime | None, brief: bool = False, last: bool = False
     ) -> Saved | None:
         condition, values = when(at)
-        is_begun = brief and talk.version == VERSION
-        begun, its = (BEGUN, " LEFT JOIN begun b ON b.node = r.node") if is_begun else ("NULL, NULL, NULL", "")
+        begun, its = (BEGUN, " LEFT JOIN begun b ON b.node = r.node") if brief else ("NULL, NULL, NULL", "")
         rows = talk.all(
             f"SELECT r.number, r.at, r.noted, r.document, r.snapshot, d.pieces, s.pieces, {begun} "
             f"FROM (SELECT * FROM {ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r "
@@ -204,7 +200,7 @@ class SqlStore(ABC):
         prepared = Saves(saves)
         if prepared.unmade:
             with self._reading(task, loosely=True) as talk:
-                if talk is not None and talk.version == VERSION:
+                if talk is not None:
                     prepared.make(talk)
                 else:
                     prepared.check()
@@ -334,8 +330,6 @@ class SqlStore(ABC):
                 yield fault
             if on_node is not None:
                 on_node(name)
-        if talk.version < VERSION:
-            return  # what search knows is made again anyway
         if is_whole and not holding.is_all_held(talk):
             yield f"who needs which text is not known for all; {_AGAIN}"
         if not is_worded(talk):
@@ -363,7 +357,7 @@ class SqlStore(ABC):
                 if sound[text]:
                     yield f"the {what} of {name}, revision {number}: {sound[text]}"
         latest = _document_of(talk, name)
-        if latest is None or sound.get(latest) or talk.version < VERSION:
+        if latest is None or sound.get(latest):
             return
         if not any(sound.values()) and not _is_begun(talk, name):
             yield f"what the next run of {name} begins with is not what its latest revision has; that run will see"
@@ -371,66 +365,35 @@ class SqlStore(ABC):
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
-    def _refuse_newer(self, version: int) -> None:
-        if version > VERSION:
+    def _refuse_other_version(self, version: int) -> None:
+        if version != VERSION:
             raise StoreError(
-                f"{self.describe()} was written by a newer nodeattrs: its version is {version}, ours {VERSION}",
-                hint="upgrade nodeattrs, or name another place for the store",
+                f"{self.describe()} has the store version {version}; this nodeattrs reads version {VERSION}",
+                hint="export it with nodeattrs of commit e2dc3421 (or the newer one that wrote it) and import the "
+                "export: docs/stores.md, Other versions",
             )
 
-    def _refuse_other_version(self, version: int, oldest: int = VERSION) -> None:
-        self._refuse_newer(version)
-        if version < oldest:
-            raise StoreError(
-                f"{self.describe()} was written by an older nodeattrs: its version is {version}, ours {VERSION}",
-                hint=f"bring it up to date: nodeattrs store migrate --store {self.describe()}",
-            )
-
-    @taking(compression=str | None)
-    def migrate(self, on_node: OnNode | None = None, compression: str | None = None) -> str:
-        if compression is not None:
-            if compression not in PACKINGS:
-                raise BadArgument(f"nothing is packed with {compression}", hint=f"there is {' and '.join(PACKINGS)}")
-            packed(b"", compression)  # whose extra may be missing
-        done = self._migrate(on_node, compression)
-        if done or compression is None:
-            return done or "there is no store yet"
+    @taking(compression=str)
+    def make(self, compression: str = ZLIB) -> None:
+        if compression not in PACKINGS:
+            raise BadArgument(f"nothing is packed with {compression}", hint=f"there is {' and '.join(PACKINGS)}")
+        packed(b"", compression)  # whose extra may be missing
+        self._compression = compression
         with self._writing("make the store", alone=True) as talk:
-            repack(talk, compression)
-        return f"made a store whose pieces are packed with {compression}"
+            if talk.packing != compression:
+                raise StoreError(
+                    f"{self.describe()} is compressed with {talk.packing}, not with {compression}",
+                    hint="name a place where there is no store yet",
+                )
 
-    def _brought(self, talk: Talk, version: int, on_node: OnNode | None, compression: str | None) -> str:
-        if compression is None or version < VERSION:
-            self._built(talk, version, on_node)
-        if compression is not None:
-            return f"packed {repack(talk, compression)} pieces with {compression}"
-        return f"brought version {version} to {VERSION}" if version < VERSION else "made the index again"
-
-    def _built(self, talk: Talk, version: int, on_node: OnNode | None = None) -> None:
-        """Bring the tables from a version to ours, and make the index where it was none, or again."""
-        for step in MIGRATIONS[version:]:
-            for statement in step:
-                talk.all(self._spelled_here(statement))
-        if version == 0:
-            talk.all("INSERT INTO secret (value) VALUES (?)", os.urandom(32))
-        else:
-            self._reindex(talk, on_node)
-            holding.hold_all(talk)
-
-    def _reindex(self, talk: Talk, on_node: OnNode | None) -> None:
-        for table in ("node_part", "former", "part_entry", "part", "word", "entry", "field", "path"):
-            talk.all(f"DELETE FROM {table}")
-        for name, node in nodes_in(talk):
-            text = _document_of(talk, name)
-            assert text is not None
-            if not fault_of(talk, text):
-                _index(talk, node, name, Parts(decoded(text_of(talk, text))))
-            if on_node is not None:
-                on_node(name)
+    def _make_tables(self, talk: Talk) -> None:
+        for statement in SCHEMA:
+            talk.all(self._spelled_here(statement))
+        talk.all("INSERT INTO secret (value, packing) VALUES (?, ?)", os.urandom(32), self._compression)
 
     @abstractmethod
     def _spelled_here(self, statement: str) -> str:
-        """A statement of MIGRATIONS as this database spells its types."""
+        """A statement of SCHEMA as this database spells its types."""
 
 
 def _judged(came: Sequence[Revision | NodeattrsError]) -> Revision:

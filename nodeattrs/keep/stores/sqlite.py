@@ -24,7 +24,7 @@ from typing import Any
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import SqlStore
-from nodeattrs.keep.stores.tables import READ, VERSION
+from nodeattrs.keep.stores.tables import VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn, pause
 from nodeattrs.texts.fast_json import encoded
@@ -98,20 +98,6 @@ class SqliteStore(SqlStore):
         with self._lock:
             _close(self._open)
 
-    def _migrate(self, on_node: OnNode | None, compression: str | None) -> str:
-        with self._failing("migrate"):
-            if not self._is_there():
-                return ""
-            connection = self._connected()
-            with self._transaction(connection) as talk:
-                version = self._version(connection)
-                if version == 0:
-                    return ""
-                self._refuse_newer(version)
-                done = self._brought(talk, version, on_node, compression)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-        return done
-
     @contextlib.contextmanager
     def _reading(self, task: str, loosely: bool = False) -> Iterator[Talk | None]:
         with self._failing(task):
@@ -124,10 +110,8 @@ class SqliteStore(SqlStore):
                 if version == 0:
                     yield None  # somebody is about to make it
                     return
-                self._refuse_other_version(version, READ)
-                talk = _SqliteTalk(connection)
-                talk.version = version
-                yield talk
+                self._refuse_other_version(version)
+                yield _SqliteTalk(connection)
 
     @contextlib.contextmanager
     def _writing(self, task: str, alone: bool = False) -> Iterator[Talk]:
@@ -138,7 +122,7 @@ class SqliteStore(SqlStore):
             with self._transaction(connection) as talk:
                 version = self._version(connection)
                 if version == 0:
-                    self._built(talk, 0)
+                    self._make_tables(talk)
                     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                     connection.execute(f"PRAGMA user_version = {VERSION}")
                 self._refuse_other_version(version or VERSION)

@@ -1,4 +1,4 @@
-"""The tables of a store in a database, and how each version came of the one before.
+"""The tables of a store in a database.
 
 text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
           the value it was made of, so that what did not change need not be read back again
@@ -18,60 +18,34 @@ begun     of a node's latest revision, where a run left it: what it was made of,
 
 from __future__ import annotations
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (
-    (
-        "CREATE TABLE piece (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
-        "CREATE TABLE text (hash BLOB PRIMARY KEY, pieces BLOB NOT NULL, form BLOB)",
-        "CREATE TABLE node (id BIGKEY, name TEXT NOT NULL UNIQUE, last INTEGER NOT NULL)",
-        "CREATE TABLE revision (node BIGINT NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, "
-        "noted TEXT NOT NULL, document BLOB NOT NULL, snapshot BLOB, PRIMARY KEY (node, number))",
-        "CREATE TABLE secret (value BLOB NOT NULL)",
-    ),
-    (
-        "CREATE TABLE path (id BIGINT PRIMARY KEY, steps TEXT NOT NULL)",
-        "CREATE TABLE field (id BIGINT NOT NULL, name TEXT NOT NULL, path BIGINT NOT NULL, depth INTEGER NOT NULL, "
-        "PRIMARY KEY (id, path, depth))",
-        "CREATE TABLE entry (id BIGINT PRIMARY KEY, path BIGINT NOT NULL, kind TEXT NOT NULL, "
-        "text TEXT NOT NULL, folded TEXT)",
-        "CREATE INDEX entry_path ON entry (path)",
-        "CREATE TABLE part (id BIGINT PRIMARY KEY)",
-        "CREATE TABLE part_entry (entry BIGINT NOT NULL, part BIGINT NOT NULL, view INTEGER NOT NULL, "
-        "PRIMARY KEY (entry, part))",
-        "CREATE INDEX part_entry_part ON part_entry (part)",
-        "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node))",
-        "CREATE INDEX node_part_node ON node_part (node)",
-    ),
-    (),
-    (
-        # The index is made again, in tables that are quicker to write.
-        *(f"DROP TABLE {table}" for table in ("path", "field", "entry", "part", "part_entry", "node_part")),
-        "CREATE TABLE path (id NUMBER PRIMARY KEY, steps TEXT NOT NULL)",
-        "CREATE TABLE field (id BIGINT NOT NULL, path BIGINT NOT NULL, depth INTEGER NOT NULL, name TEXT NOT NULL, "
-        "PRIMARY KEY (id, path, depth)) BYKEY",
-        "CREATE TABLE entry (id NUMBER PRIMARY KEY, path BIGINT NOT NULL, kind TEXT NOT NULL, "
-        "text TEXT NOT NULL, folded TEXT)",
-        "CREATE INDEX entry_path ON entry (path)",
-        "CREATE TABLE word (word BIGINT NOT NULL, path BIGINT NOT NULL, entry BIGINT NOT NULL, "
-        "PRIMARY KEY (word, path, entry)) BYKEY",
-        "CREATE TABLE part (id NUMBER PRIMARY KEY)",
-        "CREATE TABLE part_entry (entry BIGINT NOT NULL, part BIGINT NOT NULL, view INTEGER NOT NULL, "
-        "PRIMARY KEY (entry, part)) BYKEY",
-        "CREATE INDEX part_entry_part ON part_entry (part)",
-        "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node)) BYKEY",
-        "CREATE INDEX node_part_node ON node_part (node)",
-        "CREATE TABLE former (node BIGINT NOT NULL, part BIGINT NOT NULL, PRIMARY KEY (node, part)) BYKEY",
-        "CREATE TABLE held (what BIGINT NOT NULL, holder BIGINT NOT NULL, PRIMARY KEY (what, holder)) BYKEY",
-        "ALTER TABLE secret ADD COLUMN packing TEXT NOT NULL DEFAULT 'zlib'",
-    ),
-    ("CREATE TABLE begun (node NUMBER PRIMARY KEY, made_of BLOB NOT NULL, seal BLOB NOT NULL, begins BLOB NOT NULL)",),
+SCHEMA: tuple[str, ...] = (
+    "CREATE TABLE piece (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
+    "CREATE TABLE text (hash BLOB PRIMARY KEY, pieces BLOB NOT NULL, form BLOB)",
+    "CREATE TABLE node (id BIGKEY, name TEXT NOT NULL UNIQUE, last INTEGER NOT NULL)",
+    "CREATE TABLE revision (node BIGINT NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, "
+    "noted TEXT NOT NULL, document BLOB NOT NULL, snapshot BLOB, PRIMARY KEY (node, number))",
+    "CREATE TABLE secret (value BLOB NOT NULL, packing TEXT NOT NULL)",
+    "CREATE TABLE path (id NUMBER PRIMARY KEY, steps TEXT NOT NULL)",
+    "CREATE TABLE field (id BIGINT NOT NULL, path BIGINT NOT NULL, depth INTEGER NOT NULL, name TEXT NOT NULL, "
+    "PRIMARY KEY (id, path, depth)) BYKEY",
+    "CREATE TABLE entry (id NUMBER PRIMARY KEY, path BIGINT NOT NULL, kind TEXT NOT NULL, "
+    "text TEXT NOT NULL, folded TEXT)",
+    "CREATE INDEX entry_path ON entry (path)",
+    "CREATE TABLE word (word BIGINT NOT NULL, path BIGINT NOT NULL, entry BIGINT NOT NULL, "
+    "PRIMARY KEY (word, path, entry)) BYKEY",
+    "CREATE TABLE part (id NUMBER PRIMARY KEY)",
+    "CREATE TABLE part_entry (entry BIGINT NOT NULL, part BIGINT NOT NULL, view INTEGER NOT NULL, "
+    "PRIMARY KEY (entry, part)) BYKEY",
+    "CREATE INDEX part_entry_part ON part_entry (part)",
+    "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node)) BYKEY",
+    "CREATE INDEX node_part_node ON node_part (node)",
+    "CREATE TABLE former (node BIGINT NOT NULL, part BIGINT NOT NULL, PRIMARY KEY (node, part)) BYKEY",
+    "CREATE TABLE held (what BIGINT NOT NULL, holder BIGINT NOT NULL, PRIMARY KEY (what, holder)) BYKEY",
+    "CREATE TABLE begun (node NUMBER PRIMARY KEY, made_of BLOB NOT NULL, seal BLOB NOT NULL, begins BLOB NOT NULL)",
 )
-"""What each version added to the one before; the number of a version is how many of them it has.
-BIGKEY, NUMBER, BYKEY (the rows lie in the order of the key, whose columns come first: else SQLite's check finds
-faults that there are not) and BLOB are spelled by the database's own module.
-One without statements: other things can be found."""
+"""The statements that make the tables. BIGKEY, NUMBER, BYKEY and BLOB are spelled by the module of each database.
+BYKEY: the rows lie in the order of the key, whose columns come first; else SQLite's check reports faults that do not
+exist."""
 
-VERSION = len(MIGRATIONS)
-
-READ, WORDED = 3, 4
-"""The first version that is read as it is, and the first one whose values are found by their words. What is written
-asks for ours."""
+VERSION = 1
+"""The version of the schema. A store of another version is refused."""

@@ -9,16 +9,13 @@ from itertools import islice
 from typing import Any
 
 from nodeattrs.errors import StoreError
-from nodeattrs.keep.stores.tables import VERSION
 
 Question = tuple[Any, ...]
 """A query, and its values."""
 
 
 class Talk(ABC):
-    """A conversation with the database, inside of one transaction. version: of the store"""
-
-    version = VERSION
+    """A conversation with the database, inside of one transaction."""
 
     @cached_property
     def secret(self) -> bytes:
