@@ -332,7 +332,7 @@ OUTPUTS: dict[str, Any] = {
         for name in ("role-wins", "environment-wins")
     },
     "list": {"version": "int", "kind": "str", "names": ["str"]},
-    "history": {"version": "int", "node": "str", "revisions": ["@revision"], "unreadable": ["str"]},
+    "history": {"version": "int", "node": "str", "revisions": ["@revision"]},
     "diff": {
         "version": "int",
         "before": "str",

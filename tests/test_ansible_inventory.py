@@ -20,7 +20,7 @@ from nodeattrs.keep import Saved, open_store, saved_document
 
 Ask = Callable[..., tuple[int, Any, str]]
 ROOT = Path(__file__).parents[1]
-SETTINGS = 'store = "nodes"\nsensitive = ["db.password", "keys.*"]\n'
+SETTINGS = 'store = "nodes.db"\nsensitive = ["db.password", "keys.*"]\n'
 
 
 def keep(name: str, tree: dict[str, Any], environment: str = "production", roles: tuple[str, ...] = ("web",)) -> Node:
@@ -29,7 +29,7 @@ def keep(name: str, tree: dict[str, Any], environment: str = "production", roles
     node.run_list = [f"role[{role}]" for role in roles]
     for key, value in tree.items():
         node.default[key] = value
-    open_store("nodes").save(Saved(node.name, saved_document(node), node.snapshot()))
+    open_store("nodes.db").save(Saved(node.name, saved_document(node), node.snapshot()))
     return node
 
 
@@ -96,7 +96,7 @@ class TestTheContract:
 
     def test_without_anything_saved_there_is_no_inventory(self, ask: Ask):
         """Ansible takes an exit code that is not 0 for a failure, and an empty list for no hosts."""
-        code, data, err = ask("--list", "--store", "elsewhere")
+        code, data, err = ask("--list", "--store", "elsewhere.db")
 
         assert (1, None) == (code, data)
         assert "there is no store" in err
@@ -191,7 +191,7 @@ class TestValues:
         node = Node("web1")
         node.default["port"] = 80
         node.unknown("override", "odd", Origin("role", "odd", "roles/odd.rb"), "it is Ruby")
-        open_store("nodes").save(Saved(node.name, saved_document(node), node.snapshot()))
+        open_store("nodes.db").save(Saved(node.name, saved_document(node), node.snapshot()))
 
         code, data, err = ask("--host", "web1")
         assert (0, {"port": 80}) == (code, data)

@@ -92,7 +92,7 @@ class TestExample:
         """
         With --apply; --noop only tells; without them attributes are all there is.
         """
-        run = ["run", *RUN, "--store", "nodes", "--root", "scratch", "--format", form]
+        run = ["run", *RUN, "--store", "nodes.db", "--root", "scratch", "--format", form]
         assert main(run) == 0
         assert main([*run, "--noop"]) == 0
         assert [] == list(Path("scratch").iterdir())

@@ -209,7 +209,7 @@ class TestInARepository:
         files = {**FILES, **SETTINGS, "cookbooks/app/recipes/default.py": recipe, "facts.json": facts}
         repository(tmp_path / "r", files)
         words = ["--repo", str(tmp_path / "r"), "--facts", str(tmp_path / "r/facts.json"), "--run-list", "app"]
-        store = ["--store", str(tmp_path / "kept")]
+        store = ["--store", str(tmp_path / "kept.db")]
 
         assert main(["run", *words, *store]) == 0
         assert main(["explain", "web1", "db.password", *words, *store]) == 0

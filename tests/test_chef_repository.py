@@ -179,7 +179,7 @@ class TestWhatIsNotRun:
         repository(tmp_path / "r", {**RUBY_COOKBOOK, "facts.json": FACTS})
         words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
 
-        assert 5 == main(["explain", "web1", "app.late", *words, "--store", str(tmp_path / "s")])
+        assert 5 == main(["explain", "web1", "app.late", *words, "--store", str(tmp_path / "s.db")])
         out, err = capsys.readouterr()
         assert "cookbooks/app/attributes/default.rb" in out
         assert "cookbooks/app/attributes/default.rb: is Ruby, which was not run" in err
@@ -191,7 +191,7 @@ class TestWhatIsNotRun:
         repository(tmp_path / "r", {**files, "facts.json": FACTS})
         words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
 
-        assert 5 == main(["explain", "web1", "app.deep", *words, "--store", str(tmp_path / "s")])
+        assert 5 == main(["explain", "web1", "app.deep", *words, "--store", str(tmp_path / "s.db")])
         assert "cookbooks/app/attributes/more.rb:2 (attribute file app::more)" in capsys.readouterr().out
 
     def test_so_is_one_of_a_cookbook_that_is_not_in_use(self, tmp_path, capsys):
@@ -200,7 +200,7 @@ class TestWhatIsNotRun:
         repository(tmp_path / "r", files)
         words = ["--repo", str(tmp_path / "r"), "--run-list", "b", "--facts", str(tmp_path / "r/facts.json")]
 
-        assert 1 == main(["explain", "web1", "app.port", *words, "--store", str(tmp_path / "s")])
+        assert 1 == main(["explain", "web1", "app.port", *words, "--store", str(tmp_path / "s.db")])
         named = (
             "attribute file app::default sets it (cookbooks/app/attributes/default.rb:1): it is Ruby, which was not run"
         )
@@ -301,7 +301,7 @@ class TestCookbooksThatAreNotThere:
         }
         repository(tmp_path / "r", files)
         words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
-        main(["explain", "web1", "k", *words, "--store", str(tmp_path / "s")])
+        main(["explain", "web1", "k", *words, "--store", str(tmp_path / "s.db")])
 
         assert "\n  13, 9, 7, 5, 1: may be overridden by it: is not there\n" in capsys.readouterr().out
 
@@ -325,7 +325,7 @@ class TestCookbooksThatAreNotThere:
         """Not even one that is there; who sets a value among roles and environments is answered."""
         repository(tmp_path / "r", {**HALF, "cookbooks/app/recipes/default.py": "1/0"})
         words = ["--repo", str(tmp_path / "r"), "--run-list", "role[web]", "--facts", str(tmp_path / "r/facts.json")]
-        assert 5 == main(["explain", "web1", "k", *words, "--roles-only", "--store", str(tmp_path / "s")])
+        assert 5 == main(["explain", "web1", "k", *words, "--roles-only", "--store", str(tmp_path / "s.db")])
 
         out, err = capsys.readouterr()
         assert "roles/web.json:7" in out
@@ -499,5 +499,5 @@ class TestChefsOwnConfiguration:
         repository(tmp_path / "r", files)
         words = ["--repo", str(tmp_path / "r"), "--facts", str(tmp_path / "r/facts.json"), "--run-list", "role[web]"]
 
-        assert 0 == main(["run", *words, "--new", "--store", str(tmp_path / "s")])
+        assert 0 == main(["run", *words, "--new", "--store", str(tmp_path / "s.db")])
         assert "web7" in capsys.readouterr().out

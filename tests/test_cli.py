@@ -22,6 +22,7 @@ import yaml
 from nodeattrs import __version__
 from nodeattrs.cli import main
 from nodeattrs.cli.program import COMMANDS
+from nodeattrs.keep import Saved, open_store
 from nodeattrs.node.slots import SLOTS
 from tests.on_disk import repository
 
@@ -241,13 +242,13 @@ class TestRun:
         """
         A path there counts from the repository, and --store still wins.
         """
-        (desk / "repo" / "nodeattrs.toml").write_text('store = "kept"\n')
+        (desk / "repo" / "nodeattrs.toml").write_text('store = "kept.db"\n')
         say(*RUN, "--node", "web1")
-        say(*RUN, "--node", "web2", "--store", "elsewhere")
+        say(*RUN, "--node", "web2", "--store", "elsewhere.db")
 
-        assert ["web1.json"] == [path.name for path in (desk / "repo" / "kept").glob("*.json")]
-        assert ["web2.json"] == [path.name for path in (desk / "work" / "elsewhere").glob("*.json")]
-        assert 0 == say("show", "web1", "app", "--store", "../repo/kept").code
+        assert ["web1"] == open_store(desk / "repo" / "kept.db").names()
+        assert ["web2"] == open_store(desk / "work" / "elsewhere.db").names()
+        assert 0 == say("show", "web1", "app", "--store", "../repo/kept.db").code
 
     def test_the_node_is_the_one_that_the_facts_name(self, say: Say):
         """
@@ -399,15 +400,14 @@ class TestExplain:
         """
         Chef's document knows no origins: that is said, and none is invented.
         """
-        (desk / "work" / "nodes").mkdir()
         document = {"name": "old", "normal": {"a": {"b": 1}}, "json_class": "Chef::Node"}
-        (desk / "work" / "nodes" / "old.json").write_text(json.dumps(document))
+        open_store("nodes.db").save(Saved("old", document))
 
-        said = say("explain", "old", "a.b", "--store", "nodes")
+        said = say("explain", "old", "a.b", "--store", "nodes.db")
 
         assert said.err.startswith("warning: saved, origin unknown")
         assert said.out.splitlines() == [
-            "old in _default: a.b = 1",
+            "old in _default, revision 1: a.b = 1",
             "",
             "  wins  7 normal / attribute file  1  saved origin unknown",
         ]

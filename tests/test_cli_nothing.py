@@ -38,11 +38,9 @@ def say(tmp_path, monkeypatch, capsys):
 
 class TestPlacesThatAreNone:
     @pytest.mark.parametrize("words", ["store check", "store export", "store prune --keep 1", "status", "search *:*"])
-    @pytest.mark.parametrize("place", ["typo.db", "typo", "facts.json.db", "cookbooks"])
+    @pytest.mark.parametrize("place", ["typo.db", "facts.json.db"])
     def test_there_is_no_store(self, say, tmp_path, words, place):
-        """An absent file or directory, and a directory without a node, are no store; none is made."""
-        (tmp_path / "cookbooks").mkdir()
-
+        """None is made."""
         code, out, err = say(*words.split(), "--store", place)
 
         assert (1, "") == (code, out)
@@ -65,13 +63,6 @@ class TestPlacesThatAreNone:
         assert (1, "0 nodes, 0 errors, 0 warnings\n", "there was nothing to look at\n") == say(
             "store", "check", "--store", "a.db"
         )
-
-    def test_documents_of_roles_are_no_nodes(self, say):
-        """A directory of them is a store in which all is damaged."""
-        code, out, _ = say("store", "check", "--store", "roles")
-
-        assert 1 == code
-        assert "this is no node: it is a role" in out
 
     def test_a_folder_without_bindings(self, say):
         """Whatever is asked of it."""

@@ -49,7 +49,7 @@ FILES = {
     "packages/loaded_by_tests.py": PACKAGE,
     "packages/loaded_by_tests-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: loaded-by-tests\n",
     "packages/loaded_by_tests-1.0.dist-info/entry_points.txt": POINTS,
-    "repo/nodeattrs.toml": 'hiera = "."\nbindings = "."\nstore = "kept"\n',
+    "repo/nodeattrs.toml": 'hiera = "."\nbindings = "."\nstore = "kept.db"\n',
     "repo/hiera.yaml": HIERA,
     "repo/data/common.yaml": "k: 1\n",
     "repo/manifests/site.yaml": SITE,

@@ -160,7 +160,7 @@ class TestTheTable:
         """
         `Terminal.warn` is given the name.
         """
-        for name in ("saved-note", "unreadable-revision", "damaged"):
+        for name in ("saved-note", "damaged"):
             assert code_named(name, "StoreError").code.startswith("NA05")
         assert "NA0204" == code_named("unknown-layer").code
 

@@ -53,7 +53,7 @@ class TestBash:
             # the words, the last one unfinished      what is offered for it
             (["ex"], {"explain"}),
             (["--v"], {"--version"}),
-            (["run", "--e"], {"--environment"}),
+            (["run", "--e"], {"--environment", "--export"}),
             (["show", "web1", "--format", ""], {"text", "json", "yaml"}),
             (["show", "web1", "--format", "="], {"text", "json", "yaml"}),
             (["show", "web1", "--format", "=", "j"], {"json"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import xml.etree.ElementTree
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import DocumentError, MergeConflict
+from nodeattrs.keep import Saved, open_store
 from nodeattrs.reports.finding_forms import FORMS
 from nodeattrs.reports.findings import Finding, Findings, Selection, finding_of
 
@@ -145,13 +147,16 @@ class TestCheck:
         Path("bindings/default.pp").write_text("bindings default { bind 'a' to 5 in 'usres' }")
         Path("catalog.json").write_text('{"resources": [{"type": "File", "title": "/a", "before": ["File[/x]"]}]}')
         Path("user-data").write_text("#cloud-config\nmerge_how: list(append)\na: 1\n")
-        Path("kept").mkdir()
-        Path("kept/web1.json").write_text("{")
+        open_store("kept.db").save(Saved("web1", {"name": "web1"}))
+        connection = sqlite3.connect("kept.db")
+        with connection:
+            connection.execute("DELETE FROM text")
+        connection.close()
         for words, code in {
             ("bindings", "check"): "NA1271",
             ("catalog", "check", "--from", "catalog.json"): "NA0602",
             ("cloud-config", "check", "user-data"): "NA1151",
-            ("store", "check", "--store", "kept"): "NA0503",
+            ("store", "check", "--store", "kept.db"): "NA0503",
         }.items():
             assert 1 == main([*words, "--format", form])
             assert code in capsys.readouterr().out, words

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import sqlite3
 import sys
 import types
@@ -52,9 +51,9 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture(params=["nodes.db", "nodes"])
-def store(request, tmp_path):
-    return open_store(tmp_path / request.param)
+@pytest.fixture
+def store(tmp_path):
+    return open_store(tmp_path / "nodes.db")
 
 
 def kept(name="web1", **normal):
@@ -483,27 +482,6 @@ class TestTheCommands:
         )
         assert 1 == len(say("history", "web1", "--limit", "1")[1].splitlines())
 
-    def test_history_tells_what_cannot_be_read_and_what_is_gone(self, say, desk):
-        for _ in range(3):
-            say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json", "--store", "kept")
-        log = desk / "kept" / ".history" / "web1.log"
-        first, one, _, _ = log.read_bytes().splitlines(keepends=True)
-        log.write_bytes(first + one + b"?\n")
-        _, out, err = say("history", "web1", "--store", "kept")
-
-        assert ["3", "1"] == [line.split()[0] for line in out.splitlines()]
-        assert (
-            "warning: the history of web1 is damaged: line 3 of kept/.history/web1.log cannot be read [NA0504]\n" == err
-        )
-        log.write_bytes(first + one)
-        _, out, err = say("history", "web1", "--store", "kept", "--format", "json")
-        assert ["the history of web1 is damaged: revisions 2 to 3 are gone from kept/.history/web1.log"] == json.loads(
-            out
-        )["unreadable"]
-        code, _, err = say("show", "web1", "--at", "2", "--store", "kept")
-        assert (1, True) == (code, "2 may have been there" in err)
-        assert 1 == say("store", "check", "--store", "kept")[0]
-
     def test_settings_come_from_the_repository_that_is_named(self, say, desk, monkeypatch):
         (desk / "repo" / "nodeattrs.toml").write_text('sensitive = ["app.key"]\nstore = "kept.db"\n')
         say("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json")
@@ -713,16 +691,6 @@ class TestTheCommands:
         code, out, _ = say("store", "check")
 
         assert (1, True) == (code, "the document of web1, revision 1: a piece of it is gone" in out)
-
-    def test_a_directory_is_a_store_as_before(self, say, desk):
-        shutil.rmtree(desk / ".nodeattrs")
-        run = ("run", "--repo", "repo", "--node", "web1", "--facts", "repo/facts.json", "--store", "kept")
-        assert "files in kept" in say(*run)[1]
-        say(*run)
-
-        assert (desk / "kept" / "web1.json").is_file()
-        assert ["2", "1"] == [line.split()[0] for line in say("history", "web1", "--store", "kept")[1].splitlines()]
-        assert "web1\n" == say("search", "runs=2", "--store", "kept")[1]
 
 
 def test_the_page_of_stores_names_every_command_of_ours():

@@ -341,7 +341,7 @@ class TestInAFleet:
         return open_store(fleet.store)
 
     def test_it_comes_to_what_the_long_way_comes_to(self, fleet, tmp_path):
-        store, other = self.run(fleet, 3), replace(fleet, store=str(tmp_path / "kept"))
+        store, other = self.run(fleet, 3), replace(fleet, store=str(tmp_path / "kept.db"))
         assert revisions(store) == revisions(self.run(other, 3))
 
     def test_who_changes_it_meanwhile_is_seen(self, fleet):

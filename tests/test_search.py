@@ -580,7 +580,7 @@ queries = st.recursive(
 def stores():
     """One of each sort that there is here."""
     with tempfile.TemporaryDirectory() as folder:
-        places = [f"{folder}/nodes", f"{folder}/nodes.db"]
+        places = [f"{folder}/nodes.db"]
         if not postgresql_server.why_not():
             places.append(postgresql_server.fresh())
         stores = [open_store(place) for place in places]

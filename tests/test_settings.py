@@ -9,12 +9,13 @@ import pytest
 
 from nodeattrs.cli import main
 from nodeattrs.errors import UnknownField
+from nodeattrs.keep import open_store
 from nodeattrs.runs.defaults import SETTINGS
 from nodeattrs.runs.settings import Settings
 from nodeattrs.texts import nearest as finding
 from tests.on_disk import repository
 
-STORE = 'environment = "production"\nstore = "kept"\n'
+STORE = 'environment = "production"\nstore = "kept.db"\n'
 
 
 @pytest.fixture
@@ -45,11 +46,11 @@ class TestWhoOverridesWhom:
     @pytest.mark.parametrize(
         ("options", "variables", "store"),
         [
-            ({}, {}, "../../kept"),
+            ({}, {}, "../../kept.db"),
             ({}, {"NODEATTRS_STORE": "mine.db"}, "mine.db"),
-            ({}, {"NODEATTRS_STORE": ""}, "../../kept"),
+            ({}, {"NODEATTRS_STORE": ""}, "../../kept.db"),
             ({"store": "x.db", "repo": None}, {}, "x.db"),
-            ({"repo": "../.."}, {}, "../../kept"),
+            ({"repo": "../.."}, {}, "../../kept.db"),
             ({"repo": ".."}, {"NODEATTRS_REPO": "../.."}, ".nodeattrs/nodes.db"),
         ],
     )
@@ -100,7 +101,7 @@ class TestLookingUpwards:
     def test_a_run_from_below_is_a_run_of_the_repository(self, site, capsys):
         """And all commands mean one store."""
         assert 0 == main(["run", "-q", "--all", "--facts", str(site / "facts.json")])
-        assert (site / "kept" / "web1.json").exists()
+        assert open_store(site / "kept.db").names()
         assert 0 == main(["status"])
         assert "web1" in capsys.readouterr().out
 
@@ -141,7 +142,7 @@ class TestEveryCommandJudgesThem:
 
     def test_a_setting_among_the_rules_of_paths_is_an_error_that_says_so(self, site, capsys):
         """No policy is called like a place."""
-        (site / "nodeattrs.toml").write_text('[merge]\n"a.b" = "append"\nstore = "kept"\n')
+        (site / "nodeattrs.toml").write_text('[merge]\n"a.b" = "append"\nstore = "kept.db"\n')
 
         assert 1 == main(["status"])
         assert "if the setting store is meant, write it above the first [table]" in capsys.readouterr().err
@@ -166,7 +167,7 @@ class TestTheCommand:
 
         assert ["environment", "nodeattrs.toml:1", '"production"'] in rows
         assert ["store", "variable", "NODEATTRS_STORE", '"mine"'] in rows
-        assert ["nodeattrs.toml:2,", "overridden", '"kept"'] in rows
+        assert ["nodeattrs.toml:2,", "overridden", '"kept.db"'] in rows
 
     def test_a_password_is_not_shown(self, site, capsys):
         """Of no one who set it."""

@@ -10,11 +10,10 @@ from tests.strain import carry, flips, kill, writers
 from tests.strain.__main__ import COUNTS, main, strained
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "directory"])
 @pytest.mark.parametrize(("kind", "count"), [("kill", 5), ("writers", 4), ("first", 2), ("flips", 40), ("apply", 10)])
-def test_no_strain_finds_anything(tmp_path, engine, kind, count):
+def test_no_strain_finds_anything(tmp_path, kind, count):
     assert kind in COUNTS
-    assert [] == strained(kind, engine, count, 7, tmp_path)["bad"]
+    assert [] == strained(kind, "sqlite", count, 7, tmp_path)["bad"]
 
 
 def test_a_history_that_lost_something_on_its_way_is_found(tmp_path, monkeypatch):
@@ -41,19 +40,19 @@ def test_a_lost_count_is_found(tmp_path, monkeypatch):
     monkeypatch.setattr(writers, "_look", lambda *_: None)
     monkeypatch.setattr(writers, "retried", lambda store, name, change: store.save(writers.pair(name, 1, {"0": 1})))
 
-    assert any("counted were 1 of 4" in fault for fault in writers.strain(str(tmp_path / "nodes"), 2, 2)["bad"])
+    assert any("counted were 1 of 4" in fault for fault in writers.strain(str(tmp_path / "nodes.db"), 2, 2)["bad"])
 
 
 def test_a_silent_damage_is_found(tmp_path, monkeypatch):
     """One that makes another whole document of a whole one."""
 
     def forged(folder, chance):
-        open_store(str(folder / "nodes")).save(kill.pair("web1", 9))
+        open_store(str(folder / "nodes.db")).save(kill.pair("web1", 9))
         return "forged"
 
     monkeypatch.setattr(flips, "_damaged", forged)
 
-    assert "silent: web1 None" in flips.strain(tmp_path, "nodes", 1, None)["bad"][0]
+    assert "silent: web1 None" in flips.strain(tmp_path, "nodes.db", 1, None)["bad"][0]
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="only where no disk can be mounted")

@@ -36,11 +36,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if options.limit is not None and options.limit < 1:
         options.refuse("--limit is at least 1")
     store, sensitive = kept_in(options)
-    revisions, unreadable = store.history(options.node), store.unreadable(options.node)
-    terminal.warn(unreadable, "unreadable-revision", "StoreError")
+    revisions = store.history(options.node)
     if not revisions:
         from nodeattrs.runs.remembered import required
 
         terminal.warn(filter(None, [required(store, options.node, sensitive).note]), "saved-note", "StoreError")
-    terminal.report(History(options.node, revisions[: options.limit], unreadable))
+    terminal.report(History(options.node, revisions[: options.limit]))
     return 0

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 _STORE_HELP = (
-    "where nodes are kept: a directory, a file that ends in .db, or a URL such as postgresql:// (default: "
+    "where nodes are kept: a file that ends in .db, or a URL such as postgresql:// (default: "
     "NODEATTRS_STORE, else `store` in nodeattrs.toml of the repository, else .nodeattrs/nodes.db here, or beside the "
     "nodeattrs.toml that was found above)"
 )

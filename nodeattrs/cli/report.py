@@ -73,7 +73,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
 
     return Page(
         shown_attributes(node, revision=number).to_dict(),
-        History(name, store.history(name), store.unreadable(name)).to_dict(),
+        History(name, store.history(name)).to_dict(),
         [str(item) for item in node.run_list],
         explain,
         _changed(store, sensitive, name, number),

@@ -87,9 +87,6 @@ _BELONG = {
 }
 
 
-_UNREADABLE = ("unreadable-revision", "StoreError")
-
-
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Do it."""
     for word, task in _BELONG.items():
@@ -159,7 +156,6 @@ def _copied(store: Store, place: str, compression: str | None, terminal: Termina
     if target.describe() == store.describe():
         raise BadArgument(f"{place} is the store itself", hint="name another place: --to PLACE")
     names = store.names()
-    terminal.warn((fault for name in names for fault in store.unreadable(name)), *_UNREADABLE)
     if compression is not None:
         target.make(compression)
     with terminal.counting(len(names)) as tick:
@@ -174,7 +170,6 @@ def _export(store: Store, options: argparse.Namespace, terminal: Terminal) -> No
         options.refuse("--at with the number of a revision means one node: --node NAME")
     names = options.node or store.names()
     history = options.snapshots and not options.latest and at is None
-    terminal.warn((fault for name in names if history for fault in store.unreadable(name)), *_UNREADABLE)
     with terminal.counting(len(names)) as tick:
         for name in names:
             for line in exported(store, [name], at, snapshots=options.snapshots, history=history):

@@ -217,14 +217,7 @@ class Store(Protocol):
         ...
 
     def history(self, name: str) -> list[Revision]:
-        """The revisions that are kept and can be read, the latest first; `unreadable` has the others."""
-        ...
-
-    def unreadable(self, name: str) -> list[str]:
-        """What of a node's history is gone or cannot be read, in words; nothing where it is whole.
-
-        A look at the notes alone, as `history` takes it; `check` reads the texts too.
-        """
+        """The revisions that are kept, the latest first. raises: DocumentError, where a note cannot be read"""
         ...
 
     def latest(self) -> Iterator[tuple[str, Revision | None]]:

@@ -71,14 +71,10 @@ class ChangedNode(NamedTuple):
 
 
 class History(NamedTuple):
-    """Revisions, the latest first.
-
-    unreadable: what of them is gone or cannot be read, in words
-    """
+    """Revisions, the latest first."""
 
     node: str
     revisions: Sequence[Revision]
-    unreadable: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """All of them as data."""
@@ -86,7 +82,6 @@ class History(NamedTuple):
             "version": 1,
             "node": self.node,
             "revisions": [revision_dict(one) for one in self.revisions],
-            "unreadable": list(self.unreadable),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:

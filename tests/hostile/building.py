@@ -72,7 +72,7 @@ def build(tree: Tree, top: Path, seed: int, git: bool = True) -> None:
 def prepare() -> None:
     """Make what all trees share, before several threads ask for it."""
     _empty_repository()
-    for kind in ("sqlite", "directory"):
+    for kind in ("sqlite", "folder"):
         _saved(kind)
 
 
@@ -165,17 +165,20 @@ def _copy(source: Path, path: Path) -> None:
 
 @cache
 def _saved(kind: str) -> Path:
-    """A store that says of two nodes in which files of the repository their attributes are."""
+    """Two nodes whose attributes are set in files of the repository: as a store, or as an exported folder."""
     folder = _workshop() / kind
     folder.mkdir()
-    store = "saved.db" if kind == "sqlite" else "saved/"
     _write_all(folder, valid(["chef"]).entries, folder)
     for level in (4, 5):
         role = folder / "roles/web.json"
         role.write_text(role.read_text().replace('"workers": 4', f'"workers": {level}'))
-        words = ["run", "--all", "--roles-only", "--quiet", "--platform", "debian-12", "--store", store]
+        words = ["run", "--all", "--roles-only", "--quiet", "--platform", "debian-12", "--store", "saved.db"]
         subprocess.run([*PROGRAM, *words, "--repo", "."], cwd=folder, check=True, capture_output=True)
-    return folder / store
+    if kind == "sqlite":
+        return folder / "saved.db"
+    words = ["store", "export", "--to", "saved", "--history", "--store", "saved.db"]
+    subprocess.run([*PROGRAM, *words], cwd=folder, check=True, capture_output=True)
+    return folder / "saved"
 
 
 @cache

@@ -196,6 +196,7 @@ ROWS: dict[str, Row] = {
             "prune --keep 1 --store {store}",
             "export --store {store}",
             "export --snapshots --store {store}",
+            "export --to saved --history --store {store}",
             "import {export} --store {store}",
             "import {export} --store new.db",
             "copy --store {store} --to copy.db",

@@ -37,7 +37,7 @@ class Special:
 
 @dataclass(frozen=True)
 class Store:
-    """Where two nodes of the repository are saved: "sqlite" or "directory"."""
+    """Two nodes of the repository, saved in a store ("sqlite") or exported to a folder ("folder")."""
 
     kind: str
 

@@ -132,7 +132,7 @@ def _catalog(draw: Draw) -> None:
 
 def _store(draw: Draw) -> None:
     draw.tree.put("saved.db", Store("sqlite"), "store")
-    draw.tree.put("saved", Store("directory"), "store")
+    draw.tree.put("saved", Store("folder"), "export")
     draw.tree.put("saved.jsonl", '{"name": "web3", "normal": {"k": 1}}\n', "export")
 
 

@@ -3,8 +3,8 @@
 kill      kill -9 while nodes are saved                      --count kills (1000)
 writers   8 processes that count in one node                 --count saves of each (2000)
 first     first saves at once in places where nothing is     --count rounds (100)
-flips     single bits flipped, files cut                     --count copies (2000); sqlite, directory
-disk      a disk of 600 KiB that gets full                   --count disks (20); sqlite, directory, as root
+flips     single bits flipped, files cut                     --count copies (2000); sqlite
+disk      a disk of 600 KiB that gets full                   --count disks (20); sqlite, as root
 apply     folders swapped for links under a catalog          --count catalogs (1000); no store
 fleet     fleets on Dask, and a worker, scheduler or server that is killed  --count fleets (30); PostgreSQL
 carry     histories of 53 nodes copied from SQLite to PostgreSQL and back, with kills  --count revisions of each (10)
@@ -30,7 +30,7 @@ from typing import Any
 from tests import postgresql_server, store_exam
 from tests.strain import apply, carry, disk, fleet, flips, kill, pgbench, writers
 
-ENGINES = {"sqlite": "nodes.db", "directory": "nodes", "postgresql": None}
+ENGINES = {"sqlite": "nodes.db", "postgresql": None}
 WRITERS = 8
 
 
@@ -46,7 +46,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--in", dest="folder", help="where the stores stand (default: a temporary folder)")
     options = parser.parse_args(words)
     if options.kind in ("flips", "disk") and options.store == "postgresql":
-        parser.error(f"{options.kind} is about the files of sqlite and directory")
+        parser.error(f"{options.kind} is about the files of sqlite")
     if options.kind == "disk" and not disk.is_possible():
         parser.error("disk needs the right to mount one")
     postgresql_server.IS_DURABLE = options.kind == "writers"

@@ -95,7 +95,6 @@ def _asked(store: Store, name: str, truth: dict[tuple[str, int], Saved]) -> tupl
         told = told or bool(found and found.note)
     try:
         numbers = [revision.number for revision in store.history(name)]
-        told = told or bool(store.unreadable(name))
         if numbers != list(range(REVISIONS, 0, -1)):
             wrong = wrong or f"{name} has the revisions {numbers}"
     except NodeattrsError:

@@ -48,7 +48,7 @@ def _folder() -> tempfile.TemporaryDirectory[str]:
 @lru_cache(maxsize=1)
 def engines() -> tuple[str, ...]:
     """The engines that there are here."""
-    return ("files", "sqlite") if postgresql_server.why_not() else ("files", "sqlite", "postgresql")
+    return ("sqlite",) if postgresql_server.why_not() else ("sqlite", "postgresql")
 
 
 @cache
@@ -56,7 +56,6 @@ def _store(engine: str, documents: str) -> Store:
     """A store with these documents, given as text."""
     folder = tempfile.mkdtemp(dir=_folder().name)
     place = {
-        "files": lambda: f"file://{folder}/nodes",
         "sqlite": lambda: f"sqlite://{folder}/nodes.db",
         "postgresql": postgresql_server.fresh,
     }[engine]()

@@ -1,4 +1,4 @@
-"""Where saved nodes live: in files, in SQLite, in PostgreSQL.
+"""Where saved nodes live: in SQLite, in PostgreSQL.
 
 Each kind of store is a module, and is imported when it is asked for: another may need an extra.
 """
@@ -13,34 +13,32 @@ from urllib.parse import unquote
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import Store
-from nodeattrs.keep.stores.files import FileStore
 from nodeattrs.keep.stores.postgresql import PostgresqlStore
 from nodeattrs.keep.stores.sqlite import SqliteStore
 
 
 @taking(place=A_PATH)
 def open_store(place: str | os.PathLike[str]) -> Store:
-    """The store at *place*: `sqlite:///file.db`, `postgresql://...`, `file:///dir`, or a path.
+    """The store at *place*: `sqlite:///file.db`, `postgresql://...`, or a path that ends in .db.
 
-    A path that ends in .db is a SQLite store, any other path a directory. Nothing is made on
-    disk before the first save.
+    Nothing is made on disk before the first save.
 
     raises: StoreError, where no store can be at *place*; MissingExtra
 
-    >>> open_store("file:///srv/nodes").describe()
-    'files in /srv/nodes'
     >>> open_store("nodes.db").describe()
     'nodes.db'
     """
     text = os.fspath(place)
     scheme, mark, rest = text.partition("://")
     if not mark:
-        return _sqlite(text) if text.endswith(".db") else _files(text)
+        if not text.endswith(".db"):
+            raise _no_directory(text)
+        return _sqlite(text)
     if scheme not in _SCHEMES:
         # Only the scheme is shown: the rest may hold a password.
         raise StoreError(
             f"there is no store of the kind {scheme}://",
-            hint=f"known are {', '.join(f'{known}://' for known in sorted(_SCHEMES))} and the path of a directory",
+            hint="known are sqlite://, postgresql:// and the path of a file that ends in .db",
         )
     return _SCHEMES[scheme](rest)
 
@@ -51,8 +49,12 @@ def may_be_copied() -> bool:
     return sqlite is None or not sqlite.is_open()
 
 
-def _files(directory: str) -> Store:
-    return FileStore(directory)
+def _no_directory(shown: str) -> StoreError:
+    return StoreError(
+        f"{shown!r} is no store: nodes are kept in a SQLite file whose name ends in .db, or in PostgreSQL",
+        hint="to have nodes as files, use `nodeattrs store export --to DIR`, and `nodeattrs store import DIR` to read "
+        "them back",
+    )
 
 
 def _sqlite(file: str) -> Store:
@@ -60,22 +62,22 @@ def _sqlite(file: str) -> Store:
 
 
 def _file_url(rest: str) -> Store:
-    return _files(_local("file", rest))
+    raise _no_directory(f"file://{rest}")
 
 
 def _sqlite_url(rest: str) -> Store:
-    return _sqlite(_local("sqlite", rest))
+    return _sqlite(_local(rest))
 
 
 def _postgresql_url(rest: str) -> Store:
     return PostgresqlStore(f"postgresql://{rest}")
 
 
-def _local(scheme: str, rest: str) -> str:
+def _local(rest: str) -> str:
     if not rest.startswith("/"):
-        what = "directory: file:///srv/nodes" if scheme == "file" else "file: sqlite:///srv/nodes.db"
         raise StoreError(
-            f"{scheme}://{rest} names a machine, and no path on this one", hint=f"write three slashes and a {what}"
+            f"sqlite://{rest} names a machine, and no path on this one",
+            hint="write three slashes and a file: sqlite:///srv/nodes.db",
         )
     return unquote(rest)
 

@@ -259,13 +259,6 @@ class SqlStore(ABC):
             )
         return [revision_in(name, row) for row in rows]
 
-    def unreadable(self, name: str) -> list[str]:
-        try:
-            self.history(name)
-        except DocumentError as error:
-            return [error.message]
-        return []
-
     def latest(self) -> Iterator[tuple[str, Revision | None]]:
         rows: list[tuple[Any, ...]] = [("",)]
         while rows:
