@@ -686,11 +686,11 @@ class TestTheCommands:
 
         connection = sqlite3.connect(desk / ".nodeattrs" / "nodes.db")
         with connection:
-            connection.execute("DELETE FROM piece")
+            connection.execute("DELETE FROM text")
         connection.close()
         code, out, _ = say("store", "check")
 
-        assert (1, True) == (code, "the document of web1, revision 1: a piece of it is gone" in out)
+        assert (1, True) == (code, "the document of web1, revision 1: its text is gone" in out)
 
 
 def test_the_page_of_stores_names_every_command_of_ours():

@@ -15,7 +15,7 @@ from nodeattrs.keep import NewerRevision, Noted, Saved, filtered_snapshot, open_
 from nodeattrs.keep.maintenance import set_normal
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.stores import saving, sql
-from nodeattrs.keep.stores.pieces import texts_of
+from nodeattrs.keep.stores.texts import texts_of
 from nodeattrs.node.intake import Intake
 from nodeattrs.runs.config import Config
 from nodeattrs.runs.facts import load_facts, parse_facts
@@ -42,7 +42,7 @@ FILES = {
 
 
 def texts(saved):
-    return [text.hash for text in texts_of(saved.name, saved)]
+    return [text and text.hash for text in texts_of(saved.name, saved)]
 
 
 def left(folder, facts=None, **files):
@@ -200,45 +200,6 @@ def left_by(folder, files):
     return made_of(snapshot, facts, repo.config), tuple(texts(Saved("n1", document, snapshot)))
 
 
-class TestWhatWasWrittenBefore:
-    """The texts of parts of a snapshot, in the place of these."""
-
-    def parts(self, snapshot):
-        return [*snapshot["slots"].values(), snapshot["marks"]]
-
-    def saved(self):
-        node = Node("web1")
-        node.default["é"] = {"a": 1, "b": [lazy(lambda: 2)]}
-        node.override["a"] = 0.5
-        Intake(node).facts({"platform": "x", "os": {str(number): number for number in range(999)}, "b": [1]})
-        return Saved("web1", saved_document(node), node.snapshot())
-
-    def test_it_is_stored_as_if_it_were_written_again(self):
-        saved = self.saved()
-        for some in (slice(None), slice(3), slice(14, None), slice(1, None, 2)):
-            parts = self.parts(saved.snapshot)[some]
-            written = {id(part): (part, fast_json.encoded(part)[0], True) for part in parts}
-            assert texts(saved._replace(written=written)) == texts(saved)
-
-    def test_it_takes_the_place_of_that_part_alone(self):
-        """
-        A text that is another one shows where it went.
-        """
-        saved = self.saved()
-        tree = saved.snapshot["slots"]["9"]
-        there, other = ({id(tree): (part, b"[9]", True)} for part in (tree, dict(tree)))
-        (_, one), (_, two) = (texts_of("web1", saved._replace(written=written)) for written in (there, other))
-        assert json.loads(one._text) == {**saved.snapshot, "slots": {**saved.snapshot["slots"], "9": [9]}}
-        assert json.loads(two._text) == saved.snapshot
-
-    def test_what_is_not_known_to_come_back_is_looked_through(self):
-        saved = self.saved()
-        for is_sure in (True, False):
-            written = {id(part): (part, fast_json.encoded(part)[0], is_sure) for part in self.parts(saved.snapshot)}
-            (_, text) = texts_of("web1", saved._replace(written=written, plain=True))
-            assert not text.is_sure or is_sure
-
-
 def revisions(store, name="web1"):
     return [(one.number, texts(store.load(name, one.number))) for one in store.history(name)]
 
@@ -322,7 +283,7 @@ class TestInAFleet:
         store = self.looked_at(fleet, 2)
         store.close()
         with sqlite3.connect(fleet.store) as connection:
-            connection.execute("UPDATE piece SET body = zeroblob(9)")
+            connection.execute("UPDATE text SET body = zeroblob(9)")
         connection.close()
         self.looked_at(fleet, changed=False)
         attributes = Path(fleet.repository, "cookbooks/app/attributes/default.py")

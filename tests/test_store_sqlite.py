@@ -183,7 +183,7 @@ class TestOpening:
         (tmp_path / "nodes.db").symlink_to("there.db")
         assert 2 == open_store(tmp_path / "nodes.db").save(pair(2)).number
 
-    @pytest.mark.parametrize("was", [b"sqlite_autoindex_piece_1", b"tablerevision", b"CREATE TABLE piece (hash"])
+    @pytest.mark.parametrize("was", [b"sqlite_autoindex_text_1", b"tablerevision", b"CREATE TABLE text (hash"])
     def test_damage_in_a_name_of_sqlites_own_is_told_as_such(self, place, file, was):
         """
         Where it is no text at all, SQLite cannot even say what it is.
@@ -197,6 +197,12 @@ class TestOpening:
                 with contextlib.suppress(StoreError):
                     task()
             store.close()
+
+    def test_a_value_that_is_no_text_any_more_is_reported(self, place, file):
+        open_store(place).save(pair(1))
+        change(file, "UPDATE entry SET text = CAST(text AS BLOB), folded = NULL")
+
+        assert "search does not know all words" in "".join(open_store(place).check())
 
     def test_nothing_is_made_before_the_first_save(self, place, file):
         assert [] == open_store(place).names()

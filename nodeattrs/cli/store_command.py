@@ -188,7 +188,7 @@ def _exported(store: Store, options: argparse.Namespace, terminal: Terminal) -> 
 
 def _lines(stream: TextIO, file: str) -> Iterator[str]:
     """The lines of a file, each within the limit for a text of a store. raises: TooMuch"""
-    from nodeattrs.keep.stores.pieces import text_budget
+    from nodeattrs.keep.stores.texts import text_budget
 
     while line := stream.readline(text_budget().left("bytes") + 1):
         text_budget(file).bytes(len(line))

@@ -22,7 +22,7 @@ from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreE
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
 from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, taken
-from nodeattrs.keep.stores.pieces import written
+from nodeattrs.keep.stores.texts import written
 from nodeattrs.node.node import Node
 from nodeattrs.texts.hidden import ESCAPES
 

@@ -30,7 +30,7 @@ from nodeattrs.keep.carrying import Reader, failing_in, record_of, save_nodes
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of
 from nodeattrs.keep.revisions import JsonMap, OnNode, Saved, Store
-from nodeattrs.keep.stores.pieces import text_budget, written
+from nodeattrs.keep.stores.texts import text_budget, written
 from nodeattrs.texts import documents
 from nodeattrs.texts.hidden import ESCAPES
 

@@ -112,7 +112,6 @@ class Saved(NamedTuple):
     made_of:  a hash of what both were made of, for `Unchanged`; empty where it is not known
     outlined: a hash of what that hangs on: where it is the same, so is `made_of`; empty where it is not known
     plain:    the snapshot is known to come back from JSON as it is, and need not be looked through to be saved
-    written:  by the identity of parts of the snapshot each of these, its text, and whether that is known to come back
     """
 
     name: str
@@ -124,7 +123,6 @@ class Saved(NamedTuple):
     settled: Mapping[Any, Any] = MappingProxyType({})
     made_of: bytes = b""
     plain: bool = False
-    written: Mapping[int, tuple[Any, bytes, bool]] = MappingProxyType({})
     outlined: bytes = b""
 
     def __eq__(self, other: object) -> bool:

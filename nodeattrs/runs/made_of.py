@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from itertools import groupby
-from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from nodeattrs._version import VERSION
@@ -33,12 +32,10 @@ class Looked(NamedTuple):
 
     hashed:  what `made_of` gives
     plain:   whether it is known to come back from JSON as it is
-    written: as `Saved` has it
     """
 
     hashed: bytes = b""
     plain: bool = False
-    written: Mapping[int, tuple[Any, bytes, bool]] = MappingProxyType({})
 
 
 NOT_LOOKED = Looked()
@@ -89,11 +86,9 @@ def looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> Looke
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
         return NOT_LOOKED
     plain = is_sure and is_plain and all(is_sure for _, is_sure in written.values())
-    known_by = {id(slots[number]): (slots[number], *its) for number, its in written.items()}
-    known_by[id(marks)] = marks, of_marks, True
     # No JSON without spaces has a line break, so that nothing can be taken for another part.
     parts = sha256(file).digest(), head, of_facts, *(text for text, _ in written.values()), of_marks
-    return Looked(sha256(b"\n".join(parts)).digest(), plain, known_by)
+    return Looked(sha256(b"\n".join(parts)).digest(), plain)
 
 
 def _array(values: list[Any], known: list[bytes | None]) -> bytes:

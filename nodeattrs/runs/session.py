@@ -22,7 +22,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.search import parse_query, read_tree
-from nodeattrs.keep.stores.pieces import is_same_form
+from nodeattrs.keep.stores.texts import is_same_form
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.config import Config
@@ -289,7 +289,7 @@ def _whole(
     document = saved_document(node, config.allowed, config.blocked, shared=True)
     settled = facts.tree if facts.settled else {}
     saved = Saved(node.name, document, taking(), noted=noted, settled=settled)
-    return saved._replace(made_of=looked.hashed, outlined=outline, plain=looked.plain, written=looked.written)
+    return saved._replace(made_of=looked.hashed, outlined=outline, plain=looked.plain)
 
 
 def _unrun(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import json
 import re
-from json.encoder import encode_basestring
 from math import inf
 from typing import Any
 
@@ -115,11 +114,6 @@ def _has_small(text: bytes) -> bool:
             return True
         at = text.find(b"e-", at + 2)
     return False
-
-
-def quoted(text: Any) -> bytes:
-    """A text as JSON. raises: ValueError, for half of a surrogate pair"""
-    return str(encode_basestring(text)).encode()
 
 
 def _is_plain(value: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import marshal
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -59,7 +59,6 @@ _TINY, _SORTS = 60, 64
 and others by their names, so that one of them that differs does not make all of them new."""
 _LONGEST = 65_536
 """Bytes up to which it is remembered where the parts of a map are."""
-_NOT_WRITTEN: Mapping[int, bytes] = {}
 NO_NUL = "\ufffd"
 """PostgreSQL's texts hold no NUL, and all indexes are to give one answer."""
 
@@ -192,34 +191,29 @@ def _explicit(item: Any) -> str:
     return text if _NAMED.fullmatch(text) else f"recipe[{text}]"
 
 
-def index_parts(document: JsonMap, written: Mapping[int, bytes] = _NOT_WRITTEN) -> Iterator[IndexPart]:
-    """What can be found of a node, in parts by content; a big map is several.
-
-    written: maps of the document, by their identity, as `_text` writes them
-    """
+def index_parts(document: JsonMap) -> Iterator[IndexPart]:
+    """What can be found of a node, in parts by content; a big map is several."""
     chef, own = indexed(document), read_tree(document)
     chef["X_CHEF_id_CHEF_X"] = document.get("name")
-    yield from _parts((), chef, own, written)
+    yield from _parts((), chef, own)
 
 
 def _text(value: Any) -> bytes:
     return encoded_once(value, plain=True)[0]
 
 
-def _parts(
-    steps: Steps, chef: JsonMap, own: JsonMap, written: Mapping[int, bytes] = _NOT_WRITTEN
-) -> Iterator[IndexPart]:
+def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
     """The big maps inside are parts of their own; what is left is one part."""
     small: dict[int, list[str]] = {}
     for key in chef if chef is own else {**chef, **own}:
         side, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
         if isinstance(side, dict) and isinstance(other, dict):
-            text = written.get(id(side)) or _text(side)
+            text = _text(side)
             if side is other and len(text) > _BIG:
                 yield from _of_both((*steps, key), side, text)
                 continue
             if len(text) > _BIG or (side is not other and len(_text(other)) > _BIG):
-                yield from _parts((*steps, key), side, other, written)
+                yield from _parts((*steps, key), side, other)
                 continue
             if len(text) > _TINY and not steps:
                 sort = 1 + crc32(str(key).encode()) % _SORTS

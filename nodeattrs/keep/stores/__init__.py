@@ -1,7 +1,4 @@
-"""Where saved nodes live: in SQLite, in PostgreSQL.
-
-Each kind of store is a module, and is imported when it is asked for: another may need an extra.
-"""
+"""Where saved nodes live: in SQLite, or in PostgreSQL. Each kind of store is a module."""
 
 from __future__ import annotations
 

@@ -1,24 +1,25 @@
-"""What nodes have in a database: their revisions, and which texts, pieces and parts.
+"""What nodes have in a database: their revisions, their texts, and their parts of the index.
 
-Who needs what is noted beside it, so what nobody needs any more is found from what is taken away, and a node is
-forgotten without a look at the others. Its tables, `held` and `former`, are in `tables`.
+A node is forgotten without a look at the others: what it had and nobody else has goes. Its tables are in `tables`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nodeattrs.errors import DocumentError
 from nodeattrs.keep.revisions import Noted, Revision
-from nodeattrs.keep.stores.indexing import field_rows, insert, number_of, word_rows
-from nodeattrs.keep.stores.pieces import as_bytes, hashed, names_in
+from nodeattrs.keep.stores.indexing import field_rows, word_rows
 from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep.stores.texts import KINDS, as_bytes, hashed
 
 ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
+Hashes = list[bytes | None]
+"""The names of the texts of a revision, one for each of KINDS; of none, nothing."""
 _LAST = "SELECT max(o.number) FROM revision o WHERE o.node = n.id"
 _OF_ALL = f"node n JOIN revision r ON r.node = n.id AND r.number = ({_LAST})"
 LATEST_OF_ALL = f"SELECT n.name, r.number, r.at, r.noted FROM {_OF_ALL} WHERE n.name > ? ORDER BY n.name LIMIT ?"
@@ -27,9 +28,10 @@ BEGUN = "b.made_of, b.seal, b.begins"
 
 
 def latest_of(talk: Talk, names: Collection[str]) -> Question:
-    """Asks for the latest revisions of nodes: name, number, time, note, the two texts, and what stands beside them."""
+    """Asks for the latest revisions of nodes: name, number, time, note, the names of its texts, and what
+    stands beside them."""
     named, wanted = talk.among("n.name", names)
-    asked = f"SELECT n.name, r.number, r.at, r.noted, r.document, r.snapshot, {BEGUN} FROM {_OF_ALL}"
+    asked = f"SELECT n.name, r.number, r.at, r.noted, r.document, r.snapshot, r.facts, {BEGUN} FROM {_OF_ALL}"
     return f"{asked} LEFT JOIN begun b ON b.node = n.id WHERE {named}", wanted
 
 
@@ -62,16 +64,21 @@ def _noted(text: str) -> Noted:
     return Noted.from_dict(json.loads(text))
 
 
-def texts_in(latest: Sequence[Any]) -> list[bytes]:
+def texts_in(latest: Sequence[Any]) -> Hashes:
     """The names of the texts of a revision, as `latest_of` has it; nothing where there is none."""
-    return [as_bytes(text) for text in latest[4:6] if text is not None]
+    return hashes_in(latest[4:7])
+
+
+def hashes_in(names: Sequence[Any]) -> Hashes:
+    """The names of texts, as a database gives them."""
+    return [None if name is None else as_bytes(name) for name in names]
 
 
 _HASH = 32
 
 
-def seal_of(made_of: bytes, hashes: Sequence[bytes], begins: bytes) -> bytes:
-    return hashed(b"".join((made_of, *hashes, begins)))
+def seal_of(made_of: bytes, hashes: Hashes, begins: bytes) -> bytes:
+    return hashed(b"".join((made_of, *(name or b"" for name in hashes), begins)))
 
 
 class Begun(NamedTuple):
@@ -86,55 +93,14 @@ class Begun(NamedTuple):
     begins: bytes = b""
 
 
-def begun_in(row: Sequence[Any], hashes: Sequence[bytes]) -> Begun:
+def begun_in(row: Sequence[Any], hashes: Hashes) -> Begun:
     """What stands beside a revision with these texts; nothing if that is not known."""
     made_of, seal, begins = map(as_bytes, row[-3:])
     is_its = bool(made_of) and seal == seal_of(made_of, hashes, begins)
     return Begun(made_of[:_HASH], made_of[_HASH:], begins) if is_its else Begun()
 
 
-# --- who needs what ------------------------------------------------------------------
-
-
-def _numbered(talk: Talk, texts: Mapping[bytes, bytes]) -> dict[int, tuple[str, bytes]]:
-    """Texts and their pieces by their numbers: the table of each, and its hash."""
-    found = {number_of(talk.secret, b"text", text): ("text", text) for text in texts}
-    names = set().union(*map(names_in, texts.values()))
-    return found | {number_of(talk.secret, b"piece", name): ("piece", name) for name in names}
-
-
-def hold(talk: Talk, nodes: Iterable[tuple[int, Mapping[bytes, bytes]]]) -> None:
-    """Note that nodes have texts. nodes: the texts of each, each with the names of its pieces"""
-    numbers: dict[bytes, int] = {}  # nodes have most pieces in common
-    rows: list[tuple[int, int]] = []
-    for node, texts in nodes:
-        names = set().union(*map(names_in, texts.values()))
-        numbers |= {name: number_of(talk.secret, b"piece", name) for name in names - numbers.keys()}
-        rows += [(number_of(talk.secret, b"text", text), node) for text in texts]
-        rows += [(numbers[name], node) for name in names]
-    insert(talk, "held (what, holder)", sorted(rows))
-
-
-def is_all_held(talk: Talk) -> bool:
-    """Whether as much is held as should be."""
-    ((held,),) = talk.all("SELECT count(*) FROM held")
-    wanted = sum(len(texts) + len(set().union(*map(names_in, texts.values()))) for _, texts in _texts_of_nodes(talk))
-    return bool(held == wanted)
-
-
-def _texts_of_nodes(talk: Talk) -> Iterator[tuple[int, dict[bytes, bytes]]]:
-    for (node,) in talk.rows("SELECT id FROM node"):
-        yield node, _texts_of(talk, node, 0)
-
-
-def _texts_of(talk: Talk, node: int, after: int) -> dict[bytes, bytes]:
-    """The texts of the revisions of a node after one, each with the names of its pieces."""
-    rows = talk.all(
-        "SELECT hash, pieces FROM text WHERE hash IN (SELECT document FROM revision WHERE node = ? AND number > ? "
-        "UNION SELECT snapshot FROM revision WHERE node = ? AND number > ?)",
-        *(node, after) * 2,
-    )
-    return {as_bytes(text): as_bytes(pieces) for text, pieces in rows}
+# --- forgetting ----------------------------------------------------------------------
 
 
 def forget_node(talk: Talk, node: int) -> None:
@@ -148,18 +114,14 @@ def forget_node(talk: Talk, node: int) -> None:
 
 def forget_revisions(talk: Talk, node: int, last: int = 2**31 - 1) -> int:
     """Remove the revisions of a node, up to the *last* one; how many there were. cost: as `forget_node`"""
-    had, left = _texts_of(talk, node, 0), _texts_of(talk, node, last)
-    ((count,),) = talk.all("SELECT count(*) FROM revision WHERE node = ? AND number <= ?", node, last)
-    talk.all("DELETE FROM revision WHERE node = ? AND number <= ?", node, last)
-    gone = _numbered(talk, had)
-    for what in _numbered(talk, left):
-        gone.pop(what, None)
-    talk.each("DELETE FROM held WHERE what = ? AND holder = ?", sorted((what, node) for what in gone))
-    free = talk.unused("held", "what", set(gone))
-    for table in ("text", "piece"):
-        lost = sorted((gone[one][1],) for one in free if gone[one][0] == table)
-        talk.each(f"DELETE FROM {table} WHERE hash = ?", lost)
-    return int(count)
+    which = "WHERE node = ? AND number <= ?"
+    rows = talk.all(f"SELECT {', '.join(KINDS)} FROM revision {which}", node, last)
+    talk.all(f"DELETE FROM revision {which}", node, last)
+    had = {as_bytes(name) for row in rows for name in row if name is not None}
+    unused = " AND ".join(f"NOT EXISTS (SELECT 1 FROM revision WHERE {kind} = text.hash)" for kind in KINDS)
+    lost = talk.found(f"SELECT hash FROM text WHERE {unused} AND hash = ?", had) if had else ()
+    talk.each("DELETE FROM text WHERE hash = ?", sorted((as_bytes(name),) for (name,) in lost))
+    return len(rows)
 
 
 def forget_former(talk: Talk) -> None:
@@ -173,6 +135,11 @@ def _former(talk: Talk, condition: str = "", *values: int) -> set[int]:
     return parts
 
 
+def _words(talk: Talk, path: int, entry: int, folded: Any) -> Iterable[tuple[int, int, int]]:
+    """The rows of the words of a value; none of a value that is no text any more, in a file that was damaged."""
+    return word_rows(talk.secret, path, entry, folded) if isinstance(folded, str) else ()
+
+
 def forget_parts(talk: Talk, parts: set[int]) -> None:
     """Remove those of the parts that no node has, and what could be found in nothing else."""
     parts = talk.unused("node_part", "part", parts)
@@ -182,7 +149,7 @@ def forget_parts(talk: Talk, parts: set[int]) -> None:
     talk.each("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
     condition, wanted = talk.among("id", talk.unused("part_entry", "entry", entries))
     lost = talk.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
-    words = [row for entry, path, folded in lost for row in word_rows(talk.secret, path, entry, folded)]
+    words = [row for entry, path, folded in lost for row in _words(talk, path, entry, folded)]
     talk.each("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
     talk.each("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
     condition, wanted = talk.among("id", talk.unused("entry", "path", {path for _, path, _ in lost}))

@@ -98,8 +98,11 @@ def word_rows(secret: bytes, path: int, entry: int, folded: str) -> Iterable[tup
 def is_worded(talk: Talk) -> bool:
     """Whether as many words are known as there should be."""
     ((count,),) = talk.all("SELECT count(*) FROM word")
-    texts = talk.rows("SELECT coalesce(folded, text) FROM entry")
-    return bool(count == sum(len(set(WORDS.findall(text))) for (text,) in texts))
+    for (text,) in talk.rows("SELECT coalesce(folded, text) FROM entry"):
+        if not isinstance(text, str):  # in a file of SQLite, which knows the type of each value, that was damaged
+            return False
+        count -= len(set(WORDS.findall(text)))
+    return bool(count == 0)
 
 
 def field_rows(secret: bytes, path: int, steps: Steps) -> Iterable[tuple[int, str, int, int]]:
@@ -108,20 +111,15 @@ def field_rows(secret: bytes, path: int, steps: Steps) -> Iterable[tuple[int, st
 
 
 class Parts:
-    """The parts of a document.
+    """The parts of a document."""
 
-    written: maps of it that are written already, as `index_parts` has them
-    """
-
-    def __init__(self, document: JsonMap, written: Mapping[int, bytes] | None = None) -> None:
-        self._document, self._written = document, written or {}
+    def __init__(self, document: JsonMap) -> None:
+        self._document = document
         self._numbered: dict[int, IndexPart] | None = None
 
     def numbered(self, secret: bytes) -> dict[int, IndexPart]:
         if self._numbered is None:
-            self._numbered = {
-                number_of(secret, b"part", part.key): part for part in index_parts(self._document, self._written)
-            }
+            self._numbered = {number_of(secret, b"part", part.key): part for part in index_parts(self._document)}
         return self._numbered
 
 

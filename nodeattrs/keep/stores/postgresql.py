@@ -184,7 +184,7 @@ class PostgresqlStore(SqlStore):
         return version
 
     def _judged(self, talk: Talk, rows: list[tuple[Any, ...]]) -> None:
-        if len(rows) != 1 or rows[0] != (VERSION, self._key):  # the key, and how pieces are packed
+        if len(rows) != 1 or rows[0] != (VERSION, self._key):  # the key, and how texts are compressed
             # It was replaced: who comes next asks from the start.
             self._key = None
             raise StoreError(f"the store in {self._shown} was changed meanwhile", hint="try again")
@@ -365,8 +365,8 @@ def _in_one(sql: str) -> tuple[str, list[str]]:
 
     >>> _in_one("INSERT INTO part (id) VALUES (?) ON CONFLICT DO NOTHING")
     ('INSERT INTO part (id) SELECT * FROM unnest(%s::bigint[]) ON CONFLICT DO NOTHING', ['id'])
-    >>> _in_one("DELETE FROM piece WHERE hash = ?")
-    ('DELETE FROM piece USING unnest(%s::bytea[]) AS row (hash) WHERE piece.hash = row.hash', ['hash'])
+    >>> _in_one("DELETE FROM text WHERE hash = ?")
+    ('DELETE FROM text USING unnest(%s::bytea[]) AS row (hash) WHERE text.hash = row.hash', ['hash'])
     """
     if inserted := _INSERT.fullmatch(sql):
         table, columns, conflict = inserted.groups()
@@ -384,8 +384,8 @@ _INSERT = re.compile(r"INSERT INTO (\w+) \(([\w, ]+)\) VALUES \([?, ]+\)(| ON CO
 _DELETE = re.compile(r"DELETE FROM (\w+) WHERE (\w+ = \?(?: AND \w+ = \?)*)")
 
 _KINDS = {
-    **dict.fromkeys(("hash", "body", "pieces", "form", "document", "snapshot"), "bytea"),
-    **dict.fromkeys(("id", "path", "entry", "word", "part", "node", "what", "holder"), "bigint"),
+    **dict.fromkeys(("hash", "body", "document", "snapshot", "facts"), "bytea"),
+    **dict.fromkeys(("id", "path", "entry", "word", "part", "node"), "bigint"),
     **dict.fromkeys(("steps", "name", "kind", "text", "folded", "at", "noted"), "text"),
     **dict.fromkeys(("depth", "view", "number"), "integer"),
 }

@@ -14,10 +14,10 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadValue
 from nodeattrs.keep.revisions import Revision, Saved, Unchanged, now, stale, tried
 from nodeattrs.keep.search.fields import IndexPart
-from nodeattrs.keep.stores.holding import Begun, begun_in, hold, latest_of, revision_in, seal_of, spelled, texts_in
+from nodeattrs.keep.stores.holding import Begun, Hashes, begun_in, latest_of, revision_in, seal_of, spelled, texts_in
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, parts_question, put_index
-from nodeattrs.keep.stores.pieces import Packed, Text, begins_with, known_texts, noted_text, texts_of, texts_questions
 from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep.stores.texts import Bodies, Text, as_bytes, begins_with, noted_text, texts_of, texts_questions
 
 Row = Sequence[Any]
 
@@ -30,7 +30,7 @@ class Saves:
 
     def __init__(self, saves: Iterable[tuple[Saved | Unchanged, int | None]]) -> None:
         self._all: list[Any] = [tried(_Save, *save) for save in saves]
-        self._packed, self._flat = Packed(), Flat()
+        self._bodies, self._flat = Bodies(), Flat()
 
     @property
     def came(self) -> list[Any]:
@@ -66,21 +66,20 @@ class Saves:
 
     def check(self) -> None:
         """Refuse what could not be read back."""
-        self._each(self.unmade, lambda one: one.compare({}, []))
+        self._each(self.unmade, lambda one: one.compare([], ()))
 
     def make(self, talk: Talk) -> None:
         """Make what the store lacks."""
         texts = [text for one in self.unmade for text in one.texts]
         rows, *there = talk.answers(latest_of(talk, [one.name for one in self.unmade]), *texts_questions(texts))
-        latest, known = {row[0]: texts_in(row) for row in rows}, known_texts(chain(*there))
-        self._each(self.unmade, lambda one: one.compare(known, latest.get(one.name, [])))
+        latest, known = {row[0]: texts_in(row) for row in rows}, _names(chain(*there))
+        self._each(self.unmade, lambda one: one.compare(latest.get(one.name, []), known))
         indexed = [one for one in self.unmade if not one.is_same_document]
         self._each(indexed, lambda one: one.number(talk.secret))
         parts = {number for one in indexed for number in one.parts}
-        asked = self._packed.questions(text for one in self._changed for text in one.texts if text.is_new)
-        rows, *pieces = talk.answers(parts_question(talk, parts), *asked) if parts or asked else [[]]
-        self._packed.pack(talk.packing, chain(*pieces))
-        missing = parts - {number for (number,) in rows}
+        self._bodies.pack((text for one in self._changed for text in one.texts if text.hash not in known), talk.packing)
+        there_of_index = talk.all(*parts_question(talk, parts)) if parts else []
+        missing = parts - {number for (number,) in there_of_index}
         self._each(indexed, lambda one: one.flatten(talk.secret, self._flat, missing))
         for one in self.unmade:
             one.is_made = True
@@ -112,21 +111,18 @@ class Saves:
         waiting = iter(answers)
         self._put(talk, *([*chain(*islice(waiting, len(some)))] for some in asked))
 
-    def _questions(self, talk: Talk) -> tuple[list[Question], ...]:
-        """What is asked again: what of texts, of pieces and of the index is there."""
+    def _questions(self, talk: Talk) -> tuple[list[Question], list[Question]]:
+        """What is asked again: what of texts and of the index is there."""
         texts = [text for one in self._changed for text in one.texts]
         indexed = [one for one in self._changed if not one.is_same_document]
         parts = {number for one in indexed for number in one.parts}
         index = [index_question(talk, [one.name for one in indexed], parts, self._flat)] if indexed else []
-        there = texts_questions(text for text in texts if not text.is_new)
-        return there, self._packed.questions(text for text in texts if text.is_new), index
+        return texts_questions(texts), index
 
-    def _put(self, talk: Talk, there: Iterable[Row], pieces: Iterable[Row], index: Iterable[Row]) -> None:
-        """Write what is new. there, pieces, index: the answers"""
-        if self._changed:
-            self._packed.pack(talk.packing, pieces)
-            texts = [(one.node, one.texts, one.was) for one in self._changed]
-            put_texts(talk, texts, there, self._packed)
+    def _put(self, talk: Talk, there: Iterable[Row], index: Iterable[Row]) -> None:
+        """Write what is new. there, index: the answers"""
+        texts = [text for one in self._changed for text in one.texts]
+        self._bodies.write(talk, texts, _names(there))
         nodes = {one.node: one.parts for one in self._changed if not one.is_same_document}
         if nodes:
             put_index(talk, nodes, self._flat, index)
@@ -144,16 +140,17 @@ class _Save:
     is_made:  what the store lacks of it is at hand
     is_same:  its texts are those of the latest revision; `is_same_document`: the document is
     is_other: one of these was so, and is no longer: more is to be asked
-    was:      the texts of the latest revision
+    was:      the names of the texts of the latest revision
     begun:    what is to stand beside it; nothing where what stands there stays
     """
 
     def __init__(self, saved: Saved | Unchanged, after: int | None) -> None:
         self.name, self._after = checked_name(saved.name, "node"), after
         self.texts: list[Text] = []
+        self._its: Hashes = []
         self.parts: dict[int, IndexPart] = {}
         self.is_made = self.is_same = self.is_same_document = self.is_other = False
-        self.was: list[bytes] = []
+        self.was: Hashes = []
         self.node = self._number = 0
         self.revision: Revision | None = None
         self.begun = Begun()
@@ -164,24 +161,24 @@ class _Save:
         self._noted, self.noted_text = saved.noted, noted_text(self.name, saved.noted)
         if isinstance(saved, Unchanged):
             return
-        written: dict[int, bytes] = {}
-        self.texts, self._parts = texts_of(self.name, saved, written), Parts(saved.document, written)
+        texts = texts_of(self.name, saved)
+        self.texts, self._parts = [text for text in texts if text is not None], Parts(saved.document)
+        self._its = [None if text is None else text.hash for text in texts]
         self.begun = Begun()
         if saved.made_of and saved.snapshot is not None:
             self.begun = Begun(saved.made_of, saved.outlined, zlib.compress(begins_with(saved.snapshot), 1))
 
     @property
-    def hashes(self) -> list[bytes]:
-        return [text.hash for text in self.texts] or self.was
+    def hashes(self) -> Hashes:
+        return self._its or self.was
 
-    def compare(self, known: dict[bytes, tuple[bytes, bytes]], latest: list[bytes]) -> None:
-        """known: as `known_texts`. latest: the texts of the latest revision. raises: BadValue"""
+    def compare(self, latest: Hashes, known: Collection[bytes]) -> None:
+        """latest: the names of the texts of the latest revision. known: those that are there. raises: BadValue"""
         for text in self.texts:
-            if text.form is None or text.hash not in known or known[text.hash][0] != text.form:
-                text.check()
-            text.is_new = text.hash not in known
-        self.is_same = latest == self.hashes and not any(text.is_new for text in self.texts)
-        self.is_same_document = latest[:1] == self.hashes[:1]
+            text.check()
+        # A text that somebody took away is written again.
+        self.is_same = latest == self.hashes and all(text.hash in known for text in self.texts)
+        self.is_same_document = _document(latest) == _document(self.hashes)
 
     def number(self, secret: bytes) -> None:
         """Find the parts of the document."""
@@ -207,7 +204,7 @@ class _Save:
                 self.begun = known._replace(outlined=self._unchanged.outlined)
             return
         was_same, self.is_same = self.is_same, self.is_same and self.was == self.hashes
-        had_document, self.is_same_document = self.is_same_document, self.was[:1] == self.hashes[:1]
+        had_document, self.is_same_document = self.is_same_document, _document(self.was) == _document(self.hashes)
         self.is_other = was_same > self.is_same or had_document > self.is_same_document
 
     def revise(self) -> Revision:
@@ -215,18 +212,24 @@ class _Save:
         return self.revision
 
 
-def put_revisions(talk: Talk, saves: Iterable[tuple[int, Revision, str, Sequence[bytes]]]) -> None:
+def _document(hashes: Hashes) -> Hashes:
+    """Of the texts of a revision those that its document is in."""
+    return [hashes[0], hashes[2]] if hashes else []
+
+
+def _names(rows: Iterable[Row]) -> set[bytes]:
+    return {as_bytes(name) for (name,) in rows}
+
+
+def put_revisions(talk: Talk, saves: Iterable[tuple[int, Revision, str, Hashes]]) -> None:
     """Write revisions whose texts are there: of which node, what is noted of it, and its texts."""
     talk.each(
-        "INSERT INTO revision (node, number, at, noted, document, snapshot) VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (node, revision.number, spelled(revision.at), noted, *hashes, *[None] * (2 - len(hashes)))
-            for node, revision, noted, hashes in saves
-        ],
+        "INSERT INTO revision (node, number, at, noted, document, snapshot, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(node, revision.number, spelled(revision.at), noted, *hashes) for node, revision, noted, hashes in saves],
     )
 
 
-def put_begun(talk: Talk, node: int, begun: Begun, hashes: Sequence[bytes]) -> None:
+def put_begun(talk: Talk, node: int, begun: Begun, hashes: Hashes) -> None:
     """Write what stands beside the latest revision of a node, which has these texts, if that is known."""
     made_of, begins = begun.made_of + begun.outlined, begun.begins
     if not made_of:
@@ -239,24 +242,7 @@ def put_begun(talk: Talk, node: int, begun: Begun, hashes: Sequence[bytes]) -> N
     )
 
 
-def put_texts(
-    talk: Talk,
-    texts: Sequence[tuple[int, Sequence[Text], Collection[bytes]]],
-    there: Iterable[Row] | None = None,
-    packed: Packed | None = None,
-) -> None:
-    """Write texts that nodes have from now on.
-
-    texts: those of a node, and the names of those of its latest revision
-    there: those that are not new as they were found; else they are asked for, and so is what there is of pieces
-    """
-    all_texts = [text for _, its, _ in texts for text in its]
-    if there is None or packed is None:
-        there, packed = chain(*talk.answers(*texts_questions(all_texts))), Packed()
-        packed.pack(talk.packing, chain(*talk.answers(*packed.questions(all_texts))))
-    known = known_texts(there)
-    packed.write(talk, all_texts, known)
-    # A text that is there may be cut otherwise.
-    names = {text.hash: known[text.hash][1] if text.hash in known else text.names for text in all_texts}
-    held = [(node, {text.hash: names[text.hash] for text in its if text.hash not in was}) for node, its, was in texts]
-    hold(talk, held)
+def put_texts(talk: Talk, texts: Iterable[Text]) -> None:
+    """Write texts, unless they are there."""
+    texts = list(texts)
+    Bodies().write(talk, texts, _names(chain(*talk.answers(*texts_questions(texts)))))

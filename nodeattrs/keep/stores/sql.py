@@ -1,4 +1,4 @@
-"""What the stores in databases have in common: revisions, pieces by content, the index for search.
+"""What the stores in databases have in common: revisions, texts by content, the index for search.
 
 It uses the SQL that SQLite and PostgreSQL share, with "?" for each value; no value and no
 query ever becomes SQL text. How to connect, to begin and to end is theirs. Its tables: `tables`.
@@ -10,7 +10,7 @@ import contextlib
 import os
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
@@ -30,7 +30,9 @@ from nodeattrs.keep.stores.holding import (
     BEGUN,
     ITS_REVISIONS,
     LATEST_OF_ALL,
+    Hashes,
     begun_in,
+    hashes_in,
     latest_of,
     revision_in,
     texts_in,
@@ -38,22 +40,22 @@ from nodeattrs.keep.stores.holding import (
 )
 from nodeattrs.keep.stores.index import SqlIndex
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, is_worded, put_index
-from nodeattrs.keep.stores.pieces import (
-    PACKINGS,
-    ZLIB,
-    Stored,
-    as_bytes,
-    begins_with,
-    fault_of,
-    noted_text,
-    packed,
-    text_of,
-    texts_of,
-    unpacked,
-)
 from nodeattrs.keep.stores.saving import Saves, put_begun, put_revisions, put_texts
 from nodeattrs.keep.stores.tables import SCHEMA, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
+from nodeattrs.keep.stores.texts import (
+    KINDS,
+    PACKINGS,
+    ZLIB,
+    Stored,
+    begins_with,
+    fault_of,
+    joined,
+    noted_text,
+    packed,
+    texts_of,
+    unpacked,
+)
 from nodeattrs.keep.stores.turns import Turns
 from nodeattrs.texts.fast_json import decoded
 
@@ -135,45 +137,51 @@ class SqlStore(ABC):
         condition, values = when(at)
         begun, its = (BEGUN, " LEFT JOIN begun b ON b.node = r.node") if brief else ("NULL, NULL, NULL", "")
         rows = talk.all(
-            f"SELECT r.number, r.at, r.noted, r.document, r.snapshot, d.pieces, s.pieces, {begun} "
-            f"FROM (SELECT * FROM {ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r "
-            f"LEFT JOIN text d ON d.hash = r.document LEFT JOIN text s ON s.hash = r.snapshot{its}",
+            f"SELECT r.number, r.at, r.noted, r.document, r.snapshot, r.facts, {begun} "
+            f"FROM (SELECT * FROM {ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r{its}",
             name,
             *values,
         )
         if not rows:
             return None
-        *fields, document, snapshot, of_document, of_snapshot = rows[0][:7]
-        revision = revision_in(name, fields)
-        document, snapshot = as_bytes(document), None if snapshot is None else as_bytes(snapshot)
-        known = begun_in(rows[0], [document, snapshot or b""])
+        revision, hashes = revision_in(name, rows[0][:3]), hashes_in(rows[0][3:6])
+        known = begun_in(rows[0], hashes)
         if known.made_of:
             begins = decoded(unpacked(known.begins))
             saved = Saved(name, {"name": name}, begins, "", revision.noted, revision)
             return saved._replace(made_of=known.made_of, outlined=known.outlined)
-        texts = Stored(talk, [(document, of_document), (snapshot, of_snapshot)], last)
-        brief = brief and snapshot is not None
-        tree = self._read(texts, document, name, "document", (lambda _: {"name": name}) if brief else decoded)
-        kept = None
-        if snapshot is not None:
-            reader = partial(texts.decoded_without, document, snapshot) if brief else decoded
-            kept = self._read(texts, snapshot, name, "snapshot", reader)
-        return Saved(name, tree, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
+        if brief and hashes[1] is not None:
+            snapshot = self._map(Stored(talk, [hashes[1]], last), hashes[1], name, "snapshot")
+            return Saved(name, {"name": name}, snapshot, "", revision.noted, revision)
+        document, kept = self._node(talk, name, hashes, last)
+        return Saved(name, document, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
 
-    def _read(
-        self, texts: Stored, name_of_text: bytes, node: str, what: str, reader: Callable[[bytes], Any]
-    ) -> JsonMap:
+    def _node(self, talk: Talk, name: str, hashes: Hashes, last: bool = False) -> tuple[JsonMap, JsonMap | None]:
+        """The document and the snapshot of a revision, from its texts. raises: DocumentError"""
+        texts = Stored(talk, [name_of_text for name_of_text in hashes if name_of_text is not None], last)
+        of_document, of_snapshot, of_facts = hashes
+        document = self._map(texts, of_document or b"", name, "document")
+        snapshot = None if of_snapshot is None else self._map(texts, of_snapshot, name, "snapshot")
+        facts = None if of_facts is None else partial(self._map, texts, of_facts, name, "facts")
         try:
-            tree = reader(texts.text(name_of_text))
+            joined(document, snapshot, facts)
+        except LookupError as error:
+            raise self._damaged("snapshot", name) from error
+        return document, snapshot
+
+    def _map(self, texts: Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:
+        try:
+            return texts.map(name_of_text)
         except TooMuch:
             raise
         except (LookupError, ValueError, zlib.error, RecursionError) as error:
-            raise DocumentError(
-                f"the {what} of the node {node!r} is damaged in {self.describe()}",
-                hint="an older revision may be whole: nodeattrs history; nodeattrs store check says what is damaged",
-            ) from error
-        assert isinstance(tree, dict)
-        return tree
+            raise self._damaged(what, node) from error
+
+    def _damaged(self, what: str, node: str) -> DocumentError:
+        return DocumentError(
+            f"the {what} of the node {node!r} {'are' if what == 'facts' else 'is'} damaged in {self.describe()}",
+            hint="an older revision may be whole: nodeattrs history; nodeattrs store check says what is damaged",
+        )
 
     def save(self, saved: Saved | Unchanged, after: int | None = None) -> Revision:
         task = f"save the node {saved.name!r}"
@@ -216,8 +224,8 @@ class SqlStore(ABC):
         parts = Parts(revisions[-1].document)
         for each in texts:
             for text in each:
-                text.check()
-                text.pieces()
+                if text is not None:
+                    text.check()
         with self._writing(f"save the node {name!r}") as talk:
             ((_, node, following),), ((latest,),) = talk.raised(
                 [name], (f"SELECT max(number) FROM {ITS_REVISIONS}", name)
@@ -227,10 +235,10 @@ class SqlStore(ABC):
                 assert revision is not None
                 if revision.number <= (latest or 0):
                     raise taken(name, revision.number, self.describe())
-                put_texts(talk, [(node, each, ())])
-                hashes = [text.hash for text in each]
+                put_texts(talk, [text for text in each if text is not None])
+                hashes = [None if text is None else text.hash for text in each]
                 put_revisions(talk, [(node, revision, noted_text(name, revision.noted), hashes)])
-                put_begun(talk, node, holding.Begun(), ())
+                put_begun(talk, node, holding.Begun(), [])
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
             _index(talk, node, name, parts)
@@ -316,15 +324,10 @@ class SqlStore(ABC):
             return [] if talk is None else list(self._faults(talk, on_node))
 
     def _faults(self, talk: Talk, on_node: OnNode | None) -> Iterator[str]:
-        is_whole = True
         for name, node in nodes_in(talk):
-            for fault in self._faults_of(talk, name, node):
-                is_whole = False
-                yield fault
+            yield from self._faults_of(talk, name, node)
             if on_node is not None:
                 on_node(name)
-        if is_whole and not holding.is_all_held(talk):
-            yield f"who needs which text is not known for all; {_AGAIN}"
         if not is_worded(talk):
             yield f"search does not know all words; {_AGAIN}"
         for table, column, others, sentence in _LOST:
@@ -334,27 +337,28 @@ class SqlStore(ABC):
 
     def _faults_of(self, talk: Talk, name: str, node: int) -> Iterator[str]:
         sound: dict[bytes, str] = {}
-        for number, at, noted, *texts in talk.all(
-            "SELECT number, at, noted, document, snapshot FROM revision WHERE node = ? ORDER BY number", node
+        latest: Hashes = []
+        for number, at, noted, *names in talk.all(
+            f"SELECT number, at, noted, {', '.join(KINDS)} FROM revision WHERE node = ? ORDER BY number", node
         ):
             try:
                 revision_in(name, (number, at, noted))
             except DocumentError as error:
                 yield error.message
-            for what, text in zip(("document", "snapshot"), texts, strict=True):
+            latest = hashes_in(names)
+            for what, text in zip(KINDS, latest, strict=True):
                 if text is None:
                     continue
-                text = as_bytes(text)
                 if text not in sound:
                     sound[text] = fault_of(talk, text)
                 if sound[text]:
                     yield f"the {what} of {name}, revision {number}: {sound[text]}"
-        latest = _document_of(talk, name)
-        if latest is None or sound.get(latest):
+        if not latest or any(sound[text] for text in latest if text is not None):
             return
-        if not any(sound.values()) and not _is_begun(talk, name):
+        document, snapshot = self._node(talk, name, latest)
+        if not _is_begun(talk, name, snapshot):
             yield f"what the next run of {name} begins with is not what its latest revision has; that run will see"
-        wanted = Parts(decoded(text_of(talk, latest))).numbered(talk.secret).keys()
+        wanted = Parts(document).numbered(talk.secret).keys()
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
@@ -397,21 +401,13 @@ def _judged(came: Sequence[Revision | NodeattrsError]) -> Revision:
     return one
 
 
-def _document_of(talk: Talk, name: str) -> bytes | None:
-    rows = talk.all(f"SELECT document FROM {ITS_REVISIONS} ORDER BY number DESC LIMIT 1", name)
-    return as_bytes(rows[0][0]) if rows else None
-
-
-def _is_begun(talk: Talk, name: str) -> bool:
+def _is_begun(talk: Talk, name: str, snapshot: JsonMap | None) -> bool:
     """Whether what the next run of a node begins with is what its latest revision has, or not noted."""
     (latest,) = talk.all(*latest_of(talk, [name]))
     if latest[-1] is None:
         return True
-    hashes = texts_in(latest)
-    known = begun_in(latest, hashes)
-    if not known.made_of:
-        return False
-    return unpacked(known.begins) == begins_with(decoded(text_of(talk, hashes[-1])))
+    known = begun_in(latest, texts_in(latest))
+    return bool(known.made_of) and snapshot is not None and unpacked(known.begins) == begins_with(snapshot)
 
 
 def _index(talk: Talk, node: int, name: str, parts: Parts) -> None:

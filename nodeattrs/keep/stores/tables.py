@@ -1,16 +1,14 @@
 """The tables of a store in a database.
 
-text      a whole document or snapshot: its hash, and the hashes of its pieces; and the hash of
-          the value it was made of, so that what did not change need not be read back again
-piece     a part of a text, stored once however many texts have it
+text      a document, a snapshot or facts, by the hash of its content and compressed; one row however many revisions
+          have it
 node      a name, and the number of its latest revision, which outlives a delete
-revision  which document and snapshot a save left
-held      which node has a text or a piece, in any of its revisions
+revision  which document, snapshot and facts a save left
 path, field, entry, word, part, part_entry, node_part
           what can be found: fields lead to paths, paths and words to entries (values), entries to
           the parts that say them, parts to nodes. A part is stored once for all nodes that say
-          the same there. Their numbers, as those in `held`, are hashes under a key of the store's
-          own, so that nobody can make two of them meet.
+          the same there. Their numbers are hashes under a key of the store's own, so that nobody
+          can make two of them meet.
 former    which parts a node has had since it was pruned
 begun     of a node's latest revision, where a run left it: what it was made of, and what the next run begins with;
           a hash beside them says which texts that is about
@@ -19,11 +17,13 @@ begun     of a node's latest revision, where a run left it: what it was made of,
 from __future__ import annotations
 
 SCHEMA: tuple[str, ...] = (
-    "CREATE TABLE piece (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
-    "CREATE TABLE text (hash BLOB PRIMARY KEY, pieces BLOB NOT NULL, form BLOB)",
+    "CREATE TABLE text (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
     "CREATE TABLE node (id BIGKEY, name TEXT NOT NULL UNIQUE, last INTEGER NOT NULL)",
     "CREATE TABLE revision (node BIGINT NOT NULL, number INTEGER NOT NULL, at TEXT NOT NULL, "
-    "noted TEXT NOT NULL, document BLOB NOT NULL, snapshot BLOB, PRIMARY KEY (node, number))",
+    "noted TEXT NOT NULL, document BLOB NOT NULL, snapshot BLOB, facts BLOB, PRIMARY KEY (node, number))",
+    "CREATE INDEX revision_document ON revision (document)",
+    "CREATE INDEX revision_snapshot ON revision (snapshot)",
+    "CREATE INDEX revision_facts ON revision (facts)",
     "CREATE TABLE secret (value BLOB NOT NULL, packing TEXT NOT NULL)",
     "CREATE TABLE path (id NUMBER PRIMARY KEY, steps TEXT NOT NULL)",
     "CREATE TABLE field (id BIGINT NOT NULL, path BIGINT NOT NULL, depth INTEGER NOT NULL, name TEXT NOT NULL, "
@@ -40,7 +40,6 @@ SCHEMA: tuple[str, ...] = (
     "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node)) BYKEY",
     "CREATE INDEX node_part_node ON node_part (node)",
     "CREATE TABLE former (node BIGINT NOT NULL, part BIGINT NOT NULL, PRIMARY KEY (node, part)) BYKEY",
-    "CREATE TABLE held (what BIGINT NOT NULL, holder BIGINT NOT NULL, PRIMARY KEY (what, holder)) BYKEY",
     "CREATE TABLE begun (node NUMBER PRIMARY KEY, made_of BLOB NOT NULL, seal BLOB NOT NULL, begins BLOB NOT NULL)",
 )
 """The statements that make the tables. BIGKEY, NUMBER, BYKEY and BLOB are spelled by the module of each database.

@@ -24,7 +24,7 @@ class Talk(ABC):
 
     @cached_property
     def packing(self) -> str:
-        """How pieces are packed from now on."""
+        """How the store compresses texts."""
         return str(only(self, "packing", "secret"))
 
     @abstractmethod

@@ -1,0 +1,347 @@
+"""Texts of a store: documents, snapshots and facts as JSON, each stored once by the hash of its content.
+
+A text is compressed with zlib, or with zstd where the store was made so. The facts of a node are a text of their own,
+since they repeat: from run to run, and in the snapshot. The document has null in their place, and the snapshot has
+`{"j": null}` in the place of each fact that the facts text has.
+
+The modules of the databases use it. It knows no store, but for the table `text`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import marshal
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import sha256
+from threading import local
+from typing import Any
+
+from nodeattrs.core.budget import Budget, in_force
+from nodeattrs.core.tree import is_json
+from nodeattrs.errors import BadValue, missing_extra
+from nodeattrs.keep.revisions import JsonMap, Noted, Saved
+from nodeattrs.keep.snapshots import normal_alone
+from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.texts.fast_json import decoded, encoded
+
+_DEEPEST = 1_999
+"""Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
+
+# --- JSON ---------------------------------------------------------------------------
+
+
+def json_text(value: Any, what: str) -> str:
+    """*value* as JSON on one line; it was read back before anybody relies on it.
+
+    raises: BadValue
+    """
+    text = written(value, what)
+    check_readable(text, value, what)
+    return text
+
+
+def written(value: Any, what: str) -> str:
+    """*value* as JSON, for `check_readable` to judge. raises: BadValue, also for what holds itself"""
+    with _refusing(what):
+        return encoded(value)[0].decode()
+
+
+def check_readable(text: str, value: Any, what: str) -> None:
+    """raises: BadValue, where reading *text* would not give *value* back"""
+    if is_json(value, _DEEPEST):
+        return
+    with _refusing(what):
+        if _marshalled(value) is None and _depth(value) > _DEEPEST:
+            raise RecursionError(f"it is nested more than {_DEEPEST} deep")
+        back = json.loads(text)
+    if back != value:
+        raise BadValue(f"{what} is not JSON: reading it back gives something else")
+
+
+@contextlib.contextmanager
+def _refusing(what: str) -> Iterator[None]:
+    try:
+        yield
+    except RecursionError as error:
+        raise BadValue(f"{what} cannot be kept: it is nested too deeply, or holds itself") from error
+    except (TypeError, ValueError) as error:
+        raise BadValue(f"{what} cannot be kept: {str(error).partition(chr(10))[0]}") from error
+
+
+def is_same_form(one: Any, other: Any) -> bool:
+    """Whether two values are one: types, order and all."""
+    form = _marshalled(one)
+    return form is not None and form == _marshalled(other)
+
+
+def _marshalled(value: Any) -> bytes | None:
+    try:
+        # Of the first version: it writes one value in one way. Nothing is ever read back from it.
+        return marshal.dumps(value, 0)
+    except ValueError:
+        return None
+
+
+def _depth(value: Any) -> int:
+    """How deep *value* is nested, as far as _DEEPEST; Python's own limit depends on its version."""
+    depth, level = 0, [value]
+    while level and depth <= _DEEPEST:
+        depth += 1
+        level = [inner for one in level for inner in _inside(one)]
+    return depth
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            if isinstance(inner, dict | list):
+                yield inner
+
+
+def noted_text(name: str, noted: Noted) -> str:
+    return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
+
+
+def begins_with(snapshot: JsonMap) -> bytes:
+    """What of a snapshot the next run begins with, as JSON: the normal attributes, and who set them."""
+    return encoded(normal_alone(snapshot), plain=True)[0]  # its text was written a moment ago
+
+
+# --- compression --------------------------------------------------------------------
+
+
+def hashed(content: bytes) -> bytes:
+    """The name of a text."""
+    return sha256(content).digest()
+
+
+ZLIB, ZSTD = PACKINGS = "zlib", "zstd"
+"""How texts are compressed; each of them shows how it was."""
+
+_ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
+
+
+def packed(content: bytes, packing: str = ZLIB) -> bytes:
+    """A text as it is written. raises: MissingExtra"""
+    return bytes(_zstd()[0](content)) if packing == ZSTD else zlib.compress(content, 6)
+
+
+_LARGEST_TEXT = 10
+"""A text of a store may have so many times the bytes of a document."""
+
+
+def text_budget(file: str = "a text of the store") -> Budget:
+    """What one text of a store may take. file: what messages call it"""
+    limits = in_force()
+    return Budget(file, limits.but(bytes=_LARGEST_TEXT * limits.bytes))
+
+
+def unpacked(body: bytes) -> bytes:
+    """A text as it was. raises: zlib.error; TooMuch; MissingExtra"""
+    budget = text_budget()
+    if body.startswith(_ZSTD_BEGINS):
+        return bytes(_zstd()[1](body, budget))
+    most, unpacking = budget.left("bytes"), zlib.decompressobj()
+    content = unpacking.decompress(body, most + 1)
+    budget.bytes(len(content))
+    if not unpacking.eof:
+        raise zlib.error("the text is cut off")
+    return content
+
+
+@lru_cache(maxsize=1)
+def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes, Budget], bytes]]:
+    """What compresses and what decompresses. raises: MissingExtra"""
+    try:
+        import zstandard
+    except ImportError as error:
+        raise missing_extra("zstandard", "fast", "a store whose texts are compressed with zstd") from error
+
+    class Own(local):
+        """The two objects of a thread: to make them takes as long as a small text."""
+
+        def __init__(self) -> None:
+            self.packs, self.unpacks = zstandard.ZstdCompressor(3).compress, zstandard.ZstdDecompressor().decompress
+
+    own = Own()
+
+    def unpack(body: bytes, budget: Budget) -> bytes:
+        try:
+            size = zstandard.frame_content_size(body)
+            if size < 0:
+                raise zlib.error("the text does not say how large it is")
+            budget.bytes(size)
+            return own.unpacks(body)
+        except zstandard.ZstdError as error:
+            raise zlib.error(str(error)) from error
+
+    return lambda content: own.packs(content), unpack
+
+
+# --- a node in texts ----------------------------------------------------------------
+
+KINDS = ("document", "snapshot", "facts")
+"""The columns of a revision that name its texts, in their order. A revision without a snapshot has none there, and
+one whose facts are no map has none of facts."""
+
+_FACTS = "automatic"
+_SLOT = "15"
+_HOLE = {"j": None}
+
+
+class Text:
+    """A value as JSON, and its hash. raises: BadValue, where the value is no JSON at all"""
+
+    def __init__(self, value: JsonMap, what: str, plain: bool) -> None:
+        """plain: as for `encoded`"""
+        self._value, self._what = value, what
+        with _refusing(what):
+            self.content, self._is_sure = encoded(value, plain)
+        self.hash = hashed(self.content)
+
+    def check(self) -> None:
+        """raises: BadValue, where the value could not be read back"""
+        if not self._is_sure:
+            check_readable(self.content.decode(), self._value, self._what)
+
+
+def texts_of(name: str, saved: Saved) -> list[Text | None]:
+    """The texts of a node, one for each of KINDS. raises: BadValue"""
+    if not isinstance(saved.document, dict) or saved.document.get("name") != name:
+        raise BadValue(f"the document of the node {name!r} does not name it")
+    document, snapshot, facts = _divided(saved.document, saved.snapshot)
+    is_plain = facts is not None and all(saved.settled.get(key, facts) is fact for key, fact in facts.items())
+    given = (document, False), (snapshot, saved.plain), (facts, is_plain)
+    return [
+        None if value is None else Text(value, f"the {kind} of the node {name!r}", plain)
+        for kind, (value, plain) in zip(KINDS, given, strict=True)
+    ]
+
+
+def _divided(document: JsonMap, snapshot: JsonMap | None) -> tuple[JsonMap, JsonMap | None, JsonMap | None]:
+    """Document and snapshot without the facts, and the facts; as they are, and None, where they cannot be divided."""
+    facts = document.get(_FACTS)
+    if type(facts) is not dict or not facts or any(pair[1] == _HOLE for pair in _facts_in(snapshot)):
+        return document, snapshot, None
+    document = {**document, _FACTS: None}
+    its = [pair for pair in _facts_in(snapshot) if _is_fact(pair, facts)]
+    if snapshot is None or not its:
+        return document, snapshot, facts
+    known = {id(pair) for pair in its}
+    slots = snapshot["slots"]
+    pairs = [[pair[0], _HOLE, *pair[2:]] if id(pair) in known else pair for pair in slots[_SLOT]["m"]]
+    return document, {**snapshot, "slots": {**slots, _SLOT: {**slots[_SLOT], "m": pairs}}}, facts
+
+
+def _facts_in(snapshot: JsonMap | None) -> Iterator[list[Any]]:
+    """The facts of a snapshot that are maps: key, `{"j": value}`, and what else there is of each."""
+    pairs: Any = snapshot
+    for step in ("slots", _SLOT, "m"):
+        pairs = pairs.get(step) if isinstance(pairs, dict) else None
+    for pair in pairs if isinstance(pairs, list) else ():
+        if type(pair) is list and len(pair) > 1 and type(pair[1]) is dict and [*pair[1]] == ["j"]:
+            yield pair
+
+
+def _is_fact(pair: list[Any], facts: JsonMap) -> bool:
+    key, value = pair[0], pair[1]["j"]
+    fact = facts.get(key) if type(key) is str else None
+    return type(fact) is dict and (value is fact or is_same_form(value, fact))
+
+
+def joined(document: JsonMap, snapshot: JsonMap | None, facts: Callable[[], JsonMap] | None) -> None:
+    """Put the facts back into document and snapshot, as they were read.
+
+    facts:  reads them; each of the two has facts of its own
+    raises: LookupError, where the snapshot wants a fact that is not there
+    """
+    if facts is None:
+        return
+    document[_FACTS] = facts()
+    holes = [pair for pair in _facts_in(snapshot) if pair[1] == _HOLE]
+    if holes:
+        known = facts()
+        for pair in holes:
+            pair[1]["j"] = known[pair[0]]
+
+
+# --- in a database ------------------------------------------------------------------
+
+
+def as_bytes(value: Any) -> bytes:
+    """Bytes as a database gives them; what is none, in a file that somebody damaged, is nothing."""
+    return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
+
+
+_AT_ONCE = 500
+"""Hashes that are asked for at once: a question has only so many values."""
+
+
+def texts_questions(texts: Iterable[Text]) -> list[Question]:
+    """What to ask a store: which of the texts it has."""
+    hashes = [text.hash for text in texts]
+    return [
+        (f"SELECT hash FROM text WHERE hash IN ({', '.join('?' * len(some))})", *some)
+        for some in (hashes[at : at + _AT_ONCE] for at in range(0, len(hashes), _AT_ONCE))
+    ]
+
+
+class Bodies:
+    """Texts as they are written: each is compressed once, also where several nodes have it."""
+
+    def __init__(self) -> None:
+        self._bodies: dict[bytes, bytes] = {}
+
+    def pack(self, texts: Iterable[Text], packing: str) -> None:
+        """Compress texts ahead, unless that is done."""
+        for text in texts:
+            if text.hash not in self._bodies:
+                self._bodies[text.hash] = packed(text.content, packing)
+
+    def write(self, talk: Talk, texts: Iterable[Text], there: Collection[bytes]) -> None:
+        """Write those of the texts that are not *there*."""
+        unknown = {text.hash: text for text in texts if text.hash not in there}
+        if unknown:
+            self.pack(unknown.values(), talk.packing)
+        # In one order for all, so that no two who write wait for each other.
+        rows = [(name, self._bodies[name]) for name in sorted(unknown)]
+        talk.each("INSERT INTO text (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+
+
+class Stored:
+    """Texts as they are stored, which are read together."""
+
+    def __init__(self, talk: Talk, names: Sequence[bytes], last: bool = False) -> None:
+        """last: as in `Talk.answers`"""
+        rows = talk.found("SELECT hash, body FROM text WHERE hash = ?", names, last) if names else ()
+        self._bodies = {as_bytes(name): as_bytes(body) for name, body in rows}
+
+    def text(self, name: bytes) -> bytes:
+        """raises: LookupError, zlib.error, ValueError, where it is damaged; TooMuch"""
+        if name not in self._bodies:
+            raise LookupError("its text is gone")
+        text = unpacked(self._bodies[name])
+        if hashed(text) != name:
+            raise ValueError("its checksum does not fit")
+        return text
+
+    def map(self, name: bytes) -> JsonMap:
+        """What a text says. raises: as `text`; RecursionError"""
+        tree = decoded(self.text(name))
+        if not isinstance(tree, dict):
+            raise ValueError("it is no map")
+        return tree
+
+
+def fault_of(talk: Talk, name: bytes) -> str:
+    """What is wrong with a text, in words; nothing where it is whole."""
+    try:
+        Stored(talk, [name]).text(name)
+    except zlib.error:
+        return "its text is damaged"
+    except (LookupError, ValueError) as error:
+        return str(error)
+    return ""
