@@ -97,14 +97,16 @@ def export_nodes(
     """
     given = None if names is None else list(names)
     done = Exported()
-    with _Folder.opened(os.fspath(folder), make=True) as opened:
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(_Folder.opened(os.fspath(folder), make=True))
         opened.sweep()
+        older = stack.enter_context(opened.below(_HISTORY, make=True)) if history else None
+        there = _by_stem(older) if older else {}
         wanted = store.names() if given is None else given
         for name in wanted:
             _export(store, name, opened, done)
-            if history:
-                with opened.below(_HISTORY, make=True) as older:
-                    _export_history(store, name, older, done)
+            if older:
+                _export_history(store, name, older, there.get(file_stem(name), []), done)
             done.nodes += 1
             if on_node is not None:
                 on_node(name)
@@ -133,9 +135,19 @@ def _export(store: Store, name: str, folder: _Folder, done: Exported) -> None:
     done.written += folder.put(stem + _DOCUMENT, _indented(shown, what, sort=True))
 
 
-def _export_history(store: Store, name: str, folder: _Folder, done: Exported) -> None:
+def _by_stem(folder: _Folder) -> dict[str, list[str]]:
+    """The files of revisions, by the part of their names before the last "@"."""
+    found: dict[str, list[str]] = {}
+    for file in folder.files():
+        found.setdefault(file.rpartition("@")[0], []).append(file)
+    return found
+
+
+def _export_history(store: Store, name: str, folder: _Folder, there: list[str], done: Exported) -> None:
+    """there: the files of its revisions that the folder has"""
     numbers = [revision.number for revision in store.history(name)]
     begin = f"{file_stem(name)}@"
+    files = {f"{begin}{number}{_DOCUMENT}" for number in numbers}
     for number in numbers:
         saved = store.load(name, number)
         if saved is not None:  # it may have been pruned since
@@ -143,9 +155,8 @@ def _export_history(store: Store, name: str, folder: _Folder, done: Exported) ->
                 {**_OURS, **record_of(saved, with_revision=True)}, f"revision {number} of the node {name!r}"
             )
             done.written += folder.put(f"{begin}{number}{_DOCUMENT}", text)
-    for file in folder.files():
-        number_in_name = file.removeprefix(begin).removesuffix(_DOCUMENT)
-        if file.startswith(begin) and number_in_name.isdecimal() and int(number_in_name) not in numbers:
+    for file in there:
+        if file not in files:
             _remove_revision(folder, file, done)
 
 
@@ -192,10 +203,10 @@ def _remove_others(folder: _Folder, names: set[str], done: Exported) -> None:
         if not pair:
             done.kept.append(f"{folder.shown}/{file}")
     if folder.has(_HISTORY):
-        begins = tuple(f"{file_stem(name)}@" for name in names)
+        stems = {file_stem(name) for name in names}
         with folder.below(_HISTORY) as older:
-            for file in older.files():
-                if not file.startswith(begins):
+            for stem, its in _by_stem(older).items():
+                for file in its if stem not in stems else ():
                     _remove_revision(older, file, done)
 
 
