@@ -102,16 +102,22 @@ def export_nodes(
         opened.sweep()
         older = stack.enter_context(opened.below(_HISTORY, make=True)) if history else None
         there = _by_stem(older) if older else {}
-        wanted = store.names() if given is None else given
-        for name in wanted:
-            _export(store, name, opened, done)
+        exported: set[str] = set()
+        for name in store.names() if given is None else given:
+            saved = store.load(name)
+            if saved is None and given is None:
+                continue  # the node was deleted while others were exported
+            if saved is None:
+                raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+            _export(saved, opened, done)
+            exported.add(name)
             if older:
                 _export_history(store, name, older, there.get(file_stem(name), []), done)
             done.nodes += 1
             if on_node is not None:
                 on_node(name)
         if given is None:
-            _remove_others(opened, set(wanted), done)
+            _remove_others(opened, exported, done)
     return done
 
 
@@ -121,15 +127,12 @@ def make_folder(folder: str | os.PathLike[str]) -> None:
         pass
 
 
-def _export(store: Store, name: str, folder: _Folder, done: Exported) -> None:
-    saved = store.load(name)
-    if saved is None:
-        raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
+def _export(saved: Saved, folder: _Folder, done: Exported) -> None:
     shown = _shown_by_knife(saved.document)
     rest = saved.document if saved.snapshot is None else _without(saved.document, shown)
     seal = {**_OURS, "sha256": _hash(shown), "document": rest, "snapshot": saved.snapshot}
-    stem = file_stem(name)
-    what = f"the node {name!r}"
+    stem = file_stem(saved.name)
+    what = f"the node {saved.name!r}"
     # In this order: a snapshot without its document, or with an older one, is noticed by an import.
     done.written += folder.put(stem + _SNAPSHOT, _indented(seal, what))
     done.written += folder.put(stem + _DOCUMENT, _indented(shown, what, sort=True))
