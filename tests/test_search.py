@@ -29,7 +29,6 @@ from nodeattrs.keep.search import (
 from nodeattrs.keep.search.doubts import doubts, no_such_path
 from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Branch, Entry, index_parts, scalar_text, whole, within
 from nodeattrs.keep.search.terms import All
-from nodeattrs.texts.fast_json import encoded
 from tests import postgresql_server
 from tests.effort import examples
 from tests.oracles import search_language
@@ -371,21 +370,6 @@ class TestWhatCanBeFound:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("nodeattrs.keep.search.fields._WIDEST", widest)
             judge()
-
-    def test_what_is_written_already_is_not_written_again(self, monkeypatch):
-        """
-        And the parts are those that they are without.
-        """
-        facts = {name: {f"k{number}": "x" * 40 for number in range(size)} for name, size in (("a", 90), ("b", 60))}
-        document = {"name": "n", "default": {"b": {"k1": 2}, "c": [1]}, "automatic": facts}
-        parts, looked_at = [*index_parts(document)], []
-        written = {id(one): json.dumps(one, separators=(",", ":")).encode() for one in facts.values()}
-        monkeypatch.setattr("nodeattrs.keep.search.fields._text", lambda one: looked_at.append(one) or encoded(one)[0])
-
-        assert parts == [*index_parts(document, written)]
-        assert len(parts) == len({one.key for one in parts}) > 2
-        assert looked_at != []
-        assert all(one is not fact for one in looked_at for fact in facts.values())
 
     def test_a_map_is_found_by_what_is_in_it(self):
         """
