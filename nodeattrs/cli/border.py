@@ -31,7 +31,7 @@ _BESIDE = ("against_tree", "after", "other")
 
 NAMING = (
     "backups", "baseline", "basemodulepath", "builtin", "classifier", "cmdline", "confd", "datasource",
-    "directory", "enc", "env", "extra", "extra_vars", "eyaml_private_key",
+    "directory", "enc", "env", "export", "extra", "extra_vars", "eyaml_private_key",
     "eyaml_public_key", "facts", "file", "files", "from_store", "include_root", "instance", "instance_data",
     "json_attributes", "modulepath", "output", "playbook_dir", "puppet", "reads", "report",
     "run_inventory", "runtime", "schema", "secret_file", "source", "store", "to", "trusted",
