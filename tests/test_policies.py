@@ -126,7 +126,7 @@ class TestARunThatFollowsOne:
             "--facts",
             str(tmp_path / "r/facts.json"),
             "--store",
-            str(tmp_path / "s"),
+            str(tmp_path / "s.db"),
         ]
         assert 0 == main(["explain", "web1", "port", *words, "--policy", "web", "--policy-group", "prod"])
 

@@ -140,7 +140,7 @@ def counted_nodes(folder: Path, count: int) -> None:
     kept_nodes(folder, 1)
     with sqlite3.connect(folder / "s.db") as database:
         _multiplied(database, count, "node", "SELECT :at, 'n' || :at, 1")
-        its = "number, at, noted, document, snapshot FROM revision WHERE node = 1"
+        its = "number, at, noted, document, snapshot, facts FROM revision WHERE node = 1"
         _multiplied(database, count, "revision", f"SELECT :at, {its}")
         _multiplied(database, count, "node_part", "SELECT part, :at FROM node_part WHERE node = 1")
     database.close()
