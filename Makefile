@@ -52,7 +52,7 @@ QUICK = policy tree trace tracing fold made rules unknown values writers view do
 	bindings_language bindings_data bindings_injector catalog_order catalog_chains house
 
 quick: $(STAMP) ## the tests of the rules alone, in under a minute
-	@$(BIN)/python -m pytest --quiet --numprocesses logical --maxprocesses 8 $(QUICK:%=tests/test_%.py)
+	@$(BIN)/python -m pytest --quiet --numprocesses logical --maxprocesses 8 $(QUICK:%=tests/test_%.py) tests/structure
 
 test: $(STAMP) ## run the tests, on all processors
 	@$(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 --dist loadgroup

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from tests.house.test_one_fold import counted
+from tests.structure.test_one_fold import counted
 from tests.test_glossary import MODULES
 from tests.vectors.__main__ import KINDS, main
 from tests.vectors.cases import HERE, run

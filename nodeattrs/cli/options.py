@@ -368,12 +368,10 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
 
 def _settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]:
     """What a nodeattrs.toml says, and what in it is doubtful, without its repository. raises: DocumentError"""
-    from pathlib import Path
-
     from nodeattrs.runs.config import judged
     from nodeattrs.texts.documents import read
 
-    return judged(read(Path(file), shown), Path(os.path.dirname(file) or os.curdir))
+    return judged(read(pathlib.Path(file), shown), pathlib.Path(os.path.dirname(file) or os.curdir))
 
 
 def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Path]:

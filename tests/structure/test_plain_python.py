@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -131,6 +132,30 @@ def test_type_checkers_and_interpreters_read_the_same_constant() -> None:
     own = [file for file, tree in sources() if any(sets(node, "TYPE_CHECKING") for node in ast.walk(tree))]
 
     assert own == []
+
+
+NOT_EVERYWHERE = {"fcntl", "grp", "pwd"}
+"""Modules of the standard library that Windows does not have."""
+
+
+def test_the_standard_library_is_imported_at_the_top_of_a_module() -> None:
+    found = {
+        (file, module)
+        for file, tree in sources()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        for module in imported_modules(node)
+        if module.partition(".")[0] in sys.stdlib_module_names - NOT_EVERYWHERE
+    }
+
+    assert found == set()
+
+
+def imported_modules(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module or ""] if isinstance(node, ast.ImportFrom) else []
 
 
 @pytest.mark.parametrize(

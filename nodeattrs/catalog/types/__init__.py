@@ -10,7 +10,8 @@ behind it in the same way.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
+from dataclasses import fields
+from importlib import import_module, metadata
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs._lazy import imported
@@ -54,9 +55,7 @@ def type_named(name: str) -> Any:
 
 
 def _others() -> dict[str, Any]:
-    from importlib.metadata import entry_points
-
-    return {point.name: point for point in entry_points(group=_GROUP)}
+    return {point.name: point for point in metadata.entry_points(group=_GROUP)}
 
 
 def _loaded(point: Any) -> Any:
@@ -69,8 +68,6 @@ def _loaded(point: Any) -> Any:
 
 def parameters_of(kind: Any) -> list[str]:
     """The names of the parameters of a type, the title left out."""
-    from dataclasses import fields  # a type may be of the standard module
-
     return [one.name for one in fields(kind) if one.init][1:]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import nodeattrs
-from tests.house.ways import WAYS
+from tests.structure.ways import WAYS
 
 ROOT = Path(nodeattrs.__file__).parent
 LONGEST = 60

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.test_house import imports_of, modules_of
+from tests.structure.test_imports import imports_of, modules_of
 
 FLOORS = {"model": 0, "forms": 1, "resolution": 1, "production": 2}
 """A module imports from its own folder, or from one below; what stands in no folder is above all of them."""
@@ -22,7 +22,7 @@ def test_no_floor_knows_one_above_or_beside_it():
     """
     The model knows nobody; the forms and the resolution do not know each other.
     """
-    modules = modules_of(Path(__file__).parents[1] / "nodeattrs")
+    modules = modules_of(Path(__file__).parents[2] / "nodeattrs")
     found = [
         (one.importer, one.target)
         for module in modules

@@ -180,7 +180,7 @@ def _reached(module: str, known: dict[str, list[Import]]) -> set[str]:
     return reached & known.keys()
 
 
-ROOT = Path(__file__).parents[1] / "nodeattrs"
+ROOT = Path(__file__).parents[2] / "nodeattrs"
 HOUSE = modules_of(ROOT)
 
 

@@ -1,6 +1,6 @@
 """The ways that data go through the house: every call of ours between a question and its answer.
 
-    python -m tests.house.ways [--steps N]
+    python -m tests.structure.ways [--steps N]
 
 A hop is a call that leaves one file for another, and *back* counts the hops that return to a file
 which the way had left before. Files are what is counted, not names of functions. Modules are warm
@@ -176,7 +176,7 @@ def lines(way: Way, steps: int) -> Iterator[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print all ways."""
-    parser = argparse.ArgumentParser(prog="python -m tests.house.ways", description="Walk the ways and count them.")
+    parser = argparse.ArgumentParser(prog="python -m tests.structure.ways", description="Walk the ways and count them.")
     parser.add_argument("--steps", type=int, default=0, metavar="N", help="show the first N steps of each")
     asked = parser.parse_args(arguments)
     for walk in WAYS.values():
