@@ -6,7 +6,6 @@ It knows requests and answers of HTTP. What a page asks stands in `pages`, what 
 from __future__ import annotations
 
 import json
-import mimetypes
 import secrets
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from functools import partial
@@ -38,7 +37,9 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-_FILES = ("style.css", "app.js", "icon.svg")
+_FILES = {"style.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"}
+"""Files of the pages, and their types. `mimetypes` would read /etc/mime.types, which is outside of the border."""
+
 _LOCAL = ("localhost", "127.0.0.1", "[::1]")
 _NO_TOKEN = "open the address with the token that `nodeattrs web` prints in its terminal\n"
 _STATUS = {"NoSuchAttribute": 404, "MissingExtra": 501, "InternalError": 500}
@@ -186,4 +187,4 @@ def _static(request: Any) -> Any:
     name = request.path_params["name"]
     if name not in _FILES:
         return PlainTextResponse("there is no such file\n", 404)
-    return Response(static(name), media_type=mimetypes.guess_type(name)[0] or "text/plain")
+    return Response(static(name), media_type=_FILES[name])
