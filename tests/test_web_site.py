@@ -249,6 +249,8 @@ COOKIES = [
     '; ;=;,"x',
 ]
 METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "NOSUCH"]
+STATIC = ("style.css", "app.js", "icon.svg")
+
 OTHER_USER = """
 import encodings.idna, http.client, json, os, sys
 
@@ -650,6 +652,10 @@ class TestServer:
             assert (200, address, True) == (opened.status_code, str(opened.url), "web1" in opened.text)
             assert 200 == browser.get(f"{address}api/status").status_code
             assert 403 == httpx.get(f"{address}api/status").status_code
+            types = {name: browser.get(f"{address}static/{name}").headers["content-type"] for name in STATIC}
+            assert {"style.css": "text/css", "app.js": "text/javascript", "icon.svg": "image/svg+xml"} == {
+                name: kind.partition(";")[0] for name, kind in types.items()
+            }
 
     @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can ask as another user")
     def test_another_user_of_the_machine_reads_nothing(self, place):
