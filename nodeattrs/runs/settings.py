@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
@@ -22,9 +22,11 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.git import is_tracked
 from nodeattrs.runs.defaults import FILE, SETTINGS
-from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.rights import leads_out, way_out
 from nodeattrs.texts.nearest import is_ours, nearest
+
+if TYPE_CHECKING:
+    from nodeattrs.runs.repository import Repository
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
@@ -62,6 +64,8 @@ class Settings:
         place = self._found if named is None else named
         self.repository: Repository | None = None
         if place is not None:
+            from nodeattrs.runs.repository import Repository  # commands that read a store have none
+
             self.repository = Repository(place)
 
     def _upwards(self, start: str) -> str | None:

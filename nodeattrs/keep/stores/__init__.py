@@ -1,4 +1,4 @@
-"""Where saved nodes live: in SQLite, or in PostgreSQL. Each kind of store is a module."""
+"""Where saved nodes live: in SQLite, or in PostgreSQL. Each engine is a module, imported when it is used."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from urllib.parse import unquote
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import Store
-from nodeattrs.keep.stores.postgresql import PostgresqlStore
-from nodeattrs.keep.stores.sqlite import SqliteStore
 
 
 @taking(place=A_PATH)
@@ -55,6 +53,8 @@ def _no_directory(shown: str) -> StoreError:
 
 
 def _sqlite(file: str) -> Store:
+    from nodeattrs.keep.stores.sqlite import SqliteStore
+
     return SqliteStore(file)
 
 
@@ -67,6 +67,8 @@ def _sqlite_url(rest: str) -> Store:
 
 
 def _postgresql_url(rest: str) -> Store:
+    from nodeattrs.keep.stores.postgresql import PostgresqlStore
+
     return PostgresqlStore(f"postgresql://{rest}")
 
 
