@@ -174,6 +174,28 @@ class TestAStrangersSettings:
         assert ".nodeattrs/nodes.db: is tracked by Git, so it came with the repository and is not read" in text
         assert "is tracked" not in say("show", "n", "--store", ".nodeattrs/nodes.db")[1]
 
+    def test_a_link_of_the_repository_moves_the_usual_store_nowhere(self, repo: Path, say: Say) -> None:
+        outer = repo.parent / "outer"
+        outer.mkdir()
+        (repo / ".nodeattrs").symlink_to(outer)
+
+        code, text = say("run", "--node", "n", "--new", "--platform", "debian-12")
+
+        assert code == 1
+        assert ".nodeattrs/nodes.db: a link leads out of the repository, so no store is used there" in text
+        assert [*outer.iterdir()] == []
+        assert say("run", "--node", "n", "--new", "--platform", "debian-12", "--store", str(outer / "n.db"))[0] == 0
+
+    def test_git_ignores_a_new_store(self, repo: Path, say: Say) -> None:
+        git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run([*git, "init", "-q"], check=True)
+
+        for _ in range(2):
+            assert say("run", "--node", "n", "--new", "--platform", "debian-12")[0] == 0
+            subprocess.run([*git, "add", "."], check=True)
+
+        assert (repo / ".nodeattrs" / "nodes.db").exists()
+
     def test_notes_of_impact_are_believed_where_the_caller_names_them_alone(self, repo: Path, say: Say) -> None:
         (repo / ".nodeattrs").mkdir()
         os.mkfifo(repo / ".nodeattrs" / "reads.json")

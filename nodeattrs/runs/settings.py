@@ -7,6 +7,7 @@ setting means is known to `runs.config` and to whoever uses it. It runs nothing.
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -113,7 +114,7 @@ class Settings:
             return str(given[-1])
         place = self._usual_store if self.repository is None else str(self.folded["store"])
         if self.repository is None or self.folded.origins("store")[0].kind != "settings":
-            self._require_not_tracked(place)
+            self._require_own(place)
             return place
         root = self.repository.root
         if border.in_force() is not None and leads_out(root, place):
@@ -123,15 +124,16 @@ class Settings:
             raise DocumentError(message, file=origin.file, line=origin.line, hint=without_password(hint))
         return place if "://" in place else os.path.join(os.path.relpath(root), place)
 
-    def _require_not_tracked(self, place: str) -> None:
-        """raises: DocumentError, where the usual store came with the repository"""
-        if border.in_force() is None or not os.path.lexists(place):
+    def _require_own(self, place: str) -> None:
+        """raises: DocumentError, where the usual store came with the repository, or a link leads out of it"""
+        if border.in_force() is None:
             return
-        if is_tracked(place):
-            hint = f"name it if it is meant: --store {place}"
-            raise DocumentError(
-                "is tracked by Git, so it came with the repository and is not read", file=place, hint=hint
-            )
+        hint = f"name it if it is meant: --store {place}"
+        if leads_out(pathlib.Path(self._found or os.curdir), os.path.abspath(place)):
+            raise DocumentError("a link leads out of the repository, so no store is used there", file=place, hint=hint)
+        if os.path.lexists(place) and is_tracked(place):
+            message = "is tracked by Git, so it came with the repository and is not read"
+            raise DocumentError(message, file=place, hint=hint)
 
     def traces(self) -> Iterator[Trace]:
         """Why each setting is what it is; each entry of a table has a trace of its own."""

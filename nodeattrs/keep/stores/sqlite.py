@@ -364,10 +364,9 @@ def _close(connections: dict[tuple[int, int], sqlite3.Connection]) -> None:
 
 
 def _make_folder(folder: str) -> None:
-    """Make a folder, unless it exists. Git ignores what is in a new `.nodeattrs`: a tracked store is not read."""
-    is_new = not os.path.exists(folder)
+    """Make a folder, unless it exists. Git ignores what is in `.nodeattrs`, since a tracked store is not read."""
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    if is_new and os.path.basename(folder) == ".nodeattrs":
+    if os.path.basename(folder) == ".nodeattrs":
         with (
             contextlib.suppress(FileExistsError),
             open(os.path.join(folder, ".gitignore"), "x", encoding="utf-8") as file,
