@@ -131,6 +131,7 @@ def _note(figures: Figures, seed: int, kind: str, text: str, message: str = "") 
 
 def _work(target: Target, board: _Board, goes_on: GoesOn, pipe: Connection, known: Sequence[str], folder: str) -> None:
     os.chdir(folder)
+    os.environ["XDG_CONFIG_HOME"] = f"{folder}/config"  # a drawn `nodeattrs trust` is not one of the user
     guarded()
     seen = Counter(known)
     seed, inputs, accepted = board.read()
