@@ -31,7 +31,7 @@ from nodeattrs.reports.run import RunReport
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.remembered import remembered
-from nodeattrs.runs.session import perform, search_word
+from nodeattrs.runs.session import Wanted, perform, run, search_word
 from tests.on_disk import repository
 from tests.store_exam import imported
 
@@ -65,7 +65,9 @@ def kept(name="web1", **normal):
 
 def a_run(desk, store, name="web1", **options):
     here = Repository(desk / "repo")
-    return perform(here, store, name, facts=load_facts(desk / "repo" / "facts.json"), **options)
+    force = options.pop("force", False)
+    wanted = Wanted(load_facts(desk / "repo" / "facts.json"), **options)
+    return perform(here, store, name, wanted, force=force)
 
 
 class TestARun:
@@ -196,7 +198,7 @@ class TestARun:
     def test_a_run_that_saves_nothing_notes_no_failure(self, desk, store):
         (desk / "repo/cookbooks/app/recipes/default.py").write_text("1 / 0\n")
         with pytest.raises(RecipeFailed):
-            a_run(desk, store, save=False)
+            run(Repository(desk / "repo"), store, "web1", Wanted(load_facts(desk / "repo" / "facts.json")), None)
 
         assert [] == store.names()
 

@@ -7,7 +7,7 @@ from nodeattrs.errors import NotFound, RecipeFailed
 from nodeattrs.keep import open_store
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
-from nodeattrs.runs.session import perform
+from nodeattrs.runs.session import Wanted, perform
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example"}, Origin("facts", "test"))
@@ -24,7 +24,7 @@ def test_it_finds_the_nodes_that_ran_before(tmp_path):
     repo, store = repository(tmp_path / "repo", FILES), open_store(str(tmp_path / "nodes.db"))
 
     found = [
-        perform(repo, store, name, facts=FACTS).run.node["others"].to_list() for name in ("kiln1", "kiln2", "kiln1")
+        perform(repo, store, name, Wanted(FACTS)).run.node["others"].to_list() for name in ("kiln1", "kiln2", "kiln1")
     ]
 
     assert found == [[], ["kiln1"], ["kiln1", "kiln2"]]

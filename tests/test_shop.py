@@ -12,7 +12,7 @@ from nodeattrs.reports.explain import explained
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.run import Run, run_node
-from nodeattrs.runs.session import perform
+from nodeattrs.runs.session import Wanted, perform
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "cookbooks_example"
@@ -24,7 +24,7 @@ def runs(tmp_path_factory) -> dict[str, Run]:
     store = open_store(str(tmp_path_factory.mktemp("kept") / "nodes.db"))
     repository = Repository(EXAMPLE)
     return {
-        name: perform(repository, store, name, facts=load_facts(EXAMPLE / "facts" / f"{name}.json", settled=True)).run
+        name: perform(repository, store, name, Wanted(load_facts(EXAMPLE / "facts" / f"{name}.json", settled=True))).run
         for name in ("db1", "web1", "web2")
     }
 

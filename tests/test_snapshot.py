@@ -20,6 +20,7 @@ from nodeattrs.errors import BadArgument, DocumentError, RunListError
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.runs import consume_external, consume_facts
+from nodeattrs.runs.sources import RepositoryVersions
 from nodeattrs.testing import KEYS, paths, programs, values
 from nodeattrs.texts.documents import parse
 from tests.edits import changed, leaves
@@ -28,9 +29,12 @@ from tests.vectors.chef_program import Program
 from tests.vectors.values import spelled
 
 
+VERSIONS = RepositoryVersions(os.curdir)
+
+
 def through_json(node: Node, **options: Any) -> Node:
     """The node that another process restores."""
-    return Node.restore(json.loads(json.dumps(node.snapshot())), **options)
+    return Node.restore(json.loads(json.dumps(node.snapshot())), versions=VERSIONS, **options)
 
 
 def everywhere(node: Node) -> list[tuple[Any, ...]]:

@@ -149,7 +149,7 @@ def node_like(number, chance):
     facts = {f"fact{at}": {f"f{one}": chance.randrange(2) for one in range(90)} for at in range(2)}
     document = {"name": f"n{number}", "normal": normal, "override": {"k2": chance.choice(values)}, "automatic": facts}
     snapshot = {**Node(f"n{number}").snapshot(), "facts": facts, "run": chance.randrange(3)}
-    return Saved(f"n{number}", document, snapshot, made_of=bytes([number]) * 32)
+    return Saved(f"n{number}", document, snapshot)
 
 
 def rows_of(file):

@@ -13,11 +13,12 @@ import pytest
 
 from nodeattrs import Node, Sensitive
 from nodeattrs.cli import main
-from nodeattrs.core.claim import CALLED, READ, WRITTEN, Origin
+from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
+from nodeattrs.runs.sources import RepositoryVersions
 from nodeattrs.texts.flow import Code, Flow
 from nodeattrs.texts.following import written_out
 from nodeattrs.texts.python import PythonText
@@ -43,6 +44,10 @@ def ran(tmp_path: Path) -> Any:
     return lambda text, file=RECIPE, **more: (
         run_node(repository(tmp_path, {**FILES, RECIPE: "", file: text, **more}), "n1", facts=FACTS).node
     )
+
+
+def git(folder: Path, *words: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *words], check=True)
 
 
 def ways(node: Node, path: str) -> list[str]:
@@ -374,14 +379,15 @@ class TestAnswers:
         lines = f"cookbooks/app/recipes/default.py:2, {CALLED} cookbooks/app/recipes/default.py:3"
         assert f"where the value comes from\n    {lines}\n" in text
 
-    def test_a_snapshot_keeps_them(self, ran):
+    def test_the_node_of_a_snapshot_says_the_same(self, ran, tmp_path):
         """
-        Through JSON, and into the next run.
+        Through JSON, and through a snapshot of it.
         """
+        versions = RepositoryVersions(tmp_path)
         text = "data = read_json('files/users.json')\nnode.normal['a'] = data\n"
         node = ran(f"{text}for k in 'xy':\n    node.default[k] = data['bob']\n")
-        back = Node.restore(json.loads(json.dumps(node.snapshot())))
-        again = Node.restore(json.loads(json.dumps(back.snapshot())))
+        back = Node.restore(json.loads(json.dumps(node.snapshot())), versions=versions)
+        again = Node.restore(json.loads(json.dumps(back.snapshot())), versions=versions)
 
         for path in ("a.ann.uid", "a.ann.shells.0", "x.uid", "y.uid"):
             assert ways(node, path) == ways(back, path) == ways(again, path) != []
@@ -401,7 +407,10 @@ class TestAnswers:
         known = repository(tmp_path, files)
 
         kept = [
-            ways(Node.restore(run_node(known, name, facts=FACTS).node.snapshot()), "a")
+            ways(
+                Node.restore(run_node(known, name, facts=FACTS).node.snapshot(), versions=RepositoryVersions(tmp_path)),
+                "a",
+            )
             for name in ("n1", "n2", "n1", "n2")
         ]
 
@@ -412,11 +421,49 @@ class TestAnswers:
         Although no recipe of the next run wrote it.
         """
         node = ran("X = 8\nnode.normal['a'] = X\n")
-        after = run_node(
-            repository(tmp_path, {RECIPE: ""}), "n1", facts=FACTS, saved=Node.restore(node.snapshot())
-        ).node
+        git(tmp_path, "init", "-q")
+        git(tmp_path, "add", "-A")
+        saved = Node.restore(node.snapshot(), versions=RepositoryVersions(tmp_path))
+        after = run_node(repository(tmp_path, {RECIPE: ""}), "n1", facts=FACTS, saved=saved).node
 
         assert ways(after, "a") == ["recipes/default.py:1"]
+
+    @pytest.mark.parametrize("known", [True, False])
+    def test_of_a_source_that_has_changed_the_version_that_ran_counts(self, ran, tmp_path, known):
+        """
+        Git has it where it was added. Elsewhere the answer says that it is not available.
+        """
+        node = ran("X = 8\nnode.default['a'] = X\n")
+        snapshot = node.snapshot()
+        if known:
+            git(tmp_path, "init", "-q")
+            git(tmp_path, "add", "-A")
+        (tmp_path / RECIPE).write_text("# another\n# one\nY = 8\nnode.default['a'] = Y\n")
+
+        back = Node.restore(snapshot, versions=RepositoryVersions(tmp_path))
+
+        gone = f"recipes/default.py:2: {UNAVAILABLE}"
+        assert ways(back, "a") == (["recipes/default.py:1"] if known else [gone])
+
+    def test_a_snapshot_may_keep_them(self, ran):
+        """
+        Then no source is looked at.
+        """
+        node = ran("X = 8\nnode.default['a'] = X\nnode.default['b'] = {'c': [X]}\n")
+        back = Node.restore(json.loads(json.dumps(node.snapshot(causes=True))))
+
+        for path in ("a", "b", "b.c", "b.c.0"):
+            assert ways(node, path) == ways(back, path)
+
+    def test_a_value_that_is_computed_late_reads_what_is_set_later(self, ran, tmp_path):
+        """
+        Also where it was saved: its recipe has ended, so what stood there at the end counts.
+        """
+        text = "node.default['a'] = 1\nnode.default['b'] = lazy(lambda: node['a'])\n"
+        node = ran(f"{text}node.override['a'] = 2\n")
+        back = Node.restore(node.snapshot(), versions=RepositoryVersions(tmp_path))
+
+        assert ways(node, "b") == ways(back, "b") == ["a, set at recipes/default.py:3, read at recipes/default.py:2"]
 
     def test_a_secret_is_never_shown(self, ran):
         """

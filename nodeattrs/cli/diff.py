@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
-from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of
+from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of, root_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
 
@@ -61,18 +61,18 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
                     hint="name another node, or run it again",
                 )
             before = f"{name}@{revisions[1].number}" if revisions else name
-    left, right = (_side(store, sensitive, text, terminal) for text in (before, after))
+    left, right = (_side(options, store, sensitive, text, terminal) for text in (before, after))
     difference = Difference(left, right, path_of(options.path), options.slots)
     terminal.report(difference)
     terminal.warn(words_of(difference.unknown), "unknown-layer")
     return UNKNOWN_LAYER if any(difference.unknown.values()) else 0
 
 
-def _side(store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
+def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
     from nodeattrs.reports.diff import Side
     from nodeattrs.runs.remembered import required
 
     name, mark, when = text.partition("@")
-    found = required(store, name, sensitive, moment(when) if mark else None)
+    found = required(store, name, sensitive, moment(when) if mark else None, root_of(options))
     terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
     return Side(text, found.node)

@@ -408,6 +408,12 @@ def sensitive_of(options: argparse.Namespace) -> Any:
     return repository.config.sensitive if repository else ()
 
 
+def root_of(options: argparse.Namespace) -> pathlib.Path | None:
+    """The folder of the repository whose settings count, if there is one: saved values come from its files."""
+    repository = settings_of(options).repository
+    return repository.root if repository else None
+
+
 def store_of(options: argparse.Namespace) -> Store:
     """The store that is meant. raises: StoreError, DocumentError"""
     from nodeattrs.keep import open_store
@@ -492,7 +498,7 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
         path /= f"{checked_name(node, 'node')}.json"
     # Whoever is given them shows or runs them, and changes none: a run copies nothing of them.
     shown = repository.shown(path) if repository else None
-    return load_facts(path, shown, settled=True, stamped=True, by_caller=is_one)
+    return load_facts(path, shown, settled=True, by_caller=is_one)
 
 
 def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, int | None, Run | None]:
@@ -510,26 +516,24 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
             if getattr(options, word) not in (None, False):
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
-        found = required(store, options.node, sensitive, moment(getattr(options, "at", None)))
+        found = required(store, options.node, sensitive, moment(getattr(options, "at", None)), root_of(options))
         terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
         terminal.warn(double_keys(found.node))
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
         options.refuse("--at is about what was saved, and --repo about a run made now")
-    from nodeattrs.runs.session import perform
+    from nodeattrs.runs.session import Wanted, last_of, run
 
-    repository = repository_of(options)
-    session = perform(
-        repository,
-        store_of(options),
-        options.node,
-        facts=facts_from(options, options.node, repository),
-        run_list=run_list(options),
-        override_run_list=override_run_list(options),
-        environment=options.environment,
-        json_attributes=json_attributes(options, repository),
-        save=False,
+    repository, store = repository_of(options), store_of(options)
+    last = last_of(repository, store, options.node)
+    wanted = Wanted(
+        facts_from(options, options.node, repository),
+        run_list(options),
+        override_run_list(options),
+        options.environment,
+        json_attributes(options, repository),
     )
+    session = run(repository, store, options.node, wanted, last)
     terminal.warn(session.run.warnings)
     terminal.warn(filter(None, [session.note]), "saved-note", "StoreError")
     return session.run.node, None, session.run

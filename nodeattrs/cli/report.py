@@ -7,7 +7,16 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
-from nodeattrs.cli.options import add_at, add_budget, add_settings_from, add_store, kept_in, moment, settings_of
+from nodeattrs.cli.options import (
+    add_at,
+    add_budget,
+    add_settings_from,
+    add_store,
+    kept_in,
+    moment,
+    root_of,
+    settings_of,
+)
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -60,7 +69,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
     from nodeattrs.runs.remembered import required
     from nodeattrs.web.report import Page
 
-    found = required(store, name, sensitive, moment(options.at))
+    found = required(store, name, sensitive, moment(options.at), root_of(options))
     terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None

@@ -101,6 +101,8 @@ class Cause(NamedTuple):
         place = str(self.origin.place or self.origin.who)
         if self.what == CALLED:
             return f"{CALLED} {place}"
+        if self.what == UNAVAILABLE:
+            return f"{place}: {UNAVAILABLE}"
         named = f"{spell(self.path)}, set at {place}" if self.path is not None else place
         return named if self.at is None else f"{named}, read at {self.at.place}"
 
@@ -111,6 +113,8 @@ class Cause(NamedTuple):
 
 CALLED, WRITTEN, READ = "called from", "set", "read at"
 """What a `Cause` of a value says: a call that led to the line that set it, a literal, and what was read."""
+UNAVAILABLE = "the source of that revision is not available"
+"""What a `Cause` says where the file has changed since the run, and Git does not have the version that ran."""
 
 
 class Locator(Protocol):

@@ -9,18 +9,20 @@ from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import LEVELS
 from nodeattrs.keep.revisions import Saved, Store
 from nodeattrs.node.node import Node
+from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.values import MARKER, Withheld
 
 
-def node_of(saved: Saved, sensitive: Iterable[Path] = ()) -> Node:
+def node_of(saved: Saved, sensitive: Iterable[Path] = (), versions: Versions | None = None) -> Node:
     """The node as it was saved: from its snapshot, else from Chef's document.
 
     sensitive: paths whose values are never shown or stored
+    versions:  of the files of its repository, to find the causes of values
     raises:    DocumentError
     """
     if saved.snapshot is None:
         return Node.from_chef(saved.document, sensitive=sensitive)
-    return Node.restore(saved.snapshot, sensitive=sensitive)
+    return Node.restore(saved.snapshot, sensitive=sensitive, versions=versions)
 
 
 _WORD = "withheld"

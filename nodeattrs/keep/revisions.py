@@ -9,10 +9,9 @@ only that both are JSON and that the document names its node.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from nodeattrs.core.borders import taking
@@ -109,11 +108,6 @@ class Saved(NamedTuple):
               the document; empty where all is well. A store writes it, and never keeps it.
     noted:    what is noted of the run
     revision: which one this is; a store writes it, None where it is not known
-    settled:  facts that came out of JSON as they are: which of them are in the document, as the same objects, need not
-              be looked through to be saved
-    made_of:  a hash of what both were made of, for `Unchanged`; empty where it is not known
-    outlined: a hash of what that hangs on: where it is the same, so is `made_of`; empty where it is not known
-    plain:    the snapshot is known to come back from JSON as it is, and need not be looked through to be saved
     """
 
     name: str
@@ -122,31 +116,12 @@ class Saved(NamedTuple):
     note: str = ""
     noted: Noted = _USUAL
     revision: Revision | None = None
-    settled: Mapping[Any, Any] = MappingProxyType({})
-    made_of: bytes = b""
-    plain: bool = False
-    outlined: bytes = b""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Saved) and self[:4] == other[:4]
 
     def __ne__(self, other: object) -> bool:
         return not self == other
-
-
-class Unchanged(NamedTuple):
-    """A node that came out as its latest revision has it, in place of what is saved of it.
-
-    made_of:  what the store gave with that revision, and what this one would be made of
-    make:     makes what is to be saved, where somebody has saved another one since
-    outlined: as `Saved` has it
-    """
-
-    name: str
-    noted: Noted
-    made_of: bytes
-    make: Callable[[], Saved]
-    outlined: bytes = b""
 
 
 class Store(Protocol):
@@ -164,21 +139,19 @@ class Store(Protocol):
         """The saved nodes, sorted."""
         ...
 
-    def load(self, name: str, at: int | datetime | None = None, brief: bool = False) -> Saved | None:
+    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
         """The node as it was last saved, or None where it never was.
 
         at:     a revision by its number, or the latest one at a time; None where there is none
-        brief:  for the next run, which looks at the normal attributes alone where there is a snapshot: a store may
-                leave out everything else
         raises: DocumentError, where what was saved cannot be read any more
         """
         ...
 
-    def save(self, saved: Saved | Unchanged, after: int | None = None) -> Revision:
+    def save(self, saved: Saved, after: int | None = None) -> Revision:
         """Keep *saved* as the node's latest revision: all of it, or none.
 
-        Neither of the two parts may change between the call and its return. One that is unchanged is for a store that
-        has given what its latest revision was made of.
+        Neither of the two parts may change between the call and its return. Where both are as the latest revision has
+        them, the new one is a row that names the same texts.
 
         after:  the number of the revision that this one follows, 0 for none. With None, of two
                 who save at once the last wins, whole.
@@ -187,7 +160,7 @@ class Store(Protocol):
         """
         ...
 
-    def save_all(self, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> list[Revision | NodeattrsError]:
+    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         """What `save` comes to for each of several nodes, or how it was refused; those that are not are kept.
 
         Where writers take turns anyway it is one transaction, and quicker. It is over when this returns.

@@ -4,7 +4,7 @@ A snapshot has fifteen slots where Chef's document has four levels. Each slot is
 down by the lists of its level, and the history with it, so that the slots still fold
 to what `saved_document` gives, and nothing that is blocked is left anywhere.
 
-How a snapshot is packed is the affair of `nodeattrs.node.packing`; this is the only
+How a snapshot is packed is the affair of `nodeattrs.node.snapshots`; this is the only
 other module that looks inside.
 """
 
@@ -16,8 +16,8 @@ from typing import Any
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import Entry, Lists, entries_of, lists_by_level
-from nodeattrs.node.packing import packed
 from nodeattrs.node.slots import SLOTS
+from nodeattrs.node.snapshots import packed
 
 Packed = Any
 Names = Any
@@ -50,31 +50,7 @@ def filtered_snapshot(
     return snapshot | {"slots": slots, "marks": _used(snapshot["marks"], slots, history), "history": history}
 
 
-def keeps_all(outline: dict[str, Any], allow: Lists, block: Lists) -> bool:
-    """Whether the lists let all be kept of an outline, but for facts that stand in it by their numbers alone."""
-    if not allow and not block:
-        return True
-    lists = _by_slot(lists_by_level(allow, "allow"), lists_by_level(block, "block"))
-    facts = outline["slots"][_FACTS]
-    slots = {**outline["slots"], _FACTS: {**facts, "m": [pair for pair in facts["m"] if type(pair) is not int]}}
-    is_uncut = all(_cut(tree, *lists[int(number)]) == tree for number, tree in slots.items())
-    return is_uncut and all([one] == [*_cut_chronicle(one, *lists[one[1]])] for one in outline["history"])
-
-
-def normal_alone(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """What the next run begins with: *snapshot* without anything but normal attributes, and without a history."""
-    slots = {number: tree if number in _NORMAL else _EMPTY for number, tree in snapshot["slots"].items()}
-    numbers, keys = _named_in({number: slots[number] for number in _NORMAL & slots.keys()}, [])
-    marks = [_BLANK] * len(snapshot["marks"])
-    for number in numbers.intersection(range(len(marks))):
-        marks[number] = _mark(snapshot["marks"][number], keys)
-    return {**snapshot, "slots": slots, "marks": marks, "history": []}
-
-
-_EMPTY: Packed = {"m": [], "o": _UNKNOWN}
 _BLANK = {"kind": "unknown"}
-_FACTS = next(str(slot.number) for slot in SLOTS if slot.source == "facts")
-_NORMAL = frozenset(str(slot.number) for slot in SLOTS if slot.level == "normal")
 
 
 def _by_slot(allow: dict[str, Iterable[Entry]], block: dict[str, Iterable[Entry]]) -> dict[int, tuple[Names, Names]]:
@@ -163,7 +139,16 @@ def _used(marks: list[dict[str, Any]], slots: dict[str, Packed], history: list[A
 
 
 def _mark(mark: dict[str, Any], keys: set[Any]) -> dict[str, Any]:
-    return mark | {"lines": _lines(mark["lines"], keys)} if "lines" in mark else mark
+    kept = dict(mark)
+    if "lines" in mark:
+        kept["lines"] = _lines(mark["lines"], keys)
+    if "causes" in mark:
+        kept["causes"] = [[path, found] for path, found in mark["causes"] if _are_kept(path, keys)]
+    return kept
+
+
+def _are_kept(path: list[Any], keys: set[Any]) -> bool:
+    return all(isinstance(step, int) or step in keys for step in path)
 
 
 def _named_in(slots: dict[str, Packed], history: list[Any]) -> tuple[set[int], set[Any]]:

@@ -10,260 +10,153 @@ import ast
 import os
 import pathlib
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice, pairwise
-from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
-from nodeattrs.core.claim import CALLED, READ, WRITTEN, Cause, Locator, Origin
+from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Cause, Locator, Origin
 from nodeattrs.core.origins import At
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.setters import CodeLocator, span_of, spot_of, text_of
+from nodeattrs.node.sites import Site, is_inside
 from nodeattrs.node.slots import PLAN
-from nodeattrs.node.values import Deferred
-from nodeattrs.texts import documents
+from nodeattrs.node.values import Deferred, Withheld
+from nodeattrs.texts import documents, flow
 from nodeattrs.texts.file_names import file_of
-from nodeattrs.texts.flow import Code, Flow, Found, Frame
+from nodeattrs.texts.flow import Flow, Found, Frame
 from nodeattrs.texts.following import written_out
+from nodeattrs.texts.python import PythonText
 from nodeattrs.texts.scopes import EACH, SOME
 
 _MOST = 12
-_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 
 
 Read = Callable[[Path], tuple[Origin, tuple[Cause, ...]] | None]
 """Who set an attribute that was read, and the causes of that; None for one that led here, or is not set."""
 
 
+class Code(Protocol):
+    """The locator of a line of code: of a run (`CodeLocator`), or of a saved run (`SavedLocator`)."""
+
+    @property
+    def site(self) -> Site: ...
+    @property
+    def calls(self) -> Sequence[Site]: ...
+    @property
+    def root(self) -> Callable[[], str]: ...
+    def at(self, path: Path) -> Origin: ...
+    def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin: ...
+    def source(self, filename: str) -> PythonText | None:
+        """Another source of the repository, as it was for the run."""
+
+
 def causes_at(ledger: Ledger, by: At, value: Any, read: Read) -> tuple[Cause, ...]:
     """Where a value comes from. by: the mark that set it, and the path in its slot"""
-    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, read, isinstance(value, Sensitive))
-    value = value.unwrap() if isinstance(value, Sensitive) else ABSENT if type(value) is Deferred else value
-    if isinstance(mark.locator, CodeLocator):
+    mark, asked = ledger.marks[by.source], Asked(ledger, by.path, read)
+    if isinstance(value, Sensitive):
+        value = value.unwrap()
+    elif mark.is_late or type(value) in (Deferred, Withheld):
+        value = ABSENT
+    if getattr(mark.locator, "site", None) is not None:
         # A map above the path that was written holds what was written, and more: no expression stands for it.
-        return of_code(mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, asked)
+        return of_code(mark.locator, by.path[mark.depth :] if len(by.path) >= mark.depth else None, value, asked)  # type: ignore[arg-type]  # it has a site
     give = getattr(mark.locator, "causes", None)
     return () if give is None else tuple(give(by.path[mark.depth :], value, asked))
 
 
-def of_code(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> tuple[Cause, ...]:
-    """Where a value that a line of code set comes from: first the calls, innermost first.
-
-    cost: what was found in sources is kept, so that the same files are followed once for all nodes that run them
-    """
-    known = _once(locator.key, path, value, asked, lambda: _followed(locator, path, value, asked))
-    return _all(known, asked, lambda: _composed(locator, asked, known.found, value, locator.at(path or ())))
-
-
-def _once(of: Any, path: Path | None, value: Any, asked: Asked, follow: Callable[[], _Followed]) -> _Followed:
-    key = _key(of, path, value, asked.is_secret)
-    known = _kept.get(key)
-    if known is None:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        known = _kept[key] = follow()
-    return known
-
-
-def _key(of: Any, path: Path | None, value: Any, is_secret: bool = False) -> Any:
-    """What is the same where sources say the same of a value; of a secret nothing that gives it away.
-
-    of: what is the same for one line that sets
-    """
-    text = repr(type(value) if isinstance(value, (dict, list)) else value)
-    return of, path, _sealed(text) if is_secret else text
-
-
-def _sealed(text: str) -> bytes:
-    """A hash that nobody can try texts against, since its key never leaves this process."""
-    digest: bytes = blake2b(text.encode("utf-8", "surrogatepass"), key=_seal(), digest_size=32).digest()
-    return digest
-
-
-@lru_cache(maxsize=1)
-def _seal() -> bytes:
-    return os.urandom(32)
-
-
-def known_for_all(of: Any, path: Path | None, value: Any, read: Noted, is_secret: bool = False) -> Known | None:
-    """What is remembered of a value: what is the same for every node, or for all that have read the same documents.
-
-    of:   what is the same for one line that sets
-    read: what the node has read
-    """
-    known = _kept.get(_key(of, path, value, is_secret))
-    if known is None or not known.found:
-        return known
-    documents = read.by(known.found)
-    return None if documents is None else known.read.get(tuple(map(id, documents)))
-
-
-class Known:
-    """The causes of a value, remembered.
-
-    owner:  has the identities in the key under which this is kept, so that nobody else gets them
-    packed: all causes as data, where somebody has made that of them
-    """
-
-    __slots__ = ("causes", "owner", "packed")
-
-    def __init__(self, owner: Any, causes: tuple[Cause, ...]) -> None:
-        self.owner, self.causes = owner, causes
-        self.packed: list[Any] | None = None
-
-
-class _Followed(Known):
-    """What sources say of a value.
-
-    causes: the same for every node: all of them, or the calls that led there
-    found:  what is to be asked of a node beside them: nothing, or all that was found
-    read:   all causes by the documents that a node has read there
-    """
-
-    __slots__ = ("found", "read")
-
-    def __init__(
-        self, owner: Any, led: Iterable[Cause], found: list[Found], composed: Callable[[], Iterable[Cause]]
-    ) -> None:
-        is_known = all(one.what == "literal" for one in found)
-        super().__init__(owner, _ordered(led, composed() if is_known else ()))
-        self.found = [] if is_known else found
-        self.read: dict[tuple[int, ...], Known] = {}
-
-
-_kept: dict[Any, _Followed] = {}
-_MOST_KEPT, _MOST_READ = 20_000, 8
-
-
-def _followed(locator: CodeLocator, path: Path | None, value: Any, asked: Asked) -> _Followed:
-    """The calls that led to a line, and what the value on it comes from."""
-    setting = locator.spot.setting
-    led = [Cause(CALLED, origin) for one in locator.calls if (origin := _placed(locator, *one)) is not None]
+def of_code(locator: Code, path: Path | None, value: Any, asked: Asked) -> tuple[Cause, ...]:
+    """Where a value that a line of code set comes from: first the calls, innermost first."""
+    site, calls = locator.site, locator.calls
+    led = [Cause(CALLED, origin) for call in calls if (origin := _placed(locator, call)) is not None]
+    if site.text is None:
+        return (*led, Cause(UNAVAILABLE, locator.at(path or ())))
+    setting = site.setting
     if setting is None or setting[1] is None or path is None:
-        return _Followed(locator, led, [], tuple)
-    written = None if locator.calls else written_out(setting[1], path, value)
-    if written is not None and written.lineno == locator.spot.place(path)[0]:
-        return _Followed(locator, led, [], tuple)  # it stands where it is set: nothing is to be said of that
-    code = _code(locator.spot.text)
-    calls = [_site(code, setting[0]), *(_called(*one) for one in locator.calls)] if locator.calls else []
-    flow = Flow(value, asked.imported(locator))
-    found = flow.sources(code, setting[1], path, tuple(_frames(calls)), isinstance(setting[0], (ast.Call, ast.Expr)))
-    return _Followed(locator, led, found, lambda: _composed(locator, asked, found, value, locator.at(path)))
+        return tuple(led)
+    here = locator.placed(site.file, site.span[0]) if site.whole_line and site.span else locator.at(path)
+    if not calls and not site.whole_line:
+        written = written_out(setting[1], path, value)
+        if written is not None and written.lineno == site.place(path)[0]:
+            return ()  # it stands where it is set: there is nothing to say of that
+    code = _code(site.text)
+    frames = tuple(_frames([_expression(site), *map(_expression, calls)])) if calls else ()
+    is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
+    found = Flow(value, asked.imported(locator)).sources(code, setting[1], path, frames, is_statement)
+    return tuple(dict.fromkeys((*led, *islice(_composed(locator, asked, found, value, here), _MOST))))
 
 
-def _all(known: _Followed, asked: Asked, composed: Callable[[], Iterable[Cause]]) -> tuple[Cause, ...]:
-    """The causes for one node: remembered too, where they hang on nothing but documents, which nodes share."""
-    if not known.found:
-        return known.causes
-    documents = asked.noted.by(known.found)
-    if documents is None:
-        return _ordered(known.causes, composed())
-    key = tuple(map(id, documents))
-    made = known.read.get(key)
-    if made is None:
-        if len(known.read) >= _MOST_READ:
-            known.read.clear()
-        made = known.read[key] = Known(documents, _ordered(known.causes, composed()))
-    return made.causes
+def of_line(locator: Any, text: PythonText, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
+    """The same for a statement of a script that ran by itself, such as a role. locator: has `placed`"""
+    setting = text.setting(line)
+    if setting is None or setting[1] is None:
+        return ()
+    is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
+    found = Flow(value).sources(_code(text), setting[1], path, stores=is_statement)
+    composed = _composed(locator, asked, found, value, locator.placed(text.file, line))
+    return tuple(dict.fromkeys(islice(composed, _MOST)))
 
 
-def _ordered(led: Iterable[Cause], more: Iterable[Cause] = ()) -> tuple[Cause, ...]:
-    """Each once: first the calls, then some of what is further away."""
-    return tuple(dict.fromkeys((*led, *islice(more, _MOST))))
+class _Expression(NamedTuple):
+    """An expression that ran, where it is known, and the function around it."""
+
+    code: flow.Code
+    node: ast.AST | None
+    function: Any
 
 
-def of_text(locator: Any, text: Any, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
-    """The same for a statement of a script that ran by itself, such as a role. locator: has `placed` and `at`"""
-
-    def follow() -> _Followed:
-        setting, found = text.setting(line), []
-        if setting is not None and setting[1] is not None:
-            stores = isinstance(setting[0], (ast.Call, ast.Expr))
-            found = Flow(value).sources(_code(text), setting[1], path, stores=stores)
-        return _Followed(locator, (), found, lambda: composed(found))
-
-    def composed(found: list[Found]) -> Iterator[Cause]:
-        return _composed(locator, asked, found, value, locator.placed(text.file, line))
-
-    known = _once((id(locator), line), path, value, asked, follow)
-    return _all(known, asked, lambda: composed(known.found))
+def _expression(site: Site) -> _Expression:
+    code = _code(site.text or PythonText(site.file, ""))
+    node = site.setting[0] if site.setting else None
+    return _Expression(code, node, None if node is None else code.scopes.function_of(node))
 
 
-_Site = tuple[Code, ast.AST | None, Any]
-"""An expression that ran, where it is known, and the function around it."""
-
-
-def _site(code: Code, node: ast.AST | None) -> _Site:
-    return code, node, None if node is None else code.scopes.function_of(node)
-
-
-def _called(caller: CodeType, offset: int, ran: Any) -> _Site:
-    spot = spot_of(caller, offset, ran)
-    return _site(_code(spot.text), spot.setting[0] if spot.setting else None)
-
-
-def _frames(sites: list[_Site]) -> Iterator[Frame]:
+def _frames(expressions: list[_Expression]) -> Iterator[Frame]:
     """Who called whom, as far as calls are written out in sources."""
-    for (_, _, function), (code, node, _) in pairwise(sites):
+    for (_, _, function), (code, node, _) in pairwise(expressions):
         if function is not None:
             yield Frame(function, code, node if isinstance(node, ast.Call) else None)
 
 
-def _placed(locator: CodeLocator, caller: CodeType, offset: int, ran: Any) -> Origin | None:
+def _placed(locator: Code, call: Site) -> Origin | None:
     """Where a call stands; None outside of the repository."""
-    span = spot_of(caller, offset, ran).span
-    origin = locator.placed(caller.co_filename, None if span is None else span[0])
-    if origin.file is None or os.path.isabs(origin.file) or origin.file.startswith("<"):
-        return None
-    return None if caller.co_name in _COMPREHENSIONS else origin
+    origin = locator.placed(call.file, None if call.span is None else call.span[0])
+    return origin if is_inside(origin.file) and not call.in_comprehension else None
 
 
 def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: Origin) -> Iterator[Cause]:
     """Each thing that was found, as a line."""
     likely = [one for one in found if asked.is_likely(one, value)]
     for one in likely or found:
-        at = locator.placed(one.code.file, *_start(one))
+        column = one.code.text.column(one.node.lineno, one.node.col_offset)
+        at = locator.placed(one.code.file, one.node.lineno, column)
         for cause in asked.of(one, value if one.exact else ABSENT, at):
             is_here = (cause.origin.file, cause.origin.line) == (here.file, here.line) and cause.what == WRITTEN
             if not is_here or cause.path is not None:
                 yield cause
 
 
-def _start(found: Found) -> tuple[int, int]:
-    """Line and column; looked up once for all nodes."""
-    node, notes = found.node, vars(found.node)
-    if "_start" not in notes:
-        notes["_start"] = node.lineno, found.code.text.column(node.lineno, node.col_offset)
-    known: tuple[int, int] = notes["_start"]
-    return known
-
-
 class Asked:
     """What a question can ask of a node: its attributes, the documents that its cookbooks read, their sources.
 
-    path:      what is asked about, in its slot
-    is_secret: of what stands there nothing is remembered that gives it away
+    path: what is asked about, in its slot
     """
 
-    def __init__(self, ledger: Ledger, path: Path, read: Read, is_secret: bool) -> None:
-        self.is_secret = is_secret
+    def __init__(self, ledger: Ledger, path: Path, read: Read) -> None:
         self._ledger = ledger
         self.path = path
         self._read = read
-        self.noted = Noted(ledger)
 
-    def imported(self, locator: CodeLocator) -> Any:
+    def imported(self, locator: Code) -> Any:
         """What gives the source of a module that a file imports; None for one outside of the repository."""
         root = _real(locator.root())
 
-        def imported(name: str, file: str) -> Code | None:
+        def imported(name: str, file: str) -> flow.Code | None:
             path = _module(name, file, root)
-            return None if path is None else _code(text_of(path))
+            text = None if path is None else locator.source(path)
+            return None if text is None else _code(text)
 
         return imported
 
@@ -271,7 +164,6 @@ class Asked:
         """Whether it still is that value: of an attribute that was set again since, nobody knows."""
         if found.what != "attribute" or not found.exact or value is ABSENT or _known(found.path) != found.path:
             return True
-        self._ledger.marks.looked.at(found.path)
         return _same(self._ledger.standing(PLAN, found.path, compute=False), value)
 
     def of(self, found: Found, wanted: Any, at: Origin) -> Iterator[Cause]:
@@ -290,7 +182,6 @@ class Asked:
     def _standing(self, path: tuple[Any, ...]) -> Any:
         """What stands at the steps of a path that are known, as a tree from the root."""
         known = _known(path)
-        self._ledger.marks.looked.at(known)
         value = self._ledger.standing(PLAN, known)
         plain = self._ledger.folded(value, False) if value is not ABSENT and not _is_scalar(value) else value
         return under(known, plain)
@@ -303,11 +194,15 @@ class Asked:
 
     def _documents(self, found: Found) -> Iterator[tuple[Any, Locator]]:
         """What a call has read, as it was noted; else the file that it names, where that is in the repository."""
-        noted = self.noted.at(found)
-        yield from noted
-        if not noted and (files := _files(found)):
-            self._ledger.marks.looked.more = True
-            yield from self._read_again(files)
+        noted = [pair for documents in self._noted(found) for pair in documents]
+        yield from noted or self._read_again(_files(found))
+
+    def _noted(self, found: Found) -> Iterator[Iterable[tuple[Any, Locator]]]:
+        for site, read in self._ledger.marks.documents_read():
+            if site.file == found.code.file and site.span is not None:
+                setting = found.code.text.setting(site.span[0], site.span)
+                if setting is not None and setting[0] is found.node:
+                    yield read
 
     def _read_again(self, files: Iterable[str]) -> Iterator[tuple[Any, Locator]]:
         root = _real(self._ledger.marks.root())
@@ -321,67 +216,15 @@ class Asked:
 
 
 def _files(found: Found) -> list[str]:
-    """The files that a call names, as its source says; looked up once for all nodes."""
-    node, notes = found.node, vars(found.node)
-    if "_files" not in notes:
-        words = [*node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
-        names = [file_of(found.code, one) for one in words]
-        notes["_files"] = [name for name in names if name is not None and os.path.isabs(name)]
-    known: list[str] = notes["_files"]
-    return known
+    """The files that a call names, as its source says."""
+    node = found.node
+    words = [*node.args, *(word.value for word in node.keywords)] if isinstance(node, ast.Call) else []
+    names = [file_of(found.code, one) for one in words]
+    return [name for name in names if name is not None and os.path.isabs(name)]
 
 
-class Noted:
-    """The documents that the calls of a node's cookbooks have read; each call is looked for once."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._reads = ledger.marks.reads
-        self._found: dict[ast.AST, list[tuple[Any, Locator]]] = {}
-
-    def at(self, found: Found) -> list[tuple[Any, Locator]]:
-        """What a call has read, as it was noted."""
-        known = self._found.get(found.node)
-        if known is None:
-            known = self._found[found.node] = [pair for read in self._by(found) for pair in read.values()]
-        return known
-
-    def _by(self, found: Found) -> Iterator[dict[int, tuple[Any, Locator]]]:
-        for (code, offset), read in self._reads.items():
-            if code.co_filename == found.code.file:
-                span = span_of(code, offset)
-                setting = None if span is None else found.code.text.setting(span[0], span)
-                if setting is not None and setting[0] is found.node:
-                    yield read
-
-    def by(self, found: list[Found]) -> list[Any] | None:
-        """The documents that calls have read, and their locators; None where there is more to ask than these.
-
-        Of a call that has read none, and names no file, there is nothing to ask.
-        """
-        documents: list[Any] = []
-        for one in found:
-            noted = [] if one.what == "attribute" else self.at(one)
-            if not noted and (one.what == "attribute" or _files(one)):
-                return None
-            for pair in noted:
-                documents += pair
-            documents.append(None)  # so that nobody takes those of one call for those of another
-        return documents
-
-
-_codes: dict[int, Code] = {}
-_MOST_CODES = 256
-
-
-def _code(text: Any) -> Code:
-    known = _codes.get(id(text))
-    if known is None or known.text is not text:
-        if len(_codes) >= _MOST_CODES:
-            _codes.clear()
-        known = _codes[id(text)] = Code(text)
-    return known
-
-
+_code = lru_cache(maxsize=256)(flow.Code)
+"""The names in a source, for as long as others of the same run are asked about."""
 _real = lru_cache(maxsize=256)(os.path.realpath)
 
 

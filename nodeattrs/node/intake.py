@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from nodeattrs.core.claim import UNKNOWN, Below, Cause, Locator, Origin
+from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
@@ -346,23 +346,13 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
 
 
 def _as_saved(ledger: Ledger) -> Ledger:
-    """One with the normal attributes of another as a snapshot keeps them: shared, where they came out of one and nobody
-    has written since.
-    """
-    other, secrets, table = Ledger(provenance=True, root=str), ledger.secrets, ledger.marks.table
-    is_kept = all(isinstance(one, Mark) and type(one.locator) is SavedLocator for one in table if one != _NOBODY)
-    if not is_kept or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
-        restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other)
-        return other
-    other.marks.table[:] = table
-    for slot in _NORMAL:
-        other.trees[slot] = ledger.trees[slot]
-        other.trees[slot].shared = True
-        other.not_read(slot, ledger.unknown.get(slot, ()))
+    """One with the normal attributes of another as a snapshot keeps them."""
+    other = Ledger(provenance=True, root=str)
+    restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, ledger.marks.versions)
     return other
 
 
-_NOBODY, _NORMAL = Mark(UNKNOWN), (7, 8)
+_NORMAL = (7, 8)
 
 
 def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], bool]) -> None:
@@ -376,26 +366,16 @@ def _take_over(component: ComponentTree, saved: Ledger, but: Callable[[Origin], 
     unknown = saved.unknown.get(component.lower, ())
     component.ledger.not_read(
         component.lower,
-        (Layer(layer.value, _Saved(layer.origin).at(()), layer.title, layer.policy) for layer in unknown),
+        (Layer(layer.value, _saved(layer.origin).at(()), layer.title, layer.policy) for layer in unknown),
     )
 
 
-class _Saved:
-    """A locator of what an earlier run set. causes_then: what was found then, where it was kept"""
-
-    __slots__ = ("_locator", "causes_then", "known_as")
-
-    def __init__(self, locator: Locator) -> None:
-        self._locator, self.causes_then = locator, getattr(locator, "causes_then", None)
-        self.known_as = getattr(locator, "known_as", None)
-
-    def at(self, path: Path) -> Origin:
-        origin = self._locator.at(path)
-        return origin if origin.kind.startswith("saved") else origin.saved()
-
-    def causes(self, *asked: Any) -> tuple[Cause, ...]:
-        """What was found then."""
-        return Below(self._locator, ()).causes(*asked)
+def _saved(locator: Locator) -> Locator:
+    """The locator of what an earlier run set."""
+    if isinstance(locator, SavedLocator):
+        return locator.earlier()
+    origin = locator.at(())
+    return origin if origin.kind.startswith("saved") else origin.saved()
 
 
 class _Adoption:
@@ -435,7 +415,7 @@ class _Adoption:
         new = self._numbers.get(old)
         if new is None:
             mark = self._saved.marks[old]
-            new = self._numbers[old] = self._ledger.marks.add(mark._replace(locator=_Saved(mark.locator)))
+            new = self._numbers[old] = self._ledger.marks.add(mark._replace(locator=_saved(mark.locator)))
         return new
 
     def _is_left_out(self, number: int) -> bool:

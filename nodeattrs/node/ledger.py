@@ -40,8 +40,6 @@ class Prepared:
 
     trees, marks, history, unknown: see `Ledger`; nobody changes them any more
     numbered: whether a number is a key somewhere in the trees
-    packed:   the marks as data as some of the slots use them, where a snapshot has made that of them
-    alike:    whole ledgers that began with it, and had some of the slots as they were
     merged:   what the trees come to, where somebody has asked; nothing where a value in it is deferred
     """
 
@@ -54,13 +52,7 @@ class Prepared:
         numbered: bool,
     ) -> None:
         self.trees, self.marks, self.history, self.unknown, self.numbered = trees, marks, history, unknown, numbered
-        self.packed: dict[frozenset[int], list[Any]] = {}
-        self.alike: dict[frozenset[int], list[Any]] = {}
         self.merged: dict[Any, Any] | None = None
-
-    def standing_in(self, ledger: Ledger) -> frozenset[int]:
-        """The slots that a ledger which began with it has as they were."""
-        return frozenset(slot for slot, tree in self.trees.items() if tree and ledger.trees[slot] is tree)
 
 
 class Ledger(dict[Any, Any]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 from nodeattrs.core.claim import Locator, Origin
@@ -19,9 +19,9 @@ from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.levels import Level
-from nodeattrs.node.outlines import outline_document
 from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger, rules_in
 from nodeattrs.node.run_list import normalised
+from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
 from nodeattrs.node.snapshots import snapshot_document
 from nodeattrs.node.writers import ListWriter
@@ -138,31 +138,26 @@ class Node(Attributes):
             load(node._trees[level], tree, locator)
         return node
 
-    def snapshot(self, *, shared: bool = False) -> dict[str, Any]:
+    def snapshot(self, *, shared: bool = False, causes: bool = False) -> dict[str, Any]:
         """All a run left behind, as JSON-able data: the fifteen slots, marks, verbs and history.
 
         Deferred values are computed, secrets replaced by a marker.
         shared: settled facts in it are the node's own: to be written out, and never changed
+        causes: whether it has the causes of all values; otherwise they are found when somebody asks, in the sources of
+                the repository
         """
-        return snapshot_document(self._ledger, self.name, self.environment, self._run_list, shared)
-
-    def outline(self, files: Container[str], settled: Mapping[Any, Any]) -> dict[str, Any] | None:
-        """What the snapshot hangs on, found without a look at sources; None where these files are not all of that.
-
-        files:   those that are known to be as they were, named as in origins
-        settled: facts that are known to be so
-        raises:  DeferredCycle
-        """
-        outline = outline_document(self._ledger, files, settled)
-        named = {"name": self.name, "environment": self.environment, "run_list": self.run_list}
-        rules = [rule.to_dict() for rule in self._ledger.rules]
-        return None if outline is None else {**named, "rules": rules, **outline}
+        return snapshot_document(self._ledger, self.name, self.environment, self._run_list, shared, causes)
 
     @classmethod
-    def restore(cls, snapshot: Mapping[str, Any], **options: Any) -> Self:
-        """The node of a snapshot. options: as for `Node`. raises: DocumentError"""
+    def restore(cls, snapshot: Mapping[str, Any], *, versions: Versions | None = None, **options: Any) -> Self:
+        """The node of a snapshot.
+
+        versions: of the files of its repository, to find the causes of values; None gives no causes
+        options:  as for `Node`
+        raises:   DocumentError
+        """
         node = cls._named(named_in_snapshot(snapshot), {"rules": rules_in(snapshot), **options})
-        restore_ledger(snapshot, node._ledger)
+        restore_ledger(snapshot, node._ledger, versions)
         return node
 
     @classmethod

@@ -65,7 +65,6 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
             return made
         tree = ledger.trees[setting.source]
         by = setters_in(tree, tree.origin, setting.own)[0]
-        ledger.marks.looked.marks.add(by.source)
         origin, mark = ledger.marks.place(by)
         verb = _verb(mark, setting.own, dig(ledger.trees[setting.source], setting.own))
         why = partial(causes_of, ledger, by, setting.value, seen, brief_then)
@@ -91,7 +90,7 @@ def _matters(tree: OwnedMap, path: Path) -> bool:
 def _then(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], path: Path, *, brief: bool = False) -> Trace:
     """The trace of what was read when a value was set; a deferred one reads each time."""
     with ledger.lock:
-        then = ledger if type(value) is Deferred else as_of(ledger, by.source, path)
+        then = ledger if type(value) is Deferred or ledger.marks[by.source].is_late else as_of(ledger, by.source, path)
         return trace_of(then, path, seen, brief)
 
 

@@ -16,16 +16,18 @@ from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
-from nodeattrs.node.causes import Asked
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
+from nodeattrs.node.saved_code import SavedRead, SavedRun, SavedSite, Source, Versions, reading
 from nodeattrs.node.setters import Lines, Mark
+from nodeattrs.node.sites import relative
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
+from nodeattrs.texts.python import PythonText
 
 
 class Named(NamedTuple):
@@ -103,10 +105,18 @@ def _unmarked(value: Any) -> Any:
     return value
 
 
-def restore_ledger(data: Mapping[str, Any], ledger: Ledger) -> None:
-    """Fill an empty ledger from `snapshot_ledger`'s data. raises: DocumentError"""
+def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions | None = None) -> None:
+    """Fill an empty ledger from `snapshot_ledger`'s data.
+
+    versions: of the files of the repository, where causes are looked for
+    raises:   DocumentError
+    """
     try:
-        ledger.marks.table[:] = [_NOBODY if packed == _BLANK else _unpacked_mark(packed) for packed in data["marks"]]
+        run, ledger.marks.versions = _unpacked_run(data, versions), versions
+        marks = data["marks"]
+        ledger.marks.table[:] = [_NOBODY if packed == _BLANK else _unpacked_mark(packed, run) for packed in marks]
+        ledger.marks.until = {number: int(packed["until"]) for number, packed in enumerate(marks) if "until" in packed}
+        ledger.marks.saved_reads = [_unpacked_read(packed, run) for packed in data.get("reads", ())]
         for slot in SLOTS:
             if data["slots"][str(slot.number)] != _EMPTY:  # as each is
                 tree = _unpacked(data["slots"][str(slot.number)])
@@ -159,12 +169,42 @@ def _number(packed: Mapping[str, Any], field: str) -> int | None:
     return value
 
 
-def _unpacked_mark(packed: Mapping[str, Any]) -> Mark:
+def _unpacked_mark(packed: Mapping[str, Any], run: SavedRun) -> Mark:
     origin, places = _unpacked_origin(packed), _unpacked_lines(packed.get("lines", []))
     over = packed.get("over", None if origin.line is None else [origin.line] * 2)
-    lines = None if over is None else Lines(origin.file, *map(int, over))
-    locator = SavedLocator(origin, places, _unpacked_causes(packed.get("causes", [])), lines)
-    return Mark(locator, Verb(packed.get("verb", "set")), int(packed.get("depth", 0)), bool(packed.get("bulk")))
+    locator = SavedLocator(origin, places, None if over is None else Lines(origin.file, *map(int, over)), run)
+    if "code" in packed:
+        locator.code = _unpacked_site(packed["code"], run)
+        locator.calls = [_unpacked_site(call, run) for call in packed["code"].get("calls", ())]
+    if "causes" in packed:
+        locator.kept_causes = _unpacked_causes(packed["causes"])
+    locator.is_earlier = packed.get("earlier") is True
+    verb, depth = Verb(packed.get("verb", "set")), int(packed.get("depth", 0))
+    return Mark(locator, verb, depth, bool(packed.get("bulk")), packed.get("late") is True)
+
+
+def _unpacked_site(packed: Mapping[str, Any], run: SavedRun) -> SavedSite:
+    at = packed.get("at", [])
+    if not ({*map(type, at)} <= _NUMBER and len(at) in (0, 1, 4)):
+        raise ValueError(f"{at!r} is no place")
+    site = SavedSite(run, run.sources[packed["source"]] if "source" in packed else None, at)
+    site.in_comprehension = packed.get("comprehension") is True
+    return site
+
+
+def _unpacked_run(data: Mapping[str, Any], versions: Versions | None) -> SavedRun:
+    sources = [Source(file, digest) for file, digest in data.get("sources", ())]
+    if not all(type(text) is str for source in sources for text in source):
+        raise ValueError("a source that is no text")
+    return SavedRun(sources, versions)
+
+
+def _unpacked_read(packed: Mapping[str, Any], run: SavedRun) -> tuple[SavedSite, Callable[[], Iterator[Any]]]:
+    reads = [
+        SavedRead(run.sources[one["source"]], str(one["kind"]), str(one["name"]), _unpacked_path(one["under"]))
+        for one in packed["documents"]
+    ]
+    return _unpacked_site(packed, run), reading(run, reads)
 
 
 def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:
@@ -247,29 +287,44 @@ def _unpacked_path(path: list[Any]) -> Path:
 class SavedLocator:
     """A locator read back from a snapshot, with the lines it knew when it was saved.
 
-    places: nested maps step -> [line, column, deeper]; deeper ones are known where the original had them
-    found:  path in the slot -> where the value there comes from; kept as `causes_then`
-    lines:  those of the expression that set it, else the one that is known
+    places:      nested maps step -> [line, column, deeper]; deeper ones are known where the original had them
+    lines:       those of the expression that set it, else the one that is known
+    code:        the expression that set it; None where no code of the repository did
+    calls:       the calls that led there, the innermost first
+    kept_causes: path in the slot -> where the value there comes from; None where the snapshot does not say it
+    is_earlier:  whether a run before the one that is looked at set it
     """
 
-    __slots__ = ("causes_then", "lines", "origin", "places")
+    def __init__(self, origin: Origin, places: dict[Any, Any], lines: Lines | None, run: SavedRun) -> None:
+        self.origin, self.places, self.lines, self.run = origin, places, lines, run
+        self.code: SavedSite | None = None
+        self.calls: list[SavedSite] = []
+        self.kept_causes: dict[Path, tuple[Cause, ...]] | None = None
+        self.is_earlier = False
 
-    def __init__(
-        self, origin: Origin, places: dict[Any, Any], found: dict[Path, tuple[Cause, ...]], lines: Lines | None
-    ) -> None:
-        self.origin = origin
-        self.places = places
-        self.causes_then = found
-        self.lines = lines
+    def earlier(self) -> SavedLocator:
+        """The same for the next run, which goes on from what this one set."""
+        origin = self.origin if self.origin.kind.startswith("saved") else self.origin.saved()
+        found = SavedLocator(origin, self.places, self.lines, self.run)
+        found.code, found.calls, found.kept_causes, found.is_earlier = self.code, self.calls, self.kept_causes, True
+        return found
 
     @property
-    def known_as(self) -> tuple[Any, ...]:
-        """What it is known by while what was restored is as it was; it has no file."""
-        return None, *self.origin
+    def site(self) -> SavedSite | None:
+        """The expression that set it, where there is a repository to look into."""
+        return None if self.run.versions is None else self.code
 
-    def causes(self, _: Path, __: Any, asked: Asked) -> tuple[Cause, ...]:
-        """What was found then."""
-        return self.causes_then.get(asked.path, ())
+    @property
+    def root(self) -> Callable[[], str]:
+        return self.run.root
+
+    def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
+        """A place in a source as an origin of the same setter."""
+        return Origin(self.origin.kind, self.origin.name, relative(filename, self.run.root()), line, column)
+
+    def source(self, filename: str) -> PythonText | None:
+        """Another source of the repository, as it was for the run."""
+        return self.run.text_at(filename)
 
     def at(self, path: Path) -> Origin:
         """The place that was known for *path*, or for the nearest step above it."""

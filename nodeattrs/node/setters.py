@@ -13,16 +13,18 @@ from __future__ import annotations
 import linecache
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import UNKNOWN, Below, Locator, Origin, Verb
+from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
-from nodeattrs.core.tree import SCALARS, Path
-from nodeattrs.texts.python import PythonText, Span
+from nodeattrs.core.tree import Path
+from nodeattrs.node.saved_code import Versions
+from nodeattrs.node.sites import CodeSite, Site, relative, site_of, text_of
+from nodeattrs.texts.python import PythonText
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})
@@ -58,29 +60,21 @@ class Mark(NamedTuple):
     verb:    what it did
     depth:   the locator counts paths from this depth of the tree
     bulk:    a document of facts: so much at once that a snapshot keeps its file and not its lines
+    is_late: of a saved run: it set values that were computed when the run ended, by what was read then
     """
 
     locator: Locator
     verb: Verb = Verb.SET
     depth: int = 0
     bulk: bool = False
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether a snapshot keeps where its values come from: of code of a run, of scripts, and as found before."""
-        locator = self.locator
-        while type(locator) is Below:
-            locator = locator.locator
-        if type(locator) is CodeLocator:
-            return locator.setter is not CALLER
-        return hasattr(locator, "causes") and getattr(locator, "causes_then", None) != {}
+    is_late: bool = False
 
     @property
     def line(self) -> Origin:
         """Who set it on which line."""
         locator = self.locator
         if type(locator) is CodeLocator and (lines := locator.lines) is not None and lines.first == lines.last:
-            return locator.placed(locator.spot.code.co_filename, lines.first)
+            return locator.placed(locator.site.file, lines.first)
         return locator.at(())._replace(column=None)
 
     @property
@@ -102,166 +96,48 @@ class Lines(NamedTuple):
         return self.source == other.source and other.first <= self.first <= other.last
 
 
-class Spot:
-    """An instruction of code that sets, reads or calls something, and what its source says of it.
-
-    One for all nodes of a process (`spot_of`), so that a source is looked at once, however many run it. The text
-    is the one that Python keeps for tracebacks, so it is what really ran.
-
-    offset: of the instruction, an even number; one more is a step that it takes on the way to what it sets
-    """
-
-    __slots__ = ("_places", "_ran", "_setting", "_text", "code", "offset")
-
-    def __init__(self, code: CodeType, offset: int, ran: Any) -> None:
-        self.code = code
-        self.offset = offset
-        self._ran = ran
-        self._text: PythonText | None = None
-        self._places: dict[Path, tuple[int | None, int | None]] = {}
-        self._setting: Any = self
-
-    @property
-    def text(self) -> PythonText:
-        """The source of its file."""
-        if self._text is None:
-            self._text = text_of(self.code.co_filename, self._ran)
-        return self._text
-
-    @property
-    def span(self) -> Span | None:
-        """Where the expression stands; None where nobody knows the line."""
-        return span_of(self.code, self.offset)
-
-    @property
-    def setting(self) -> Any:
-        """The expression that runs there and sets something, and what it sets; None where nobody knows."""
-        if self._setting is self:
-            span = self.span
-            self._setting = None if span is None or self.offset % 2 else self.text.setting(span[0], span)
-        return self._setting
-
-    def place(self, path: Path) -> tuple[int | None, int | None]:
-        """Line and column where the expression, or the literal in it, says *path*."""
-        known = self._places.get(path)
-        if known is None:
-            span = self.span
-            known = self._start(span) if span is None or self.offset % 2 else self.text.place(span[0], path, span)
-            if len(self._places) < _MOST_PLACES:
-                self._places[path] = known
-        return known
-
-    def _start(self, span: Span | None) -> tuple[int | None, int | None]:
-        if span is None or span[2] is None:
-            return (None if span is None else span[0]), None
-        return span[0], self.text.column(span[0], span[2])
-
-    def says_below(self, path: Path) -> bool:
-        """Whether something below *path* may have another place than *path* has."""
-        span = self.span
-        return span is not None and not self.offset % 2 and self.text.says_below(span[0], path, span)
-
-
 class CodeLocator:
     """A line of Python that set something; file and line are looked up when asked.
 
     Inside a literal it finds the line of each part.
+
+    site:  the expression that set it
+    calls: the calls that led there, the innermost first
     """
 
-    __slots__ = ("_key", "calls", "root", "setter", "spot")
+    __slots__ = ("_calls", "root", "setter", "site")
 
-    def __init__(self, spot: Spot, setter: Setter, root: Callable[[], str], calls: Calls = ()) -> None:
-        self.spot = spot
+    def __init__(self, site: CodeSite, setter: Setter, root: Callable[[], str], calls: Calls = ()) -> None:
+        self.site = site
         self.setter = setter
         self.root = root
-        self.calls = calls
-        self._key: tuple[Any, ...] = ()
+        self._calls = calls
+
+    @property
+    def calls(self) -> list[Site]:
+        return [site_of(*call) for call in self._calls]
 
     @property
     def lines(self) -> Lines | None:
         """The lines of the expression that set it; None where nobody knows them."""
-        span = self.spot.span
-        return None if span is None else Lines(id(self.spot.code), span[0], span[1] or span[0])
+        span = self.site.span
+        return None if span is None else Lines(id(self.site.code), span[0], span[1] or span[0])
 
     def at(self, path: Path) -> Origin:
         """Where the expression that set it, or the literal in it, says *path*."""
-        return self.placed(self.spot.code.co_filename, *self.spot.place(path))
+        return self.placed(self.site.file, *self.site.place(path))
 
     def says_below(self, path: Path) -> bool:
         """Whether something below *path* may have a place of its own."""
-        return self.spot.says_below(path)
+        return self.site.says_below(path)
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What is the same for one line that sets, reached by the same calls: while the spot is alive."""
-        if not self._key:
-            calls = tuple([(id(code), offset) for code, offset, _ in self.calls])
-            self._key = id(self.spot), calls, self.root(), self.setter.kind, self.setter.name
-        return self._key
+    def source(self, filename: str) -> PythonText:
+        """Another source of the repository, as Python has it now."""
+        return text_of(filename)
 
     def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
         """A place in a source as an origin of the same setter; the file is named as in all origins."""
         return Origin(self.setter.kind, self.setter.name, relative(filename, self.root()), line, column)
-
-
-_MOST_SPOTS, _MOST_PLACES = 20_000, 1_000
-_spots: dict[tuple[int, int], Spot] = {}
-
-
-def spot_of(code: CodeType, offset: int, ran: Any) -> Spot:
-    """The one spot of an instruction. ran: what linecache has of its file"""
-    key = id(code), offset  # the spot keeps the code: nobody else has its id
-    known = _spots.get(key)
-    if known is None:
-        if len(_spots) >= _MOST_SPOTS:
-            _spots.clear()
-        known = _spots[key] = Spot(code, offset, ran)
-    return known
-
-
-_MOST_SPANS = 256
-_spans: dict[int, tuple[CodeType, list[Any]]] = {}
-
-
-def span_of(code: CodeType, offset: int) -> Span | None:
-    """Where the expression stands to which an instruction belongs, by the compiler; None where nobody knows the line.
-
-    cost: the first time one visit of all instructions, so that a file of many writes is not gone through for each
-    """
-    known = _spans.get(id(code))
-    if known is None:
-        if len(_spans) >= _MOST_SPANS:
-            _spans.clear()
-        same: dict[Any, Any] = {}  # what stands in one place is many instructions
-        spans = [same.setdefault(span, span) for span in code.co_positions()]
-        known = _spans[id(code)] = (code, spans)  # the code is kept: nobody else has its id
-    span: Span = known[1][offset // 2]
-    return None if span[0] is None else span
-
-
-def text_of(filename: str, ran: Any = None) -> PythonText:
-    """The source of a file as it ran: what linecache had of it then, or has now."""
-    lines: list[str] | None = ran[2] if ran is not None and len(ran) == 4 else None
-    if not lines:
-        linecache.checkcache(filename)
-        lines = linecache.getlines(filename)
-    known = _texts.get(filename)
-    if known is None or known[0] is not lines:
-        known = _texts[filename] = (lines, PythonText(filename, "".join(lines)))
-    return known[1]
-
-
-_texts: dict[str, tuple[list[str], PythonText]] = {}
-
-
-@lru_cache(maxsize=4096)
-def relative(filename: str, root: str) -> str:
-    """A file as origins name it: seen from the root where it lies below."""
-    try:
-        inside = filename if filename.startswith("<") else os.path.relpath(filename, root)
-    except ValueError:  # another drive
-        inside = filename
-    return (filename if inside.startswith("..") else inside).replace(os.sep, "/")
 
 
 Calls = tuple[tuple[CodeType, int, Any], ...]
@@ -269,7 +145,7 @@ Calls = tuple[tuple[CodeType, int, Any], ...]
 
 _IN_A_FUNCTION = 1
 """The flag of a code object that has local variables: a file that runs, or the body of a class, has none."""
-_MOST_CALLS, _MOST_READ = 40, 500
+_MOST_CALLS, _MOST_READ, _MOST_SEEN = 40, 500, 20_000
 
 _Seen = tuple[CodeType, int, Setter, Verb, int, Any, Calls]
 """What there is to know of a line that sets: code, offset, setter, verb, depth, what linecache has of its file; and the
@@ -319,39 +195,6 @@ def _calls_to(frame: Any, entered: CodeType | None) -> Calls:
     return tuple(calls)
 
 
-class Looked:
-    """What was asked of a node while somebody looked for causes.
-
-    keys:  top-level keys at which it was asked
-    marks: of those who had set what was found there
-    scalars: by path, the mark of who had set a scalar there, where it was asked no more than that
-    more:  whether something else was asked: all of it, or a disk
-    """
-
-    __slots__ = ("keys", "marks", "more", "scalars")
-
-    def __init__(self) -> None:
-        self.keys: set[Any] = set()
-        self.marks: set[int] = set()
-        self.scalars: dict[Path, int] = {}
-        self.more = False
-
-    def at(self, path: Path) -> None:
-        """Note a path that was asked about."""
-        if path:
-            self.keys.add(path[0])
-        else:
-            self.more = True
-
-    def found(self, path: Path, mark: int, value: Any) -> None:
-        """Note who had set what stood at a path."""
-        if path and type(value) in SCALARS:
-            self.scalars[path] = mark
-        else:
-            self.marks.add(mark)
-            self.at(path)
-
-
 _same = lru_cache(maxsize=4_096)(Setter)
 """One setter for all nodes, of each that has no locator, so that their lines can be compared."""
 
@@ -362,10 +205,10 @@ class Marks:
     root:  gives the folder to which files are relative
     table: the marks by number; one of a line of code is no more than what was seen there until somebody asks
     entered: the code of the block in which the setter sets values; None where nobody has begun one
-    lines: by number what is the same where another node has run the same line: identities of what the table holds
     until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
-    looked: what is asked while somebody looks for causes
+    versions: of the files of the repository, where the node is that of a saved run
+    saved_reads: the same of a saved run: the place of the call, and what gives the documents
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
@@ -374,18 +217,18 @@ class Marks:
         self.entered: CodeType | None = None
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
         self.root = root
-        self.looked = Looked()
+        self.saved_reads: Sequence[tuple[Site, Callable[[], Iterable[tuple[Any, Locator]]]]] = ()
         self.until: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self.lines: dict[int, tuple[Any, ...]] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
+        self.versions: Versions | None = None
 
     def __getitem__(self, number: int) -> Mark:
         mark = self.table[number]
         if not isinstance(mark, Mark):
             code, offset, setter, verb, depth, known, calls = mark
             mark = self.table[number] = Mark(
-                CodeLocator(spot_of(code, offset, known), setter, self.root, calls), verb, depth
+                CodeLocator(site_of(code, offset, known), setter, self.root, calls), verb, depth
             )
         return mark
 
@@ -450,7 +293,6 @@ class Marks:
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = len(self.table)
-            self.lines[number] = key
             self.table.append(row or self._row(frame, key))
         else:
             self.until[number] = len(self.table)
@@ -469,7 +311,7 @@ class Marks:
                     break
                 caller, left = caller.f_back, left - 1
             return key, None
-        if len(_SEEN) >= _MOST_SPOTS:
+        if len(_SEEN) >= _MOST_SEEN:
             _SEEN.clear()
         seen = _SEEN[at] = key, self._row(frame, key)
         return seen
@@ -482,6 +324,13 @@ class Marks:
         calls = () if len(key) == _OF_LINE else _calls_to(frame, self.entered)
         its_lines = None if lines is None else lines.cache.get(code.co_filename)
         return code, key[1], self.setter, key[4], key[3], its_lines, calls
+
+    def documents_read(self) -> Iterator[tuple[Site, Iterable[tuple[Any, Locator]]]]:
+        """The places of the calls that have read documents, each with the documents and their locators."""
+        for (code, offset), read in self.reads.items():
+            yield site_of(code, offset, None), read.values()
+        for site, documents in self.saved_reads:
+            yield site, documents()
 
     def read(self, document: Any, locator: Locator) -> None:
         """Note that the caller of this library has read a document. locator: knows its places, from its root"""

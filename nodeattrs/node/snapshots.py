@@ -8,41 +8,33 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nodeattrs.core.claim import UNKNOWN, Origin
+from nodeattrs.core.claim import UNKNOWN, Below, Cause, Origin
 from nodeattrs.core.origins import At, Patched
-from nodeattrs.core.tree import Path, copied
-from nodeattrs.node.alike import MOST, Alike, Look
-from nodeattrs.node.documents import FORMAT, VERSION
-from nodeattrs.node.kept_causes import Kept, kept
+from nodeattrs.core.tree import SCALARS, Path, copied, is_json
+from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed, json_ready
+from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.maps import OwnedMap, Worked, setters
-from nodeattrs.node.packing import (
-    NOTHING,
-    chronicles_in,
-    packed,
-    packed_history,
-    packed_map,
-    packed_origin,
-    packed_unknown,
-    packed_whose,
-)
-from nodeattrs.node.setters import CodeLocator, Mark
+from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
+from nodeattrs.node.restoring import SavedLocator
+from nodeattrs.node.saved_causes import causes_by_mark
+from nodeattrs.node.saved_code import SavedSite
+from nodeattrs.node.setters import CALLER, CodeLocator, Mark
+from nodeattrs.node.sites import Site, is_inside, relative
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
+from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
+from nodeattrs.texts.documents import DocumentLocator
 
+NOTHING: Mapping[Any, Any] = {}
 _FACTS = next(slot.number for slot in SLOTS if slot.source == FACTS)
 
 
 def snapshot_document(
-    ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False
+    ledger: Ledger, name: str, environment: str, run_list: Sequence[str], shared: bool = False, causes: bool = False
 ) -> dict[str, Any]:
     """The snapshot of a node as JSON-able data; see `Node.snapshot`."""
     with ledger.lock:
-        slots = snapshot_ledger(ledger, ledger.settled if shared else NOTHING)
-    if not shared:
-        slots["marks"] = copied(slots["marks"])
-        if ledger.begun is not None:
-            slots["slots"] = copied(slots["slots"])
+        slots = snapshot_ledger(ledger, ledger.settled if shared else NOTHING, causes=causes)
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -55,89 +47,134 @@ def snapshot_document(
 
 
 def snapshot_ledger(
-    ledger: Ledger, settled: Mapping[Any, Any] = NOTHING, only: Iterable[int] = range(1, len(SLOTS) + 1)
+    ledger: Ledger,
+    settled: Mapping[Any, Any] = NOTHING,
+    only: Iterable[int] = range(1, len(SLOTS) + 1),
+    causes: bool = False,
 ) -> dict[str, Any]:
-    """The fifteen slots, the marks, the history and what is unknown as JSON-able data; marks may be shared.
+    """The fifteen slots, the marks, the history and what is unknown as JSON-able data.
 
     settled: what stands in the slot of facts and is JSON, entry by entry: it is not copied
     only:    the slots that are wanted; the others come out empty, without history
+    causes:  whether the marks have the causes of the values
     """
     wanted = frozenset(only)
-    history = packed_history(ledger, wanted)
-    slots, marks = _packed_slots(ledger, wanted, settled, history)
-    return {
-        "slots": slots,
-        "marks": marks,
-        "history": history,
-        **({"unknown": unknown} if (unknown := list(packed_unknown(ledger, wanted))) else {}),
-    }
-
-
-def _packed_slots(
-    ledger: Ledger, wanted: frozenset[int], settled: Mapping[Any, Any], history: list[Any]
-) -> tuple[dict[str, Any], list[Any]]:
-    """The slots, and the marks with the lines that they are asked for; those that nothing refers to are blank.
-
-    What other nodes began with is shared with them: each mark of that is used in one slot alone. So is what they
-    have come to, where they came out alike. history: as data
-    """
-    begun = ledger.begun
-    standing = begun.standing_in(ledger) & wanted if begun is not None else frozenset()
-    facts = packed_map(ledger.trees[_FACTS if _FACTS in wanted else 0], settled=settled)
-    look, is_compared = None, len(wanted) == len(SLOTS) and not ledger.rules and not ledger.unknown
-    others: list[Any] = begun.alike.get(standing, []) if begun is not None and is_compared else []
-    if others:
-        look = Look(ledger, facts, history)
-        for one in others:
-            alike: tuple[dict[str, Any], list[Any]] | None = one.marks(look, (packed, packed_whose), _known_mark)
-            if alike is not None:
-                return {**alike[0], str(_FACTS): facts}, alike[1]
     slots = {
-        str(slot.number): packed_map(ledger.trees[slot.number if slot.number in wanted else 0])  # which is empty
+        str(slot.number): packed_map(
+            ledger.trees[slot.number if slot.number in wanted else 0],  # which is empty
+            settled=settled if slot.number == _FACTS else NOTHING,
+        )
         for slot in SLOTS
-        if slot.number != _FACTS
     }
-    slots[str(_FACTS)] = facts
-    if begun is None:
-        return slots, [_blank(), *_each_packed(*_reached(ledger, wanted), [])]
-    shared: list[Any] = []
-    if standing:
-        if standing not in begun.packed:
-            alone = Ledger(provenance=True, root=ledger.marks.root)
-            alone.begin_with(begun)
-            begun.packed[standing] = list(_each_packed(*_reached(alone, standing), []))
-        shared = begun.packed[standing]
-    reach, kept = _reached(ledger, wanted - standing)
-    marks = [_blank(), *_each_packed(reach, kept, shared)]
-    if is_compared and kept is not None:
-        look = look or Look(ledger, facts, history)
-        known = Alike(look, slots, standing, marks, reach.covered, reach.used, kept)
-        begun.alike[standing] = [known, *others[: MOST - 1]]
-    return slots, marks
+    sources = _Sources(ledger)
+    document = {
+        "slots": slots,
+        "marks": _packed_marks(ledger, wanted, sources, causes_by_mark(ledger, wanted) if causes else {}),
+        "history": packed_history(ledger, wanted),
+    }
+    parts = {"unknown": list(packed_unknown(ledger, wanted)), "reads": sources.reads(), "sources": sources.table}
+    return document | {name: part for name, part in parts.items() if part}
 
 
 def _blank() -> dict[str, Any]:
     return {"kind": UNKNOWN.kind}
 
 
-def _reached(ledger: Ledger, slots: Collection[int]) -> tuple[_Reach, Kept | None]:
-    """What the marks are asked for in some slots, and the causes of what they have set; None where none are kept."""
+def _packed_marks(
+    ledger: Ledger, slots: Collection[int], sources: _Sources, causes: Mapping[int, Mapping[Path, tuple[Cause, ...]]]
+) -> list[dict[str, Any]]:
+    """The marks with the lines that some slots ask them for; those that nothing refers to are blank."""
     reach = _Reach(ledger, slots)
-    asked = {number for number in reach.used if reach.marks[number].is_kept}
-    if not asked:
-        return reach, None
-    return reach, kept(ledger, slots, asked)
-
-
-def _each_packed(reach: _Reach, kept: Kept | None, shared: list[Any]) -> Iterator[dict[str, Any]]:
-    """The marks as some slots use them; the first ones that these do not use as they are shared."""
-    causes = kept.by_mark if kept is not None else {}
+    marks = [_blank()]
     for number, mark in enumerate(reach.marks[1:], 1):
         if number not in reach.used:
-            yield shared[number - 1] if number <= len(shared) else _blank()
+            marks.append(_blank())
             continue
-        packed = _known_mark(mark, reach.covered.get(number, {}))
-        yield {**packed, "causes": causes[number]} if number in causes else packed
+        packed = _packed_mark(mark, reach.covered.get(number, {}))
+        if (code := sources.packed_code(mark.locator)) is not None:
+            packed["code"] = code
+            if number in ledger.marks.until:
+                packed["until"] = ledger.marks.until[number]
+            if mark.is_late or number in reach.late:
+                packed["late"] = True
+        if number in causes:
+            packed["causes"] = [[list(path), [*map(_packed_cause, found)]] for path, found in causes[number].items()]
+        marks.append(packed)
+    return marks
+
+
+def _packed_cause(cause: Cause) -> dict[str, Any]:
+    packed: dict[str, Any] = {"what": cause.what, **packed_origin(cause.origin)}
+    if cause.path is not None:
+        packed["path"] = list(cause.path)
+    return packed if cause.at is None else {**packed, "at": packed_origin(cause.at)}
+
+
+class _Sources:
+    """The sources and documents that a snapshot names, for whoever asks later where a value comes from.
+
+    table: the file of each, and the name that Git gives to its content
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.table: list[list[str]] = []
+        self._marks, self._root = ledger.marks, ledger.marks.root()
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def _number(self, file: str, digest: str) -> int:
+        if (file, digest) not in self._numbers:
+            self._numbers[file, digest] = len(self.table)
+            self.table.append([file, digest])
+        return self._numbers[file, digest]
+
+    def packed_code(self, locator: Any) -> dict[str, Any] | None:
+        """The code that a mark stands for; None where no code of the repository set anything."""
+        under: Path = ()
+        calls: Sequence[Site] = ()
+        while type(locator) is Below:
+            locator, under = locator.locator, (*locator.under, *under)
+        if isinstance(locator, CodeLocator) and locator.setter is not CALLER:
+            site, calls = self._site(locator.site), locator.calls
+        elif isinstance(locator, SavedLocator) and locator.code is not None:
+            site, calls = self._site(locator.code), locator.calls
+        elif hasattr(locator, "line_of") and (line := locator.line_of(under)) is not None:
+            site = {"source": self._number(locator.file, locator.text.digest), "at": [line]}
+        else:
+            return None
+        if "source" not in site:
+            return None
+        return {**site, "calls": [*map(self._site, calls)]} if calls else site
+
+    def _site(self, site: Site) -> dict[str, Any]:
+        """An expression as data; an empty map for one outside of the repository."""
+        packed: dict[str, Any] = {}
+        if isinstance(site, SavedSite):
+            if site.source is not None:
+                packed = {"source": self._number(*site.source), "at": [*site.at]}
+        elif is_inside(file := relative(site.file, self._root)) and site.text is not None:
+            at = [] if site.is_step or site.span is None else [*site.span]
+            packed = {"source": self._number(file, site.text.digest), "at": at}
+        if packed and site.in_comprehension:
+            packed["comprehension"] = True
+        return packed
+
+    def reads(self) -> list[dict[str, Any]]:
+        """The documents that calls have read."""
+        found = []
+        for site, reads in self._marks.documents_read():
+            documents = [packed for _, locator in reads if (packed := self._document(locator)) is not None]
+            if documents and (packed_site := self._site(site)):
+                found.append({**packed_site, "documents": documents})
+        return found
+
+    def _document(self, locator: Any) -> dict[str, Any] | None:
+        under: Path = ()
+        while type(locator) is Below:
+            locator, under = locator.locator, (*locator.under, *under)
+        if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
+            return None
+        number = self._number(locator.document.file, locator.document.digest)
+        return {"source": number, "kind": locator.kind, "name": locator.name, "under": [*locator.under, *under]}
 
 
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
@@ -149,12 +186,14 @@ class _Reach:
 
     covered: number of a mark -> nested maps of steps, counted as its locator counts
     used:    the numbers that anything refers to
+    late:    those that set a value which is computed when somebody reads it
     marks:   all of them
     """
 
     def __init__(self, ledger: Ledger, slots: Collection[int]) -> None:
         self.covered: dict[int, dict[Any, Any]] = {}
         self.used: set[int] = set()
+        self.late: set[int] = set()
         self.marks = ledger.marks.all()
         for number in slots:
             tree = ledger.trees[number]
@@ -191,6 +230,8 @@ class _Reach:
 
     def _note(self, number: int, path: Path, value: Any = None) -> None:
         self.used.add(number)
+        if type(value) is Deferred:
+            self.late.add(number)
         mark = self.marks[number]
         if mark.bulk:
             return  # the lines of thousands of facts are not worth their room
@@ -237,23 +278,6 @@ def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> di
     return lines
 
 
-_marks_known: dict[Any, tuple[CodeLocator, dict[str, Any]]] = {}
-_MOST_MARKS = 20_000
-
-
-def _known_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
-    """A mark as data; one of a line of code is made once for all nodes that run it. covered: what it is asked for"""
-    locator = mark.locator
-    if type(locator) is not CodeLocator:
-        return _packed_mark(mark, covered)
-    key = locator.key, mark.verb, mark.depth, repr(covered)
-    if key not in _marks_known:
-        if len(_marks_known) >= _MOST_MARKS:
-            _marks_known.clear()
-        _marks_known[key] = locator, _packed_mark(mark, covered)  # which has the identities in the key
-    return _marks_known[key][1]
-
-
 def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
     base = mark.unplaced if mark.bulk else mark.locator.at(())  # of facts the file is kept, and no line at all
     lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())  # which is one place
@@ -262,9 +286,128 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
         packed["depth"] = mark.depth
     if mark.bulk:
         packed["bulk"] = True
+    if getattr(mark.locator, "is_earlier", False):
+        packed["earlier"] = True
     if lines:
         packed["lines"] = _packed_lines(lines)
     over = getattr(mark.locator, "lines", None)
     if over is not None and (over.first, over.last) != (base.line, base.line):
         packed["over"] = [over.first, over.last]
     return packed
+
+
+# --- trees as data ---------------------------------------------------------------------
+
+
+# Trees of a snapshot. A map is {"m": [[key, entry], ...]}, so that 1 and "1" stay two keys; with
+# "o" its own mark, "a" whether it is assigned; an entry is [key, value] or [key, value, mark].
+# A list is {"l": [...]}; a scalar stands for itself. A map that was set as a whole and is JSON through
+# and through is {"j": itself}: so facts stand in a snapshot as they do in a node document.
+
+
+def packed(value: Any, evaluate: bool = True, whole: bool = True) -> Any:
+    """A part of a tree, as a copy. whole: False for what stands in a map that is no JSON: nothing is looked at twice"""
+    if isinstance(value, dict):
+        if whole and type(value) is dict and is_json(value):
+            return {"j": copied(value)}
+        return packed_map(value, evaluate)
+    if isinstance(value, list):
+        items = []
+        for inner in value:
+            items.append(inner if type(inner) in SCALARS else packed(inner, evaluate, whole))
+        return {"l": items}
+    if isinstance(value, (Sensitive, Withheld)):
+        return {"s": "withheld"}
+    if isinstance(value, Deferred):
+        return _packed_deferred(value) if evaluate else {"d": repr(value)}
+    return {"y": str(value)} if type(value) is Symbol else value
+
+
+def packed_map(value: dict[Any, Any], evaluate: bool = True, settled: Mapping[Any, Any] = NOTHING) -> dict[str, Any]:
+    """A map entry by entry. settled: entries that are JSON for certain, which are not copied"""
+    owned = value if isinstance(value, OwnedMap) else None
+    origins = NOTHING if owned is None else owned.origins
+    pairs = []
+    for key, inner in value.items():
+        if type(inner) in SCALARS:
+            pair = [key, inner]
+        elif type(inner) is dict and settled.get(key) is inner:
+            pair = [key, {"j": inner}]
+        else:
+            pair = [key, packed(inner, evaluate, owned is not None)]
+        if key in origins:
+            pair.append(packed_whose(origins[key]))
+        pairs.append(pair)
+    whole: dict[str, Any] = {"m": pairs}
+    if owned is not None:
+        whole["o"] = owned.origin
+        if isinstance(owned, AssignedMap):
+            whole["a"] = True
+    return whole
+
+
+def _packed_deferred(value: Deferred) -> dict[str, Any]:
+    came = computed(value, ())
+    failed = came.get(FAILED) if isinstance(came, dict) else None
+    return {"d": packed(json_ready(came))} if failed is None else {"f": failed}
+
+
+def packed_whose(whose: Any) -> Any:
+    """A number, or for a list an array of elements: a number, or tagged "at", "all" or "in".
+
+    One that was worked on in place has its array under "of", and beside it who set and who worked on it.
+    """
+    if isinstance(whose, Worked):
+        return {"of": [packed_whose(one) for one in whose], "begun": list(whose.begun), "steps": list(whose.steps)}
+    if isinstance(whose, list):
+        return [packed_whose(one) for one in whose]
+    if isinstance(whose, At):
+        return {"at": [whose.source, list(whose.path)]}
+    if isinstance(whose, Patched):
+        return {"in": [packed_whose(whose.base), list(whose.path), packed_whose(whose.by)]}
+    if isinstance(whose, tuple):
+        return {"all": [packed_whose(one) for one in whose]}
+    return whose
+
+
+def packed_history(ledger: Ledger, slots: Collection[int]) -> list[list[Any]]:
+    """What has happened at each path of some slots."""
+    return [
+        [list(path), slot, chronicle.dropped, [_packed_event(*event) for event in (chronicle.first, *chronicle.last)]]
+        for path, slot, chronicle in chronicles_in(ledger, slots)
+    ]
+
+
+def _packed_event(what: str, value: Any, whose: Any, by: int) -> list[Any]:
+    return [what, packed(value, evaluate=False), packed_whose(whose), by]
+
+
+def packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
+    """Each layer that cannot be read: its slot, name and reason, and who it is of."""
+    for slot in sorted(slots & ledger.unknown.keys()):
+        for layer in ledger.unknown[slot]:
+            yield [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
+
+
+def chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:
+    """Each path of some slots at which something has happened, its slot, and what that was."""
+    for path, chronicles in ledger.history.items():
+        for (slot, _), chronicle in chronicles.items():
+            if slot in slots:
+                yield path, slot, chronicle
+
+
+def packed_origin(origin: Origin) -> dict[str, Any]:
+    """An origin as a snapshot has it."""
+    # Written out, since it is done for each mark and each cause of each node.
+    kind, name, file, line, column = origin
+    place: dict[str, Any] = {"kind": kind} if kind else {}
+    if name:
+        place["name"] = name
+    if file:
+        place["file"] = file
+    if line is not None:
+        place["line"] = line
+    if column is not None:
+        place["column"] = column
+    return place

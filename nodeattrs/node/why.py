@@ -15,7 +15,6 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.moment import plainly_set
-from nodeattrs.node.setters import CodeLocator
 from nodeattrs.node.values import Deferred
 
 _DEEPEST = 6
@@ -25,44 +24,35 @@ Then = Callable[[Ledger, At, Any, frozenset[Path], Path], "Trace"]
 there, and the path that was read."""
 
 
-def causes_of(
-    ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then, kept: bool = False
-) -> tuple[Cause, ...]:
+def causes_of(ledger: Ledger, by: At, value: Any, seen: frozenset[Path], then: Then) -> tuple[Cause, ...]:
     """Where a value comes from.
 
     by:   who set it at which path of the slot
     seen: the attributes on the way here
     then: asked about what was read, where one look is not enough
-    kept: as a snapshot keeps it: of a document of facts the file and no line
     """
-    locator = ledger.marks[by.source].locator
-    if type(locator) is not CodeLocator:
-        noted = getattr(locator, "causes_then", None)
-        if noted is not None or not hasattr(locator, "causes"):
-            return tuple(noted.get(by.path, ())) if noted else ()
+    mark = ledger.marks[by.source]
+    kept = getattr(mark.locator, "kept_causes", None)
+    if kept is not None:
+        return tuple(kept.get(by.path, ()))
+    is_earlier = getattr(mark.locator, "is_earlier", False)
+    is_late = mark.is_late or type(value) is Deferred
     known: dict[Path, tuple[Origin, tuple[Cause, ...]] | None] = {}
 
     def read(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
-        if of in seen or len(seen) > _DEEPEST:
-            ledger.marks.looked.at(of)
+        # What an earlier run read is not in the history of this one.
+        if is_earlier or of in seen or len(seen) > _DEEPEST:
             return None
         if of not in known:  # one expression may read it several times
             known[of] = looked_up(of)
         return known[of]
 
     def looked_up(of: Path) -> tuple[Origin, tuple[Cause, ...]] | None:
-        if (plain := plainly_set(ledger, None if type(value) is Deferred else by.source, of)) is not None:
+        if (plain := plainly_set(ledger, None if is_late else by.source, of)) is not None:
             setter, set_to = plain
-            ledger.marks.looked.found(of, setter.source, set_to)
-            return _origin(ledger, setter, kept), causes_of(ledger, setter, set_to, seen | {of}, then, kept)
-        ledger.marks.looked.at(of)
+            return ledger.marks.place(setter)[0], causes_of(ledger, setter, set_to, seen | {of}, then)
         winner = then(ledger, by, value, seen | {of}, of).winner
         return None if winner is None else (winner.claim.origin, winner.claim.causes)
 
     with ledger.lock:
         return its.causes_at(ledger, by, value, read)
-
-
-def _origin(ledger: Ledger, by: At, kept: bool) -> Origin:
-    mark = ledger.marks[by.source]
-    return mark.unplaced if kept and mark.bulk else ledger.marks.place(by)[0]

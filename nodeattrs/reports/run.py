@@ -64,7 +64,7 @@ class RunReport:
             {number: _count(slot.layer().value) for number, slot in run.node.slots.items()},
             _changes(session),
             session.note,
-            session.saved,
+            session.place,
         )
 
     def to_dict(self) -> dict[str, Any]:

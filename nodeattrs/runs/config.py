@@ -190,6 +190,7 @@ class Config:
     ansible_groups: Mapping[str, str] = field(default_factory=dict)
     inventories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source_url: str | None = None
+    keeps_causes: bool = False
 
 
 def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentError]]:
@@ -213,11 +214,14 @@ def read_config(fields: Fields, root: FilePath) -> Config:
     fields.only(("fauxhai",), "facts", above=_KNOWN)
     fields.only(("attributes",), "schema", above=_KNOWN)
     fields.only(("source_url",), "web", above=_KNOWN)
+    has_table = isinstance(fields.tree.get("store"), dict)
+    if has_table:
+        fields.only(("place", "causes"), "store", above=_KNOWN)
     config = Config(
         _lists(fields, "allowed"),
         _lists(fields, "blocked"),
         tuple(_path(fields, index, entry) for index, entry in enumerate(fields.items("sensitive"))),
-        fields.text("store") or None,
+        fields.text(*(("store", "place") if has_table else ("store",))) or None,
         fields.text("environment") or None,
         fields.text("hiera") or None,
         *_bindings(fields),
@@ -235,6 +239,7 @@ def read_config(fields: Fields, root: FilePath) -> Config:
         ansible_groups=dict(_ansible_groups(fields)),
         inventories={str(name): _inventory(fields, name) for name in fields.map("ansible") if name != "groups"},
         source_url=fields.text("web", "source_url") or None,
+        keeps_causes=has_table and fields.flag("store", "causes"),
     )
     fields.finish()
     return config

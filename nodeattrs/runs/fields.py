@@ -119,6 +119,10 @@ class Fields:
         """A field that holds text; empty text where there is none."""
         return str(self._of(path, str, "text", ""))
 
+    def flag(self, *path: Any) -> bool:
+        """A field that says yes or no; no where there is none."""
+        return bool(self._of(path, bool, "true or false", False))
+
     def map(self, *path: Any) -> dict[Any, Any]:
         """A field that holds a map."""
         found: dict[Any, Any] = self._of(path, dict, "a map", {})

@@ -38,7 +38,7 @@ from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import AlreadyRun, Session, commit_of, perform
+from nodeattrs.runs.session import AlreadyRun, Session, Wanted, commit_of, last_of, require_known, run, save_failed
 from nodeattrs.runs.shipping import Packed, digest_of, held, packed
 from nodeattrs.runs.together import Together
 from nodeattrs.texts.documents import Document, read
@@ -257,17 +257,17 @@ def _some(work: _Work, items: Iterable[_Item]) -> Iterator[Outcome]:
     if not work.fleet.save or work.collect is not None or work.apply is not None:
         yield from (_one(work, item) for item in items)
         return
-    run: list[Outcome] = []
+    waiting: list[Outcome] = []
     began, together = time.perf_counter(), Together()
     for item in items:
-        if any(_name(item) == outcome.name for outcome in run):  # which goes on from what it left
-            yield from _saved(work, run, together)
-            run = []
-        run.append(_one(work, item, together))
-        if len(run) == TOGETHER or time.perf_counter() - began > _TOGETHER_SECONDS:
-            yield from _saved(work, run, together)
-            began, run = time.perf_counter(), []
-    yield from _saved(work, run, together)
+        if any(_name(item) == outcome.name for outcome in waiting):  # which goes on from what it left
+            yield from _saved(work, waiting, together)
+            waiting = []
+        waiting.append(_one(work, item, together))
+        if len(waiting) == TOGETHER or time.perf_counter() - began > _TOGETHER_SECONDS:
+            yield from _saved(work, waiting, together)
+            began, waiting = time.perf_counter(), []
+    yield from _saved(work, waiting, together)
 
 
 _TOGETHER_SECONDS = 0.25
@@ -294,30 +294,13 @@ def _one(work: _Work, item: _Item, together: Together | None = None) -> Outcome:
     """What came of one node. together: what takes what it leaves"""
     began = time.perf_counter()
     name = _name(item)
-    fleet, collect, error, revision, collected = work.fleet, work.collect, "", None, None
+    collect, error, revision, collected = work.collect, "", None, None
     code = ""
     log: list[LogLine] = []
     try:
         worker = _worker(work)
-        session = perform(
-            worker.repository,
-            together.over(worker.store) if together else worker.store,
-            name,
-            facts=worker.facts_of(item),
-            run_list=fleet.run_list,
-            override_run_list=fleet.override_run_list,
-            environment=fleet.environment,
-            json_attributes=worker.json_attributes,
-            save=fleet.save,
-            force=fleet.force,
-            new=fleet.new,
-            apply=partial(work.apply, name) if work.apply else None,
-            log=log.append,
-            fleet=work.call if work.is_given_twice else "",
-            brief=collect is None,
-            late=collect is not None and fleet.save and work.apply is None,
-        )
-        revision = session.revision.number if session.revision else None
+        store = together.over(worker.store) if together else worker.store
+        session, revision = _session(work, worker, store, item, log)
         collected = collect(name, session, log) if collect else None
     except FleetError:
         raise
@@ -327,6 +310,30 @@ def _one(work: _Work, item: _Item, together: Together | None = None) -> Outcome:
         error, code = str(problem), problem.code
         collected = collect(name, problem, log) if collect else None
     return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
+
+
+def _session(work: _Work, worker: _Worker, store: Store, item: _Item, log: list[LogLine]) -> tuple[Session, int | None]:
+    """The run of a node, and the number of the revision that it left."""
+    fleet, name, repository = work.fleet, _name(item), worker.repository
+    call = work.call if work.is_given_twice else ""
+    last = last_of(repository, store, name)
+    if call and last is not None and last.saved.noted.fleet == call and last.saved.revision is not None:
+        raise AlreadyRun(last.saved.revision)
+    facts = worker.facts_of(item)
+    wanted = Wanted(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
+    if fleet.save and not fleet.new and last is None:
+        require_known(repository, store, name, facts)
+    apply = partial(work.apply, name) if work.apply else None
+    try:
+        session = run(repository, store, name, wanted, last, apply=apply, log=log.append, fleet=call)
+    except NodeattrsError as error:
+        if fleet.save:
+            save_failed(repository, store, name, wanted, last, error, fleet=call)
+        raise
+    if not fleet.save:
+        return session, None
+    revision = store.save(session.saved, None if fleet.force else session.follows)
+    return replace(session, place=store.describe()), revision.number if revision else None
 
 
 def _saved_already(work: _Work, problem: NodeattrsError) -> Revision | None:
@@ -368,13 +375,13 @@ class _Worker:
                 return self._shared
             file /= f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, self.repository.shown(file), settled=True, stamped=self._late)
+                return load_facts(file, self.repository.shown(file), settled=True)
         return self._last_facts(name)
 
     @cached_property
     def _shared(self) -> Facts:
         file = Path(str(self._fleet.facts))
-        return load_facts(file, self.repository.shown(file), settled=True, stamped=self._late)
+        return load_facts(file, self.repository.shown(file), settled=True)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)

@@ -1,13 +1,14 @@
-"""A node as the last run left it, out of a store: all of it, or as little as the next run needs.
+"""A node as the last run left it, out of a store: all of it, or what the next run begins with.
 
 It runs nothing and knows no repository, so that a look at what was saved starts quickly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Iterable
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound
@@ -16,42 +17,33 @@ from nodeattrs.keep.filters import LEVELS
 from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.keep.snapshots import filtered_snapshot
 from nodeattrs.node.node import Node
+from nodeattrs.node.saved_code import Versions
+from nodeattrs.runs.sources import RepositoryVersions
 
 
 class Remembered:
     """A node as the last run left it.
 
-    note:      what a reader should know: that its origins are not known; empty where all is well
-    saved:     as the store gave it; without facts and document, where *whole* gives all of it
+    saved:     as the store gave it
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
+    versions:  of the files of the repository, to find the causes of values; None gives no causes
     """
 
     def __init__(
-        self,
-        saved: Saved,
-        sensitive: tuple[Path, ...] = (),
-        where: str = "",
-        whole: Callable[[], Saved | None] | None = None,
+        self, saved: Saved, sensitive: tuple[Path, ...] = (), where: str = "", versions: Versions | None = None
     ) -> None:
-        self.saved, self.sensitive, self.where, self.whole = saved, sensitive, where, whole
-
-    @cached_property
-    def all(self) -> Saved:
-        """All that was saved. raises: DocumentError, StoreError; NodeNotFound, where somebody has forgotten it since"""
-        saved = self.saved if self.whole is None else self.whole()
-        if saved is None:
-            raise NodeNotFound(f"the node {self.saved.name} is no longer saved in {self.where}")
-        return saved
+        self.saved, self.sensitive, self.where, self.versions = saved, sensitive, where, versions
 
     @property
     def note(self) -> str:
+        """What a reader should know: that its origins are not known; empty where all is well."""
         return self.saved.note
 
     @cached_property
     def node(self) -> Node:
-        """All of it. raises: as `all`"""
-        return self._restored(self.all)
+        """All of it. raises: DocumentError"""
+        return self._restored(self.saved)
 
     @cached_property
     def normal(self) -> Node:
@@ -61,8 +53,6 @@ class Remembered:
         raises: DocumentError
         """
         saved = self.saved
-        if saved.made_of and self.whole is not None:
-            return self._restored(saved)  # a store that knows what it was made of gave nothing else
         if saved.snapshot is None:
             return self._restored(saved._replace(document={**saved.document, **dict.fromkeys(_OTHERS)}))
         try:
@@ -74,7 +64,7 @@ class Remembered:
 
     def _restored(self, saved: Saved) -> Node:
         try:
-            return node_of(saved, self.sensitive)
+            return node_of(saved, self.sensitive, self.versions)
         except DocumentError as error:
             error.details = (*error.details, f"it was read from the node {saved.name!r} in {self.where}")
             raise
@@ -84,28 +74,36 @@ _OTHERS = tuple(level for level in LEVELS if level != "normal")
 
 
 def remembered(
-    store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None, brief: bool = False
+    store: Store,
+    name: str,
+    sensitive: Iterable[Path] = (),
+    at: int | datetime | None = None,
+    root: str | os.PathLike[str] | None = None,
 ) -> Remembered | None:
     """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
 
     at:     a revision by its number, or the latest one at a time
-    brief:  for who needs the normal attributes; what else is asked for is read then
+    root:   the folder of its repository, where causes of values are looked for
     raises: BadName, DocumentError, StoreError
     """
-    saved = store.load(name, at, brief)
+    saved = store.load(name, at)
     if saved is None:
         return None
     # A revision may be older than the list: what is withheld today was in clear then.
     withheld = () if at is None else withheld_of(store, name)
-    number = at if saved.revision is None else saved.revision.number
-    is_all = saved.document.keys() != {"name"}  # a store of folders gives all at once
-    whole = None if is_all or not brief else partial(store.load, name, number)
-    return Remembered(saved, (*sensitive, *withheld), store.describe(), whole)
+    versions = None if root is None else RepositoryVersions(root)
+    return Remembered(saved, (*sensitive, *withheld), store.describe(), versions)
 
 
-def required(store: Store, name: str, sensitive: Iterable[Path] = (), at: int | datetime | None = None) -> Remembered:
+def required(
+    store: Store,
+    name: str,
+    sensitive: Iterable[Path] = (),
+    at: int | datetime | None = None,
+    root: str | os.PathLike[str] | None = None,
+) -> Remembered:
     """As `remembered`. raises: NodeNotFound, with near misses"""
-    found = remembered(store, name, sensitive, at)
+    found = remembered(store, name, sensitive, at, root)
     if found is None and at is not None and (kept := store.history(name)):
         oldest, latest = kept[-1], kept[0]
         raise NodeNotFound(

@@ -21,6 +21,8 @@ TIGHTER = "only tighter than the default"
 
 RIGHTS: Mapping[tuple[str, ...], str] = {
     ("store",): INSIDE,
+    ("store", "place"): INSIDE,
+    ("store", "causes"): FREE,
     ("environment",): FREE,
     ("hiera",): INSIDE,
     ("bindings",): INSIDE,
@@ -60,7 +62,7 @@ RIGHTS: Mapping[tuple[str, ...], str] = {
 }
 """Path of a setting -> what a repository may set there. "*" is any name."""
 
-_LATER = (("store",),)
+_LATER = (("store",), ("store", "place"))
 """Settings that are judged when they are used, since an option of the caller may take their place."""
 
 

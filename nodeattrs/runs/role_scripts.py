@@ -18,7 +18,7 @@ from nodeattrs.core.code import require_may_run
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
-from nodeattrs.node.causes import of_text
+from nodeattrs.node.causes import of_line
 from nodeattrs.node.values import taken_in
 from nodeattrs.runs.programs import compiled, line_in, ruby_left, source_of
 from nodeattrs.texts.python import PythonText
@@ -57,11 +57,6 @@ class Script:
         line, rest = self._set_at(path)
         return self.placed(self.file, *((1, None) if line is None else self._text.place(line, rest)))
 
-    @property
-    def known_as(self) -> tuple[str, str, str, list[Any]]:
-        """What it is known by while its file, which comes first, is as it was."""
-        return self.file, self.kind, self.name, [*self._lines.items()]
-
     def placed(self, file: str, line: int, column: int | None = None) -> Origin:
         """A line of the script."""
         return Origin(self.kind, self.name, file, line, column)
@@ -69,7 +64,16 @@ class Script:
     def causes(self, path: Path, value: Any, asked: Any) -> tuple[Cause, ...]:
         """Where a value that is set at *path* comes from."""
         line, rest = self._set_at(path)
-        return () if line is None else of_text(self, self._text, line, rest, value, asked)
+        return () if line is None else of_line(self, self._text, line, rest, value, asked)
+
+    def line_of(self, path: Path) -> int | None:
+        """The line of the call that set *path* or what holds it."""
+        return self._set_at(path)[0]
+
+    @property
+    def text(self) -> PythonText:
+        """The source."""
+        return self._text
 
     def _set_at(self, path: Path) -> tuple[int | None, Path]:
         """The line of the call that set *path* or what holds it, None for none; and the rest of the path."""

@@ -10,8 +10,8 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
@@ -20,15 +20,11 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.keep.stores.texts import is_same_form
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
-from nodeattrs.runs.config import Config
-from nodeattrs.runs.content import Stamp
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.made_of import NOT_LOOKED, Looked, looked_over, outlined, stamps_before
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered
 from nodeattrs.runs.repository import Repository
@@ -40,30 +36,50 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Wanted:
+    """What a run is asked for, beside its node; each as `run_node` has it."""
+
+    facts: Facts
+    run_list: Iterable[str] | None = None
+    override_run_list: Iterable[str] | None = None
+    environment: str | None = None
+    json_attributes: Document | None = None
+
+
+@dataclass(frozen=True)
 class Session:
-    """What came of one node.
+    """A run with what came before it and what it left.
 
     run:      what the run did
     last:     the node as the last run had left it, or None where there was none
-    taking:   takes the snapshot, once, when somebody asks for it
-    note:     what is odd about where the node began; empty where all is well
-    saved:    where the node is kept now, or None where nothing was saved
-    revision: what it is there, or None
-    is_same:  it is known to be made of what the last one was made of
+    saved:    document and snapshot, as far as the settings let them be kept
+    place:    where that is kept now; None where nothing was saved
+    revision: what it is there
     """
 
     run: Run
     last: Remembered | None
-    taking: Callable[[], dict[str, Any]]
-    note: str = ""
-    saved: str | None = None
+    saved: Saved
+    place: str | None = None
     revision: Revision | None = None
-    is_same: bool = False
+
+    @property
+    def note(self) -> str:
+        """What is odd about where the node began; empty where all is well."""
+        return self.last.note if self.last else ""
 
     @property
     def snapshot(self) -> dict[str, Any]:
         """What the run left behind, as far as it is kept; it shares settled facts with the node."""
-        return self.taking()
+        assert self.saved.snapshot is not None
+        return self.saved.snapshot
+
+    @property
+    def follows(self) -> int | None:
+        """The number of the revision that this one follows: 0 for none, None where the last one has no number."""
+        if self.last is None:
+            return 0
+        return self.last.saved.revision.number if self.last.saved.revision else None
 
     @cached_property
     def before(self) -> dict[Any, Any] | None:
@@ -83,7 +99,7 @@ class Session:
         """Whether a run that went well had left the very same: to know that nothing changed neither tree is made."""
         if self.last is None or not self.last.saved.noted.ok:
             return False
-        return self.is_same or is_same_form(self.snapshot, self.last.all.snapshot)
+        return is_same_form(self.snapshot, self.last.saved.snapshot)
 
 
 class AlreadyRun(NodeattrsError):
@@ -129,94 +145,109 @@ def perform(
     repository: Repository,
     store: Store,
     name: str,
+    wanted: Wanted,
     *,
-    facts: Facts,
-    run_list: Iterable[str] | None = None,
-    override_run_list: Iterable[str] | None = None,
-    environment: str | None = None,
-    json_attributes: Document | None = None,
-    save: bool = True,
     force: bool = False,
     new: bool = True,
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
-    fleet: str = "",
-    brief: bool = False,
-    late: bool = False,
 ) -> Session:
     """Run a node, starting from what the last run saved, and save the result.
 
-    A run that fails leaves a revision too: the node as it was, and what sort of error it was, and where. So does a
-    first one, where nodes/ describes the node or a run-list was given: then nothing is known of the node
-    but its environment and its run-list.
-
-    save:   False leaves the store as it is
     force:  save even over what somebody else has saved meanwhile
     new:    False refuses to save a node that nobody knows: the store, nodes/, or facts of that name; nothing runs then
-    apply:  brings the resources of the recipes into their state, before the node is saved; its report
-            becomes part of the revision, and a revision whose resources failed is noted as failed
-    fleet:  of a call that may give a node to two workers: noted, and what it has saved is not run again
-    brief:  nobody is going to look at what the last run had left
-    late:   somebody will, where it is another one: it is read when that is known, before anything is saved
-    raises: as `run_node`, *apply* and the store; then what was saved before is still there;
-            NewerRevision, where somebody else has saved the node since this run began; NodeNotFound, see *new*;
-            AlreadyRun, see *fleet*
+    apply, log: as for `run`
+    raises: as `run` and the store; NewerRevision, where somebody else has saved the node since this run began;
+            NodeNotFound, see *new*
     """
-    last = remembered(store, name, repository.config.sensitive, brief=brief or late)
-    if fleet and last is not None and last.saved.noted.fleet == fleet and last.saved.revision is not None:
-        raise AlreadyRun(last.saved.revision)
-    if save and not new and last is None and not repository.describes(name) and name not in _names_in(facts):
-        raise _nobody_knows(name, repository, store)
-    stamps = _stamps(repository, store, last) if late and json_attributes is None else None
-    run_list = None if run_list is None else list(run_list)
-    applied = None
+    last = last_of(repository, store, name)
+    if last is None and not new:
+        require_known(repository, store, name, wanted.facts)
     try:
-        run = run_node(
-            repository,
-            name,
-            facts=facts,
-            run_list=run_list,
-            override_run_list=override_run_list,
-            environment=environment,
-            json_attributes=json_attributes,
-            saved=last.normal if last else None,
-            log=log,
-            words={"search": search_word(store)},
-        )
-        if apply is not None:
-            applied = apply(run.catalog)
+        session = run(repository, store, name, wanted, last, apply=apply, log=log)
     except NodeattrsError as error:
-        if save:
-            noted = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
-            _save_failed(store, last, noted, partial(_unrun, repository, name, run_list, environment, json_attributes))
+        save_failed(repository, store, name, wanted, last, error)
         raise
-    taking = cache(partial(_snapshot, run.node, repository.config))
-    revision, is_same = None, False
-    if save:
-        noted = _noted_run(repository, run, applied, fleet)
-        saved = _to_save(repository, run, last, taking, noted, facts, stamps, brief=brief, late=late)
-        is_same = isinstance(saved, Unchanged)
-        revision = store.save(saved, None if force else _number_of(last))
-    else:
-        taking()  # what cannot be taken is an error now, and not when somebody looks
+    revision = store.save(session.saved, None if force else session.follows)
+    return replace(session, place=store.describe(), revision=revision)
+
+
+def last_of(repository: Repository, store: Store, name: str) -> Remembered | None:
+    """The node as the last run left it. raises: BadName, DocumentError, StoreError"""
+    return remembered(store, name, repository.config.sensitive, root=repository.root)
+
+
+def require_known(repository: Repository, store: Store, name: str, facts: Facts) -> None:
+    """raises: NodeNotFound, where neither the repository nor these facts have a node of that name"""
+    if not repository.describes(name) and name not in _names_in(facts):
+        raise _nobody_knows(name, repository, store)
+
+
+def run(
+    repository: Repository,
+    store: Store,
+    name: str,
+    wanted: Wanted,
+    last: Remembered | None,
+    *,
+    apply: Callable[[Catalog], Report] | None = None,
+    log: Callable[[LogLine], None] | None = None,
+    fleet: str = "",
+) -> Session:
+    """Run a node, starting from what the last run saved. Nothing is saved.
+
+    store:  what recipes search in
+    apply:  brings the resources of the recipes into their state; its report becomes part of the revision, and a
+            revision whose resources failed is noted as failed
+    fleet:  noted with the revision, where a call may give a node to two workers
+    raises: as `run_node` and *apply*
+    """
+    ran = run_node(
+        repository,
+        name,
+        facts=wanted.facts,
+        run_list=wanted.run_list,
+        override_run_list=wanted.override_run_list,
+        environment=wanted.environment,
+        json_attributes=wanted.json_attributes,
+        saved=last.normal if last else None,
+        log=log,
+        words={"search": search_word(store)},
+    )
+    applied = None if apply is None else apply(ran.catalog)
     if last is None:
-        run.warnings.extend(_unknown_node(run.node, repository))
-    return Session(run, last, taking, last.note if last else "", store.describe() if save else None, revision, is_same)
+        ran.warnings.extend(_unknown_node(ran.node, repository))
+    return Session(ran, last, _kept(repository, ran, _noted_run(repository, ran, applied, fleet)))
 
 
-def _stamps(repository: Repository, store: Store, last: Remembered | None) -> Mapping[str, Stamp] | None:
-    """The stamps of the repository's files before the run; None where there is nothing to compare them with."""
-    if last is None or last.saved.made_of == b"":
-        return None
-    return stamps_before(repository, os.path.abspath(store.describe()))
+def _kept(repository: Repository, run: Run, noted: Noted) -> Saved:
+    """What is kept of a run, as the settings say. raises: BadValue, DeferredCycle"""
+    config = repository.config
+    document = saved_document(run.node, config.allowed, config.blocked, shared=True)
+    snapshot = run.node.snapshot(shared=True, causes=config.keeps_causes)
+    return Saved(run.node.name, document, filtered_snapshot(snapshot, config.allowed, config.blocked), noted=noted)
 
 
-def _save_failed(store: Store, last: Remembered | None, noted: Noted, first: Callable[[], Saved | None]) -> None:
-    """Save the node as the last run left it, or as *first* gives it. An error of the store does not hide the run's."""
+def save_failed(
+    repository: Repository,
+    store: Store,
+    name: str,
+    wanted: Wanted,
+    last: Remembered | None,
+    error: NodeattrsError,
+    fleet: str = "",
+) -> None:
+    """Save that a run failed: the node as it was, and what sort of error it was, and where.
+
+    Of a first run the node is saved where nodes/ describes it or a run-list was given; then nothing is known of it but
+    its environment and its run-list. An error of the store does not hide the run's.
+    """
     with contextlib.suppress(NodeattrsError):
-        was = last.all if last else first()
+        was = last.saved if last else _unrun(repository, name, wanted)
         if was is not None:
-            store.save(was._replace(noted=noted), _number_of(last))
+            number = was.revision.number if was.revision else None
+            noted = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
+            store.save(was._replace(noted=noted), number if last else 0)
 
 
 def _noted_run(repository: Repository, run: Run, applied: Report | None, fleet: str) -> Noted:
@@ -227,82 +258,13 @@ def _noted_run(repository: Repository, run: Run, applied: Report | None, fleet: 
     return _noted(repository, ok=noop or applied.ok, report=noted_report(applied, noop=noop), fleet=fleet)
 
 
-def _to_save(
-    repository: Repository,
-    run: Run,
-    last: Remembered | None,
-    taking: Callable[[], dict[str, Any]],
-    noted: Noted,
-    facts: Facts,
-    stamps: Mapping[str, Stamp] | None,
-    *,
-    brief: bool,
-    late: bool,
-) -> Saved | Unchanged:
-    """What the store is given: `Unchanged` where the node is as the last run left it. brief, late: as in `perform`"""
-    config = repository.config
-    looked, outline, is_same = NOT_LOOKED, b"", False
-    if brief or late:
-        looking = partial(looked_over, facts=facts, config=config)
-        outlining = partial(outlined, run.node, last.saved.snapshot if last else None, facts, repository, stamps)
-        looked, outline, is_same = _compared(last.saved if last else None, taking, looking, outlining)
-    whole = partial(_whole, run.node, taking, noted, facts, config, looked, outline)
-    if is_same:
-        return Unchanged(run.node.name, noted, looked.hashed, whole, outline)
-    if late and last is not None:
-        last.all  # noqa: B018  a node whose last revision cannot be read is not saved over it
-    return whole()
-
-
-def _compared(
-    last: Saved | None,
-    taking: Callable[[], dict[str, Any]],
-    looking: Callable[[dict[str, Any]], Looked],
-    outlining: Callable[[], bytes],
-) -> tuple[Looked, bytes, bool]:
-    """What is known of the snapshot, the outline, and whether the node is as it was saved last.
-
-    The outline comes first where there is one to compare it with; then of a node that has not changed, since one that
-    has is likely to begin with something else the next time.
-    """
-    outline = outlining() if last is not None and last.outlined else b""
-    if last is not None and outline == last.outlined != b"":
-        return Looked(last.made_of), outline, True
-    looked = looking(taking())
-    is_same = last is not None and looked.hashed == last.made_of != b""
-    return looked, outline or (outlining() if is_same else b""), is_same
-
-
-def _snapshot(node: Node, config: Config) -> dict[str, Any]:
-    return filtered_snapshot(node.snapshot(shared=True), config.allowed, config.blocked)
-
-
-def _whole(
-    node: Node,
-    taking: Callable[[], dict[str, Any]],
-    noted: Noted,
-    facts: Facts,
-    config: Config,
-    looked: Looked,
-    outline: bytes,
-) -> Saved:
-    document = saved_document(node, config.allowed, config.blocked, shared=True)
-    settled = facts.tree if facts.settled else {}
-    saved = Saved(node.name, document, taking(), noted=noted, settled=settled)
-    return saved._replace(made_of=looked.hashed, outlined=outline, plain=looked.plain)
-
-
-def _unrun(
-    repository: Repository,
-    name: str,
-    run_list: list[str] | None,
-    environment: str | None,
-    json_attributes: Document | None,
-) -> Saved | None:
+def _unrun(repository: Repository, name: str, wanted: Wanted) -> Saved | None:
     """A node whose first run failed: what it was to run, where that is known, and no attribute.
 
     None where nodes/ does not describe it and no run-list was given: a slip in a name makes no node.
     """
+    run_list = None if wanted.run_list is None else list(wanted.run_list)
+    json_attributes, environment = wanted.json_attributes, wanted.environment
     node = Node(name)
     given = json_attributes.tree if json_attributes is not None and isinstance(json_attributes.tree, dict) else {}
     described = None
@@ -320,13 +282,6 @@ def _unrun(
             if isinstance(one, str) and one:
                 node.environment = repository.environment(one).name
     return Saved(name, saved_document(node), node.snapshot())
-
-
-def _number_of(last: Remembered | None) -> int | None:
-    """The revision that the next one follows; None where it has no number."""
-    if last is None:
-        return 0
-    return last.saved.revision.number if last.saved.revision else None
 
 
 def _noted(repository: Repository, **how: Any) -> Noted:

@@ -112,8 +112,9 @@ class Settings:
         given = [given["store"] for given, _ in self._given if "store" in given]
         if given:
             return str(given[-1])
-        place = self._usual_store if self.repository is None else str(self.folded["store"])
-        if self.repository is None or self.folded.origins("store")[0].kind != "settings":
+        named = None if self.repository is None else self.repository.config.store
+        place = named or self._usual_store
+        if self.repository is None or not named or self.folded.origins("store")[0].kind != "settings":
             self._require_own(place)
             return place
         root = self.repository.root

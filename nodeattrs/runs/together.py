@@ -10,7 +10,6 @@ from typing import Any
 
 from nodeattrs.errors import NodeattrsError, StoreError
 from nodeattrs.keep import Revision, Saved, Store
-from nodeattrs.keep.revisions import Unchanged
 
 
 class Together:
@@ -18,7 +17,7 @@ class Together:
 
     def __init__(self) -> None:
         self._store: Any = None
-        self._waiting: dict[str, tuple[Saved | Unchanged, int | None]] = {}
+        self._waiting: dict[str, tuple[Saved, int | None]] = {}
         self._came: dict[str, Revision | NodeattrsError] = {}
 
     def over(self, store: Store) -> Any:
@@ -41,14 +40,14 @@ class Together:
         came, self._came = self._came, {}
         return came
 
-    def save(self, saved: Saved | Unchanged, after: int | None = None) -> None:
+    def save(self, saved: Saved, after: int | None = None) -> None:
         """What is saved is known later."""
         self._waiting[saved.name] = saved, after
 
-    def load(self, name: str, at: int | datetime | None = None, brief: bool = False) -> Saved | None:
+    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
         if name in self._waiting:
             self.settle()
-        found: Saved | None = self._store.load(name, at, brief)
+        found: Saved | None = self._store.load(name, at)
         return found
 
     def describe(self) -> str:

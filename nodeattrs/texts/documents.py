@@ -31,6 +31,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts import flat_text, json_text, toml_text, yaml_text
+from nodeattrs.texts.blobs import blob_name
 from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text, Undecoded
 from nodeattrs.texts.yaml_text import Tags
 
@@ -75,6 +76,11 @@ class Document:
         return self._text.content
 
     @cached_property
+    def digest(self) -> str:
+        """The name that Git gives to its content."""
+        return blob_name(self.content)
+
+    @cached_property
     def _marks(self) -> Mark:
         return self._reading.marks()
 
@@ -92,7 +98,7 @@ class Document:
 
     def locator(self, kind: str, name: str, under: Path = ()) -> Locator:
         """This document as a locator, its paths counted from *under*."""
-        return _DocumentLocator(self, kind, name, tuple(under))
+        return DocumentLocator(self, kind, name, tuple(under))
 
     def error(
         self,
@@ -115,7 +121,9 @@ class Document:
         return f"<Document {self.file}>"
 
 
-class _DocumentLocator(NamedTuple):
+class DocumentLocator(NamedTuple):
+    """The places of a document, counted from *under*."""
+
     document: Document
     kind: str
     name: str
@@ -124,11 +132,6 @@ class _DocumentLocator(NamedTuple):
     def at(self, path: Path) -> Origin:
         line, column = self.document.place((*self.under, *path))
         return Origin(self.kind, self.name, self.document.file, line, column)
-
-    @property
-    def known_as(self) -> tuple[str, str, str, Path]:
-        """What it is known by while its file, which comes first, is as it was."""
-        return self.document.file, self.kind, self.name, self.under
 
     @property
     def unplaced(self) -> Origin:

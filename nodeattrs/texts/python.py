@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodeattrs.core.tree import Path
+from nodeattrs.texts.blobs import blob_name
 
 _WRAPPERS = {"Sensitive", "dict", "list", "tuple"}
 """Calls whose value has the paths of their argument."""
@@ -57,6 +58,11 @@ class PythonText:
     def __init__(self, file: str, text: str) -> None:
         self.file = file
         self.text = text
+
+    @cached_property
+    def digest(self) -> str:
+        """The name that Git gives to this text."""
+        return blob_name(self.text.encode("utf-8", "surrogatepass"))
 
     def place(self, line: int, path: Path, span: Span | None = None) -> tuple[int, int | None]:
         """The line and column where the statement that covers *line* says *path*.

@@ -124,7 +124,7 @@ def resolved(repository: Repository, number: int, facts: Facts) -> Saved:
     """One node, run, and as it would be saved."""
     node = run_of(repository, number, facts).node
     document, snapshot = saved_document(node, shared=True), filtered_snapshot(node.snapshot(shared=True))
-    return Saved(node.name, document, snapshot, settled=facts.tree)
+    return Saved(node.name, document, snapshot)
 
 
 def plain_of(repository: Repository) -> Plain:

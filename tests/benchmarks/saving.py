@@ -26,11 +26,9 @@ import orjson
 import zstandard
 
 from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.revisions import Unchanged
 from nodeattrs.keep.stores import saving
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.made_of import made_of
 from nodeattrs.texts import fast_json
 from tests.benchmarks import plain
 from tests.benchmarks.clock import once, seconds_each
@@ -176,27 +174,20 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     facts_of = [load_facts(facts / f"n{number}.json", settled=True) for number in range(SAMPLE)]
     nodes = [resolved(repository, number, each) for number, each in enumerate(facts_of)]
 
-    def hashed() -> None:
-        for number, (saved, its) in enumerate(zip(nodes, facts_of, strict=True)):
-            assert saved.snapshot is not None
-            nodes[number] = saved._replace(made_of=made_of(saved.snapshot, its, repository.config))
-
     store, bare = open_store(folder / "sample.db"), open_store(folder / "bare.db")
     store.make("zstd")
     floor = _bare_write(folder, nodes)
-    first = _seconds(store, nodes, hashed)
+    first = _seconds(store, nodes)
     with patch.object(saving._Save, "number", _nothing):  # of a document without parts search knows nothing
-        without = _seconds(bare, nodes, hashed)
+        without = _seconds(bare, nodes)
     bare.close()
-    again = _seconds(
-        store, nodes, hashed, lambda saved: Unchanged(saved.name, saved.noted, saved.made_of, lambda: saved)
-    )
+    again = _seconds(store, nodes)
     _change(nodes, document=True)
-    document = _seconds(store, nodes, hashed)
+    document = _seconds(store, nodes)
     _change(nodes, snapshot=True)
-    snapshot = _seconds(store, nodes, hashed)
+    snapshot = _seconds(store, nodes)
     _change(nodes, document=True, snapshot=True)
-    both = _seconds(store, nodes, hashed)
+    both = _seconds(store, nodes)
     store.close()
     yield Figure("save, a new node", SAMPLE / first, "nodes/s", of=f"{SAMPLE} nodes, SQLite, processor time")
     yield Figure("save, a new node: time", first / floor, "times", 8.0, f"{_FLOOR}: {1e3 * floor / SAMPLE:.1f} ms")

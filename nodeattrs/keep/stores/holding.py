@@ -9,13 +9,13 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs.errors import DocumentError
 from nodeattrs.keep.revisions import Noted, Revision
 from nodeattrs.keep.stores.indexing import field_rows, word_rows
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.keep.stores.texts import KINDS, as_bytes, hashed
+from nodeattrs.keep.stores.texts import KINDS, as_bytes
 
 ITS_REVISIONS = "revision WHERE node = (SELECT id FROM node WHERE name = ?)"
 Hashes = list[bytes | None]
@@ -23,16 +23,15 @@ Hashes = list[bytes | None]
 _LAST = "SELECT max(o.number) FROM revision o WHERE o.node = n.id"
 _OF_ALL = f"node n JOIN revision r ON r.node = n.id AND r.number = ({_LAST})"
 LATEST_OF_ALL = f"SELECT n.name, r.number, r.at, r.noted FROM {_OF_ALL} WHERE n.name > ? ORDER BY n.name LIMIT ?"
-BEGUN = "b.made_of, b.seal, b.begins"
-"""What stands beside the latest revision; `begun_in` takes a row that ends so."""
 
 
 def latest_of(talk: Talk, names: Collection[str]) -> Question:
-    """Asks for the latest revisions of nodes: name, number, time, note, the names of its texts, and what
-    stands beside them."""
+    """Asks for the latest revisions of nodes: name, number, time, note, and the names of its texts."""
     named, wanted = talk.among("n.name", names)
-    asked = f"SELECT n.name, r.number, r.at, r.noted, r.document, r.snapshot, r.facts, {BEGUN} FROM {_OF_ALL}"
-    return f"{asked} LEFT JOIN begun b ON b.node = n.id WHERE {named}", wanted
+    return (
+        f"SELECT n.name, r.number, r.at, r.noted, r.document, r.snapshot, r.facts FROM {_OF_ALL} WHERE {named}",
+        wanted,
+    )
 
 
 def spelled(at: datetime) -> str:
@@ -74,32 +73,6 @@ def hashes_in(names: Sequence[Any]) -> Hashes:
     return [None if name is None else as_bytes(name) for name in names]
 
 
-_HASH = 32
-
-
-def seal_of(made_of: bytes, hashes: Hashes, begins: bytes) -> bytes:
-    return hashed(b"".join((made_of, *(name or b"" for name in hashes), begins)))
-
-
-class Begun(NamedTuple):
-    """What stands beside the latest revision.
-
-    made_of, outlined: as `Saved` has them; one after the other in the database
-    begins: what the next run begins with, packed
-    """
-
-    made_of: bytes = b""
-    outlined: bytes = b""
-    begins: bytes = b""
-
-
-def begun_in(row: Sequence[Any], hashes: Hashes) -> Begun:
-    """What stands beside a revision with these texts; nothing if that is not known."""
-    made_of, seal, begins = map(as_bytes, row[-3:])
-    is_its = bool(made_of) and seal == seal_of(made_of, hashes, begins)
-    return Begun(made_of[:_HASH], made_of[_HASH:], begins) if is_its else Begun()
-
-
 # --- forgetting ----------------------------------------------------------------------
 
 
@@ -107,8 +80,7 @@ def forget_node(talk: Talk, node: int) -> None:
     """Remove what a node has, and nobody else. cost: that of what it has"""
     forget_revisions(talk, node)
     parts = talk.all("SELECT part FROM node_part WHERE node = ?", node)
-    for table in ("node_part", "begun"):
-        talk.all(f"DELETE FROM {table} WHERE node = ?", node)
+    talk.all("DELETE FROM node_part WHERE node = ?", node)
     forget_parts(talk, {part for (part,) in parts} | _former(talk, "WHERE node = ?", node))
 
 

@@ -5,19 +5,18 @@ What they have in common is asked for, made and written once for all of them.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain, islice
 from typing import Any
 
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadValue
-from nodeattrs.keep.revisions import Revision, Saved, Unchanged, now, stale, tried
+from nodeattrs.keep.revisions import Revision, Saved, now, stale, tried
 from nodeattrs.keep.search.fields import IndexPart
-from nodeattrs.keep.stores.holding import Begun, Hashes, begun_in, latest_of, revision_in, seal_of, spelled, texts_in
+from nodeattrs.keep.stores.holding import Hashes, latest_of, revision_in, spelled, texts_in
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, parts_question, put_index
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.keep.stores.texts import Bodies, Text, as_bytes, begins_with, noted_text, texts_of, texts_questions
+from nodeattrs.keep.stores.texts import Bodies, Text, as_bytes, noted_text, texts_of, texts_questions
 
 Row = Sequence[Any]
 
@@ -28,7 +27,7 @@ class Saves:
     Writers may have been there between: what was found may be gone, and what was not may have come.
     """
 
-    def __init__(self, saves: Iterable[tuple[Saved | Unchanged, int | None]]) -> None:
+    def __init__(self, saves: Iterable[tuple[Saved, int | None]]) -> None:
         self._all: list[Any] = [tried(_Save, *save) for save in saves]
         self._bodies, self._flat = Bodies(), Flat()
 
@@ -44,11 +43,11 @@ class Saves:
 
     @property
     def unmade(self) -> list[_Save]:
-        return [one for one in self.left if one.texts and not one.is_made]
+        return [one for one in self.left if not one.is_made]
 
     @property
     def _changed(self) -> list[_Save]:
-        return [one for one in self.left if one.texts and not one.is_same]
+        return [one for one in self.left if not one.is_same]
 
     def _each(self, saves: Collection[_Save], do: Callable[[_Save], None]) -> None:
         """Do something with some of them; one with which it cannot be done is refused."""
@@ -128,62 +127,41 @@ class Saves:
             put_index(talk, nodes, self._flat, index)
         saves = [(one.node, one.revise(), one.noted_text, one.hashes) for one in self.left]
         put_revisions(talk, saves)
-        for one in self.left:
-            if one.texts or one.begun.made_of:
-                put_begun(talk, one.node, one.begun, one.hashes)
 
 
 class _Save:
     """One of them. Where it changes nothing, its revision is all that is written.
 
-    texts:    none while it is known to be as its latest revision is
     is_made:  what the store lacks of it is at hand
     is_same:  its texts are those of the latest revision; `is_same_document`: the document is
     is_other: one of these was so, and is no longer: more is to be asked
-    was:      the names of the texts of the latest revision
-    begun:    what is to stand beside it; nothing where what stands there stays
+    hashes:   the names of its texts
     """
 
-    def __init__(self, saved: Saved | Unchanged, after: int | None) -> None:
+    def __init__(self, saved: Saved, after: int | None) -> None:
         self.name, self._after = checked_name(saved.name, "node"), after
-        self.texts: list[Text] = []
-        self._its: Hashes = []
+        self._noted, self.noted_text = saved.noted, noted_text(self.name, saved.noted)
+        texts = texts_of(self.name, saved)
+        self.texts = [text for text in texts if text is not None]
+        self.hashes: Hashes = [None if text is None else text.hash for text in texts]
+        self._parts = Parts(saved.document)
         self.parts: dict[int, IndexPart] = {}
         self.is_made = self.is_same = self.is_same_document = self.is_other = False
-        self.was: Hashes = []
         self.node = self._number = 0
         self.revision: Revision | None = None
-        self.begun = Begun()
-        self._unchanged = saved if isinstance(saved, Unchanged) else None
-        self._take(saved)
-
-    def _take(self, saved: Saved | Unchanged) -> None:
-        self._noted, self.noted_text = saved.noted, noted_text(self.name, saved.noted)
-        if isinstance(saved, Unchanged):
-            return
-        texts = texts_of(self.name, saved)
-        self.texts, self._parts = [text for text in texts if text is not None], Parts(saved.document)
-        self._its = [None if text is None else text.hash for text in texts]
-        self.begun = Begun()
-        if saved.made_of and saved.snapshot is not None:
-            self.begun = Begun(saved.made_of, saved.outlined, zlib.compress(begins_with(saved.snapshot), 1))
-
-    @property
-    def hashes(self) -> Hashes:
-        return self._its or self.was
 
     def compare(self, latest: Hashes, known: Collection[bytes]) -> None:
         """latest: the names of the texts of the latest revision. known: those that are there. raises: BadValue"""
         for text in self.texts:
-            text.check()
+            if text.hash not in known:  # the others were checked when they were written
+                text.check()
         # A text that somebody took away is written again.
         self.is_same = latest == self.hashes and all(text.hash in known for text in self.texts)
         self.is_same_document = _document(latest) == _document(self.hashes)
 
     def number(self, secret: bytes) -> None:
         """Find the parts of the document."""
-        if self.texts:
-            self.parts = self._parts.numbered(secret)
+        self.parts = self._parts.numbered(secret)
 
     def flatten(self, secret: bytes, flat: Flat, missing: Collection[int]) -> None:
         flat.add(secret, {number: part for number, part in self.parts.items() if number in missing})
@@ -193,18 +171,9 @@ class _Save:
         if self._after is not None and self._after != (before[1] if before else 0):
             found = revision_in(self.name, before[1:4]) if before else None
             raise stale(self.name, self._after, found, where)
-        (_, self.node, self._number), self.was = raised, texts_in(before)
-        if self._unchanged is not None:
-            known = begun_in(before, self.was) if self.was else Begun()
-            if known.made_of != self._unchanged.made_of:
-                self._take(self._unchanged.make())
-                self._unchanged = None
-                self.is_other = True
-            elif self._unchanged.outlined not in (b"", known.outlined):
-                self.begun = known._replace(outlined=self._unchanged.outlined)
-            return
-        was_same, self.is_same = self.is_same, self.is_same and self.was == self.hashes
-        had_document, self.is_same_document = self.is_same_document, _document(self.was) == _document(self.hashes)
+        (_, self.node, self._number), was = raised, texts_in(before)
+        was_same, self.is_same = self.is_same, self.is_same and was == self.hashes
+        had_document, self.is_same_document = self.is_same_document, _document(was) == _document(self.hashes)
         self.is_other = was_same > self.is_same or had_document > self.is_same_document
 
     def revise(self) -> Revision:
@@ -226,19 +195,6 @@ def put_revisions(talk: Talk, saves: Iterable[tuple[int, Revision, str, Hashes]]
     talk.each(
         "INSERT INTO revision (node, number, at, noted, document, snapshot, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [(node, revision.number, spelled(revision.at), noted, *hashes) for node, revision, noted, hashes in saves],
-    )
-
-
-def put_begun(talk: Talk, node: int, begun: Begun, hashes: Hashes) -> None:
-    """Write what stands beside the latest revision of a node, which has these texts, if that is known."""
-    made_of, begins = begun.made_of + begun.outlined, begun.begins
-    if not made_of:
-        talk.each("DELETE FROM begun WHERE node = ?", [(node,)])
-        return
-    talk.all(
-        "INSERT INTO begun (node, made_of, seal, begins) VALUES (?, ?, ?, ?) ON CONFLICT (node) "
-        "DO UPDATE SET made_of = excluded.made_of, seal = excluded.seal, begins = excluded.begins",
-        *(node, made_of, seal_of(made_of, hashes, begins), begins),
     )
 
 

@@ -20,27 +20,23 @@ from typing import Any
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, StoreError, TooMuch
-from nodeattrs.keep.revisions import JsonMap, OnNode, Revision, Saved, Unchanged, taken, tried
+from nodeattrs.keep.revisions import JsonMap, OnNode, Revision, Saved, taken, tried
 from nodeattrs.keep.search.answer import answer
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import All
 from nodeattrs.keep.stores import holding
 from nodeattrs.keep.stores.holding import (
-    BEGUN,
     ITS_REVISIONS,
     LATEST_OF_ALL,
     Hashes,
-    begun_in,
     hashes_in,
-    latest_of,
     revision_in,
-    texts_in,
     when,
 )
 from nodeattrs.keep.stores.index import SqlIndex
 from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, is_worded, put_index
-from nodeattrs.keep.stores.saving import Saves, put_begun, put_revisions, put_texts
+from nodeattrs.keep.stores.saving import Saves, put_revisions, put_texts
 from nodeattrs.keep.stores.tables import SCHEMA, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.texts import (
@@ -48,16 +44,13 @@ from nodeattrs.keep.stores.texts import (
     PACKINGS,
     ZLIB,
     Stored,
-    begins_with,
     fault_of,
     joined,
     noted_text,
     packed,
     texts_of,
-    unpacked,
 )
 from nodeattrs.keep.stores.turns import Turns
-from nodeattrs.texts.fast_json import decoded
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -126,35 +119,24 @@ class SqlStore(ABC):
             return [] if talk is None else [name for name, _ in nodes_in(talk)]
 
     @taking(at=int | datetime | None)
-    def load(self, name: str, at: int | datetime | None = None, brief: bool = False) -> Saved | None:
-        checked_name(name, "node")
-        with self._reading(f"read the node {name!r}") as talk:
-            return None if talk is None else self._load(talk, name, at, brief, last=True)
+    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
+        with self._reading(f"read the node {checked_name(name, 'node')!r}") as talk:
+            return None if talk is None else self._load(talk, name, at, last=True)
 
-    def _load(
-        self, talk: Talk, name: str, at: int | datetime | None, brief: bool = False, last: bool = False
-    ) -> Saved | None:
+    def _load(self, talk: Talk, name: str, at: int | datetime | None, last: bool = False) -> Saved | None:
         condition, values = when(at)
-        begun, its = (BEGUN, " LEFT JOIN begun b ON b.node = r.node") if brief else ("NULL, NULL, NULL", "")
         rows = talk.all(
-            f"SELECT r.number, r.at, r.noted, r.document, r.snapshot, r.facts, {begun} "
-            f"FROM (SELECT * FROM {ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1) r{its}",
+            "SELECT number, at, noted, document, snapshot, facts "
+            f"FROM {ITS_REVISIONS}{condition} ORDER BY number DESC LIMIT 1",
             name,
             *values,
         )
         if not rows:
             return None
-        revision, hashes = revision_in(name, rows[0][:3]), hashes_in(rows[0][3:6])
-        known = begun_in(rows[0], hashes)
-        if known.made_of:
-            begins = decoded(unpacked(known.begins))
-            saved = Saved(name, {"name": name}, begins, "", revision.noted, revision)
-            return saved._replace(made_of=known.made_of, outlined=known.outlined)
-        if brief and hashes[1] is not None:
-            snapshot = self._map(Stored(talk, [hashes[1]], last), hashes[1], name, "snapshot")
-            return Saved(name, {"name": name}, snapshot, "", revision.noted, revision)
-        document, kept = self._node(talk, name, hashes, last)
-        return Saved(name, document, kept, NO_SNAPSHOT if kept is None else "", revision.noted, revision)
+        revision, hashes = revision_in(name, rows[0][:3]), hashes_in(rows[0][3:])
+        document, snapshot = self._node(talk, name, hashes, last)
+        note = NO_SNAPSHOT if snapshot is None else ""
+        return Saved(name, document, snapshot, note, revision.noted, revision)
 
     def _node(self, talk: Talk, name: str, hashes: Hashes, last: bool = False) -> tuple[JsonMap, JsonMap | None]:
         """The document and the snapshot of a revision, from its texts. raises: DocumentError"""
@@ -183,7 +165,7 @@ class SqlStore(ABC):
             hint="an older revision may be whole: nodeattrs history; nodeattrs store check says what is damaged",
         )
 
-    def save(self, saved: Saved | Unchanged, after: int | None = None) -> Revision:
+    def save(self, saved: Saved, after: int | None = None) -> Revision:
         task = f"save the node {saved.name!r}"
         saves = self._prepared(task, [(saved, after)])
         if saves.left:
@@ -193,7 +175,7 @@ class SqlStore(ABC):
         return _judged(saves.came)
 
     @taking(saves=Listed)
-    def save_all(self, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> list[Revision | NodeattrsError]:
+    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
         if not self.writes_together:
             return [tried(self.save, *one) for one in saves]
         task = f"save {len(saves)} nodes"
@@ -203,7 +185,7 @@ class SqlStore(ABC):
                 prepared.write(talk, self.describe())
         return prepared.came
 
-    def _prepared(self, task: str, saves: Sequence[tuple[Saved | Unchanged, int | None]]) -> Saves:
+    def _prepared(self, task: str, saves: Sequence[tuple[Saved, int | None]]) -> Saves:
         # Most of the work is done before anybody is kept waiting; it is looked at again later.
         prepared = Saves(saves)
         if prepared.unmade:
@@ -238,7 +220,6 @@ class SqlStore(ABC):
                 put_texts(talk, [text for text in each if text is not None])
                 hashes = [None if text is None else text.hash for text in each]
                 put_revisions(talk, [(node, revision, noted_text(name, revision.noted), hashes)])
-                put_begun(talk, node, holding.Begun(), [])
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
             _index(talk, node, name, parts)
@@ -355,9 +336,7 @@ class SqlStore(ABC):
                     yield f"the {what} of {name}, revision {number}: {sound[text]}"
         if not latest or any(sound[text] for text in latest if text is not None):
             return
-        document, snapshot = self._node(talk, name, latest)
-        if not _is_begun(talk, name, snapshot):
-            yield f"what the next run of {name} begins with is not what its latest revision has; that run will see"
+        document, _ = self._node(talk, name, latest)
         wanted = Parts(document).numbered(talk.secret).keys()
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
@@ -399,15 +378,6 @@ def _judged(came: Sequence[Revision | NodeattrsError]) -> Revision:
     if isinstance(one, NodeattrsError):
         raise one
     return one
-
-
-def _is_begun(talk: Talk, name: str, snapshot: JsonMap | None) -> bool:
-    """Whether what the next run of a node begins with is what its latest revision has, or not noted."""
-    (latest,) = talk.all(*latest_of(talk, [name]))
-    if latest[-1] is None:
-        return True
-    known = begun_in(latest, texts_in(latest))
-    return bool(known.made_of) and snapshot is not None and unpacked(known.begins) == begins_with(snapshot)
 
 
 def _index(talk: Talk, node: int, name: str, parts: Parts) -> None:

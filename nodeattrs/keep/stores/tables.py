@@ -10,8 +10,6 @@ path, field, entry, word, part, part_entry, node_part
           the same there. Their numbers are hashes under a key of the store's own, so that nobody
           can make two of them meet.
 former    which parts a node has had since it was pruned
-begun     of a node's latest revision, where a run left it: what it was made of, and what the next run begins with;
-          a hash beside them says which texts that is about
 """
 
 from __future__ import annotations
@@ -40,7 +38,6 @@ SCHEMA: tuple[str, ...] = (
     "CREATE TABLE node_part (part BIGINT NOT NULL, node BIGINT NOT NULL, PRIMARY KEY (part, node)) BYKEY",
     "CREATE INDEX node_part_node ON node_part (node)",
     "CREATE TABLE former (node BIGINT NOT NULL, part BIGINT NOT NULL, PRIMARY KEY (node, part)) BYKEY",
-    "CREATE TABLE begun (node NUMBER PRIMARY KEY, made_of BLOB NOT NULL, seal BLOB NOT NULL, begins BLOB NOT NULL)",
 )
 """The statements that make the tables. BIGKEY, NUMBER, BYKEY and BLOB are spelled by the module of each database.
 BYKEY: the rows lie in the order of the key, whose columns come first; else SQLite's check reports faults that do not

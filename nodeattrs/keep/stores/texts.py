@@ -23,7 +23,6 @@ from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.keep.revisions import JsonMap, Noted, Saved
-from nodeattrs.keep.snapshots import normal_alone
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.texts.fast_json import decoded, encoded
 
@@ -103,11 +102,6 @@ def _inside(value: Any) -> Iterator[Any]:
 
 def noted_text(name: str, noted: Noted) -> str:
     return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
-
-
-def begins_with(snapshot: JsonMap) -> bytes:
-    """What of a snapshot the next run begins with, as JSON: the normal attributes, and who set them."""
-    return encoded(normal_alone(snapshot), plain=True)[0]  # its text was written a moment ago
 
 
 # --- compression --------------------------------------------------------------------
@@ -195,17 +189,15 @@ _HOLE = {"j": None}
 class Text:
     """A value as JSON, and its hash. raises: BadValue, where the value is no JSON at all"""
 
-    def __init__(self, value: JsonMap, what: str, plain: bool) -> None:
-        """plain: as for `encoded`"""
+    def __init__(self, value: JsonMap, what: str) -> None:
         self._value, self._what = value, what
         with _refusing(what):
-            self.content, self._is_sure = encoded(value, plain)
+            self.content = encoded(value)[0]
         self.hash = hashed(self.content)
 
     def check(self) -> None:
         """raises: BadValue, where the value could not be read back"""
-        if not self._is_sure:
-            check_readable(self.content.decode(), self._value, self._what)
+        check_readable(self.content.decode(), self._value, self._what)
 
 
 def texts_of(name: str, saved: Saved) -> list[Text | None]:
@@ -213,11 +205,9 @@ def texts_of(name: str, saved: Saved) -> list[Text | None]:
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
     document, snapshot, facts = _divided(saved.document, saved.snapshot)
-    is_plain = facts is not None and all(saved.settled.get(key, facts) is fact for key, fact in facts.items())
-    given = (document, False), (snapshot, saved.plain), (facts, is_plain)
     return [
-        None if value is None else Text(value, f"the {kind} of the node {name!r}", plain)
-        for kind, (value, plain) in zip(KINDS, given, strict=True)
+        None if value is None else Text(value, f"the {kind} of the node {name!r}")
+        for kind, value in zip(KINDS, (document, snapshot, facts), strict=True)
     ]
 
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
@@ -32,7 +32,6 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
 from nodeattrs.node.values import ROOM, taken_in
-from nodeattrs.runs.content import Stamp, stamp_of
 from nodeattrs.runs.facts import facter
 from nodeattrs.texts import documents
 
@@ -58,14 +57,12 @@ class Facts:
     warnings: which functions failed, and how; what they would have set is absent
     settled:  the tree is JSON data that nobody changes any more, not even whoever has it: a run
               keeps it as it is and copies nothing
-    stamp:    of the file that they are, before it was read; None where nobody asked, or they come from elsewhere
     """
 
     tree: dict[str, Any]
     locator: Locator
     warnings: tuple[NodeattrsError, ...] = ()
     settled: bool = False
-    stamp: Stamp | None = None
 
 
 @dataclass(frozen=True)
@@ -170,7 +167,6 @@ def load_facts(
     file: str | None = None,
     *,
     settled: bool = False,
-    stamped: bool = False,
     by_caller: bool = False,
 ) -> Facts:
     """The facts in a file that `ohai` or `facter --json` wrote.
@@ -179,13 +175,10 @@ def load_facts(
 
     file:    its name in messages; *path* itself unless given
     settled: nobody is going to change them; see `Facts`
-    stamped: somebody may ask whether the file is as it was
-    by_caller: as of `documents.read`; a pipe has no stamp
+    by_caller: as of `documents.read`
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
-    stamp = stamp_of(path) if stamped and path.is_file() else None
-    facts = _facts_in(documents.read(path, file, settled=settled, by_caller=by_caller), path.name, settled)
-    return replace(facts, stamp=stamp) if stamped else facts
+    return _facts_in(documents.read(path, file, settled=settled, by_caller=by_caller), path.name, settled)
 
 
 def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:

@@ -1,0 +1,127 @@
+"""The code of a saved run, so that the causes of its values are found when somebody asks.
+
+A snapshot names the sources that ran and the documents that were read, each with the name that Git gives to its
+content. Where the file has changed since, the version that ran is looked for in the Git objects of the repository.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tokenize
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from nodeattrs.core.claim import Locator
+from nodeattrs.core.tree import Path, dig
+from nodeattrs.errors import DocumentError
+from nodeattrs.node.sites import Site
+from nodeattrs.texts import documents
+from nodeattrs.texts.python import PythonText
+
+
+class Versions(Protocol):
+    """The versions of a repository's files."""
+
+    @property
+    def root(self) -> str:
+        """The folder from which files are named."""
+
+    def content(self, file: str, digest: str) -> bytes | None:
+        """The version of a file that has this digest, or None where it is not available.
+
+        digest: as `blob_name` gives it; "" for the file as it is now
+        """
+
+
+class Source(NamedTuple):
+    """A version of a file. digest: "" where it is not known"""
+
+    file: str
+    digest: str
+
+
+class SavedRun:
+    """The sources of one saved run. versions: None where there is no repository to look into"""
+
+    def __init__(self, sources: Iterable[Source] = (), versions: Versions | None = None) -> None:
+        self.sources, self.versions = tuple(sources), versions
+        self._texts: dict[Source, PythonText | None] = {}
+
+    def root(self) -> str:
+        return "" if self.versions is None else self.versions.root
+
+    def path(self, file: str) -> str:
+        """A file of the repository by its absolute name, as code objects have it."""
+        return os.path.join(self.root(), *file.split("/"))
+
+    def content(self, source: Source) -> bytes | None:
+        return None if self.versions is None else self.versions.content(*source)
+
+    def text(self, source: Source) -> PythonText | None:
+        """A Python source; None where that version is not available."""
+        if source not in self._texts:
+            content = self.content(source)
+            text = None if content is None else PythonText(self.path(source.file), python_text(content))
+            self._texts[source] = text
+        return self._texts[source]
+
+    def text_at(self, filename: str) -> PythonText | None:
+        """A Python source by its absolute name: the version that ran where it is known, else as it is now."""
+        file = os.path.relpath(filename, self.root()).replace(os.sep, "/")
+        return self.text(next((one for one in self.sources if one.file == file), Source(file, "")))
+
+
+class SavedSite(Site):
+    """An expression of a source, as a snapshot names it.
+
+    source: None for code outside of the repository
+    at:     first line, last line, first column and the one behind the last; the line alone where no more is known
+    """
+
+    def __init__(self, run: SavedRun, source: Source | None, at: Sequence[int | None]) -> None:
+        super().__init__()
+        self.run, self.source, self.at = run, source, tuple(at)
+        self.file = "" if source is None else run.path(source.file)
+        self.whole_line = len(at) == 1
+        line, last, first_column, last_column = (*at, None, None, None, None)[:4]
+        self.span = None if line is None else (line, last, first_column, last_column)
+
+    def _text(self) -> PythonText | None:
+        return None if self.source is None else self.run.text(self.source)
+
+
+class SavedRead(NamedTuple):
+    """A document that a call has read. under: where what was read begins in it"""
+
+    source: Source
+    kind: str
+    name: str
+    under: Path
+
+
+def reading(run: SavedRun, reads: Sequence[SavedRead]) -> Callable[[], Iterator[tuple[Any, Locator]]]:
+    """What reads documents again, as far as their versions are available."""
+
+    def read() -> Iterator[tuple[Any, Locator]]:
+        for source, kind, name, under in reads:
+            content, syntax = run.content(source), documents.syntax_of(source.file)
+            if content is None or syntax is None:
+                continue
+            try:
+                document = documents.parse(documents.decoded(content, source.file), source.file, syntax)
+            except DocumentError:
+                continue
+            yield dig(document.tree, under), document.locator(kind, name, under)
+
+    return read
+
+
+def python_text(content: bytes) -> str:
+    """A Python source as linecache has it: decoded as it declares, with plain line ends, the last one too."""
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+        text = io.TextIOWrapper(io.BytesIO(content), encoding).read()
+    except (SyntaxError, LookupError, UnicodeDecodeError):
+        return ""
+    return text if not text or text.endswith("\n") else f"{text}\n"

@@ -1,0 +1,14 @@
+"""The name that Git gives to the content of a file."""
+
+from __future__ import annotations
+
+from hashlib import sha1
+
+
+def blob_name(content: bytes) -> str:
+    """The name of the Git object that holds this content.
+
+    >>> blob_name(b"")
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
