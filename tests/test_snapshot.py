@@ -28,7 +28,6 @@ from tests.effort import examples
 from tests.vectors.chef_program import Program
 from tests.vectors.values import spelled
 
-
 VERSIONS = RepositoryVersions(os.curdir)
 
 
