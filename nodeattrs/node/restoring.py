@@ -21,7 +21,7 @@ from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
-from nodeattrs.node.saved_code import SavedRead, SavedRun, SavedSite, Source, Versions, reading
+from nodeattrs.node.saved_code import SavedDocument, SavedRead, SavedRun, SavedSite, Source, Versions
 from nodeattrs.node.setters import Lines, Mark
 from nodeattrs.node.sites import relative
 from nodeattrs.node.slot_names import CHEF_RULES
@@ -199,12 +199,12 @@ def _unpacked_run(data: Mapping[str, Any], versions: Versions | None) -> SavedRu
     return SavedRun(sources, versions)
 
 
-def _unpacked_read(packed: Mapping[str, Any], run: SavedRun) -> tuple[SavedSite, Callable[[], Iterator[Any]]]:
-    reads = [
-        SavedRead(run.sources[one["source"]], str(one["kind"]), str(one["name"]), _unpacked_path(one["under"]))
+def _unpacked_read(packed: Mapping[str, Any], run: SavedRun) -> SavedRead:
+    documents = [
+        SavedDocument(run.sources[one["source"]], str(one["kind"]), str(one["name"]), _unpacked_path(one["under"]))
         for one in packed["documents"]
     ]
-    return _unpacked_site(packed, run), reading(run, reads)
+    return SavedRead(_unpacked_site(packed, run), documents)
 
 
 def _unpacked_origin(packed: Mapping[str, Any]) -> Origin:

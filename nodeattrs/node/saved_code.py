@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import os
 import tokenize
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Locator
@@ -91,7 +91,7 @@ class SavedSite(Site):
         return None if self.source is None else self.run.text(self.source)
 
 
-class SavedRead(NamedTuple):
+class SavedDocument(NamedTuple):
     """A document that a call has read. under: where what was read begins in it"""
 
     source: Source
@@ -100,12 +100,16 @@ class SavedRead(NamedTuple):
     under: Path
 
 
-def reading(run: SavedRun, reads: Sequence[SavedRead]) -> Callable[[], Iterator[tuple[Any, Locator]]]:
-    """What reads documents again, as far as their versions are available."""
+class SavedRead(NamedTuple):
+    """A call that has read documents."""
 
-    def read() -> Iterator[tuple[Any, Locator]]:
-        for source, kind, name, under in reads:
-            content, syntax = run.content(source), documents.syntax_of(source.file)
+    site: SavedSite
+    documents: Sequence[SavedDocument]
+
+    def again(self) -> Iterator[tuple[Any, Locator]]:
+        """The documents and their locators, as far as their versions are available."""
+        for source, kind, name, under in self.documents:
+            content, syntax = self.site.run.content(source), documents.syntax_of(source.file)
             if content is None or syntax is None:
                 continue
             try:
@@ -113,8 +117,6 @@ def reading(run: SavedRun, reads: Sequence[SavedRead]) -> Callable[[], Iterator[
             except DocumentError:
                 continue
             yield dig(document.tree, under), document.locator(kind, name, under)
-
-    return read
 
 
 def python_text(content: bytes) -> str:

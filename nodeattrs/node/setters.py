@@ -22,7 +22,7 @@ from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
 from nodeattrs.core.tree import Path
-from nodeattrs.node.saved_code import Versions
+from nodeattrs.node.saved_code import SavedRead, Versions
 from nodeattrs.node.sites import CodeSite, Site, relative, site_of, text_of
 from nodeattrs.texts.python import PythonText
 
@@ -208,7 +208,7 @@ class Marks:
     until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
     versions: of the files of the repository, where the node is that of a saved run
-    saved_reads: the same of a saved run: the place of the call, and what gives the documents
+    saved_reads: the same of a saved run
     """
 
     def __init__(self, root: Callable[[], str]) -> None:
@@ -217,7 +217,7 @@ class Marks:
         self.entered: CodeType | None = None
         self.reads: dict[tuple[CodeType, int], dict[int, tuple[Any, Locator]]] = {}
         self.root = root
-        self.saved_reads: Sequence[tuple[Site, Callable[[], Iterable[tuple[Any, Locator]]]]] = ()
+        self.saved_reads: Sequence[SavedRead] = ()
         self.until: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
@@ -327,10 +327,10 @@ class Marks:
 
     def documents_read(self) -> Iterator[tuple[Site, Iterable[tuple[Any, Locator]]]]:
         """The places of the calls that have read documents, each with the documents and their locators."""
-        for (code, offset), read in self.reads.items():
-            yield site_of(code, offset, None), read.values()
-        for site, documents in self.saved_reads:
-            yield site, documents()
+        for (code, offset), known in self.reads.items():
+            yield site_of(code, offset, None), known.values()
+        for read in self.saved_reads:
+            yield read.site, read.again()
 
     def read(self, document: Any, locator: Locator) -> None:
         """Note that the caller of this library has read a document. locator: knows its places, from its root"""

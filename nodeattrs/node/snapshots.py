@@ -17,9 +17,9 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.saved_causes import causes_by_mark
-from nodeattrs.node.saved_code import SavedSite
+from nodeattrs.node.saved_code import SavedDocument, SavedSite, Source
 from nodeattrs.node.setters import CALLER, CodeLocator, Mark
-from nodeattrs.node.sites import Site, is_inside, relative
+from nodeattrs.node.sites import Site, is_inside, relative, site_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
@@ -160,21 +160,34 @@ class _Sources:
 
     def reads(self) -> list[dict[str, Any]]:
         """The documents that calls have read."""
+        reads: list[tuple[Site, Sequence[SavedDocument | None]]]
+        reads = [(read.site, read.documents) for read in self._marks.saved_reads]
+        reads += [
+            (site_of(code, offset, None), [*map(_noted, documents.values())])
+            for (code, offset), documents in self._marks.reads.items()
+        ]
         found = []
-        for site, reads in self._marks.documents_read():
-            documents = [packed for _, locator in reads if (packed := self._document(locator)) is not None]
-            if documents and (packed_site := self._site(site)):
-                found.append({**packed_site, "documents": documents})
+        for site, noted in reads:
+            packed = [
+                {"source": self._number(*one.source), "kind": one.kind, "name": one.name, "under": [*one.under]}
+                for one in noted
+                if one is not None
+            ]
+            if packed and (place := self._site(site)):
+                found.append({**place, "documents": packed})
         return found
 
-    def _document(self, locator: Any) -> dict[str, Any] | None:
-        under: Path = ()
-        while type(locator) is Below:
-            locator, under = locator.locator, (*locator.under, *under)
-        if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
-            return None
-        number = self._number(locator.document.file, locator.document.digest)
-        return {"source": number, "kind": locator.kind, "name": locator.name, "under": [*locator.under, *under]}
+
+def _noted(read: tuple[Any, Any]) -> SavedDocument | None:
+    """A document of the repository that was read; None for any other."""
+    locator: Any = read[1]
+    under: Path = ()
+    while type(locator) is Below:
+        locator, under = locator.locator, (*locator.under, *under)
+    if not isinstance(locator, DocumentLocator) or not is_inside(locator.document.file):
+        return None
+    source = Source(locator.document.file, locator.document.digest)
+    return SavedDocument(source, locator.kind, locator.name, (*locator.under, *under))
 
 
 def _packed_lines(lines: dict[Any, Any]) -> list[Any]:
