@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from operator import itemgetter
 from typing import Any
 
 from nodeattrs.keep.revisions import JsonMap
 from nodeattrs.keep.search.fields import Branch, IndexPart, Steps, index_parts, names_of
-from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep.stores.talk import Talk
 
 WORDS = re.compile(r"[A-Za-z0-9@._':-]+")
 """The words of a casefolded text, as `terms.Pattern` has them."""
@@ -110,108 +109,53 @@ def field_rows(secret: bytes, path: int, steps: Steps) -> Iterable[tuple[int, st
     return [(number_of(secret, b"field", name.encode()), name, path, depth) for name, depth in names_of(steps)]
 
 
-class Parts:
-    """The parts of a document."""
-
-    def __init__(self, document: JsonMap) -> None:
-        self._document = document
-        self._numbered: dict[int, IndexPart] | None = None
-
-    def numbered(self, secret: bytes) -> dict[int, IndexPart]:
-        if self._numbered is None:
-            self._numbered = {number_of(secret, b"part", part.key): part for part in index_parts(self._document)}
-        return self._numbered
+def numbered_parts(secret: bytes, document: JsonMap) -> dict[int, IndexPart]:
+    """The parts of a document, by what a store with this key calls them."""
+    return {number_of(secret, b"part", part.key): part for part in index_parts(document)}
 
 
-class Flat:
-    """Parts of which it is known what can be found in them: those that the index may lack.
-
-    entries: by the number of a part the numbers of its values, each with the views that say it
-    """
-
-    def __init__(self) -> None:
-        self.entries: dict[int, dict[int, int]] = {}
-        self._numbers: Numbers | None = None
-
-    def add(self, secret: bytes, parts: Mapping[int, IndexPart]) -> None:
-        """Flatten parts, unless that is done."""
-        if self._numbers is None:
-            self._numbers = numbers_of(secret)
-        for number in parts.keys() - self.entries.keys():
-            self.entries[number] = parts[number].entries(self._numbers.root)
-
-    def values(self, parts: Iterable[int]) -> set[int]:
-        """The numbers of what can be found in those of the parts that are flat."""
-        return set().union(*(self.entries[part] for part in self.entries.keys() & {*parts}))
-
-    def rows(self, value: int) -> tuple[tuple[int, str, str], tuple[Steps, str]]:
-        """Where a value stands and what it is, as `Numbers` has both."""
-        assert self._numbers is not None
-        entry = self._numbers.entries[value]
-        return entry, self._numbers.paths[entry[0]]
+def put_index(talk: Talk, nodes: Mapping[int, Mapping[int, IndexPart]]) -> None:
+    """Let search find nodes as their documents are. nodes: the parts of each, by number"""
+    secret, numbers = talk.secret, numbers_of(talk.secret)
+    parts = {number: part for its in nodes.values() for number, part in its.items()}
+    among_parts, wanted_parts = talk.among("id", parts)
+    among_nodes, wanted_nodes = talk.among("node", nodes)
+    there, kept = talk.answers(
+        (f"SELECT id FROM part WHERE {among_parts}", wanted_parts),
+        (f"SELECT part, node FROM node_part WHERE {among_nodes}", wanted_nodes),
+    )
+    new = {number: parts[number].entries(numbers.root) for number in sorted(parts.keys() - {one for (one,) in there})}
+    if new:
+        _put_parts(talk, secret, numbers, new)
+    wanted = {(part, node) for node, its in nodes.items() for part in its}
+    gone = sorted({*kept} - wanted)
+    talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
+    insert(talk, "former (part, node)", gone)
+    insert(talk, "node_part (part, node)", sorted(wanted - {*kept}))
 
 
-def parts_question(talk: Talk, parts: Collection[int]) -> Question:
-    condition, numbers = talk.among("id", parts)
-    return f"SELECT id FROM part WHERE {condition}", numbers
-
-
-_PART, _ENTRY, _KEPT = range(3)
-
-
-def index_question(talk: Talk, names: Collection[str], parts: Collection[int], flat: Flat) -> Question:
-    """What `put_index` asks of nodes, at once: what of their parts is there, and which parts they have."""
-    wanted = (_PART, "part", parts), (_ENTRY, "entry", flat.values(parts))
-    asked = [(kind, table, *talk.among("id", numbers)) for kind, table, numbers in wanted]
-    there = [f"SELECT {kind}, id, 0 FROM {table} WHERE {condition} UNION ALL" for kind, table, condition, _ in asked]
-    named, its = talk.among("name", names)
-    kept = f"SELECT {_KEPT}, part, node FROM node_part WHERE node IN (SELECT id FROM node WHERE {named})"
-    return " ".join([*there, kept]), *(numbers for *_, numbers in asked), its
-
-
-def put_index(
-    talk: Talk, nodes: Mapping[int, Mapping[int, IndexPart]], flat: Flat, asked: Iterable[Sequence[Any]]
-) -> None:
-    """Let search find nodes as their documents are.
-
-    nodes: their parts. asked: the answer to `index_question` of these, and maybe of others
-    """
-    secret = talk.secret
-    found: tuple[set[int], ...] = set(), set()
-    kept: set[tuple[int, int]] = set()
-    for kind, number, node in asked:
-        if kind != _KEPT:
-            found[kind].add(number)
-        elif node in nodes:
-            kept.add((number, node))
-    there, known = found
-    new: dict[int, IndexPart] = {}
-    for parts in nodes.values():
-        new |= {number: parts[number] for number in parts.keys() - there}
-    flat.add(secret, new)
+def _put_parts(talk: Talk, secret: bytes, numbers: Numbers, new: Mapping[int, Mapping[int, int]]) -> None:
+    """Write parts. new: by number of a part the numbers of its values, each with the views that say it"""
+    values = {value for entries in new.values() for value in entries}
+    condition, wanted = talk.among("id", values)
+    known = {value for (value,) in talk.all(f"SELECT id FROM entry WHERE {condition}", wanted)}
     entries: list[tuple[Any, ...]] = []
     words: list[tuple[int, int, int]] = []
     paths: dict[int, tuple[Steps, str]] = {}
-    for number in sorted(flat.values(new) - known):
-        (path, kind, text), paths[path] = flat.rows(number)
-        folded = text.casefold()
+    for number in sorted(values - known):
+        path, kind, text = numbers.entries[number]
+        paths[path], folded = numbers.paths[path], text.casefold()
         entries.append((number, path, kind, text, None if folded == text else folded))
         words += word_rows(secret, path, number, folded)
     fields = [row for path, (steps, _) in paths.items() for row in field_rows(secret, path, steps)]
-    views = [(entry, part, view) for part in sorted(new) for entry, view in flat.entries[part].items()]
-    views.sort(key=itemgetter(0))
-    wanted = {(part, node) for node, parts in nodes.items() for part in parts}
+    views = [(entry, part, view) for part, its in new.items() for entry, view in its.items()]
     # In one order for all who write, so that no two of them wait for each other.
     insert(talk, "path (id, steps)", sorted((path, spelled) for path, (_, spelled) in paths.items()))
     insert(talk, "field (id, name, path, depth)", sorted(fields))
     insert(talk, "entry (id, path, kind, text, folded)", entries)
     insert(talk, "word (word, path, entry)", sorted(words))
-    insert(talk, "part (id)", [(part,) for part in sorted(new)])
-    insert(talk, "part_entry (entry, part, view)", views)
-    gone = sorted(kept - wanted)
-    talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
-    insert(talk, "former (part, node)", gone)
-    insert(talk, "node_part (part, node)", sorted(wanted - kept))
+    insert(talk, "part (id)", [(part,) for part in new])
+    insert(talk, "part_entry (entry, part, view)", sorted(views))
 
 
 def insert(talk: Talk, table: str, rows: Sequence[tuple[Any, ...]]) -> None:

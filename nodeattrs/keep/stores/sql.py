@@ -35,7 +35,7 @@ from nodeattrs.keep.stores.holding import (
     when,
 )
 from nodeattrs.keep.stores.index import SqlIndex
-from nodeattrs.keep.stores.indexing import Flat, Parts, index_question, is_worded, put_index
+from nodeattrs.keep.stores.indexing import is_worded, numbered_parts, put_index
 from nodeattrs.keep.stores.saving import Saves, put_revisions, put_texts
 from nodeattrs.keep.stores.tables import SCHEMA, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
@@ -186,14 +186,10 @@ class SqlStore(ABC):
         return prepared.came
 
     def _prepared(self, task: str, saves: Sequence[tuple[Saved, int | None]]) -> Saves:
-        # Most of the work is done before anybody is kept waiting; it is looked at again later.
         prepared = Saves(saves)
-        if prepared.unmade:
+        if prepared.left:
             with self._reading(task, loosely=True) as talk:
-                if talk is not None:
-                    prepared.make(talk)
-                else:
-                    prepared.check()
+                prepared.prepare(talk)
         return prepared
 
     def turn(self, name: str) -> AbstractContextManager[None]:
@@ -203,7 +199,6 @@ class SqlStore(ABC):
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
         checked_name(name, "node")
         texts = [texts_of(name, saved) for saved in revisions]
-        parts = Parts(revisions[-1].document)
         for each in texts:
             for text in each:
                 if text is not None:
@@ -222,7 +217,7 @@ class SqlStore(ABC):
                 put_revisions(talk, [(node, revision, noted_text(name, revision.noted), hashes)])
                 latest = revision.number
             talk.all("UPDATE node SET last = ? WHERE id = ?", max(following - 1, latest), node)
-            _index(talk, node, name, parts)
+            put_index(talk, {node: numbered_parts(talk.secret, revisions[-1].document)})
 
     def delete(self, name: str) -> bool:
         checked_name(name, "node")
@@ -337,7 +332,7 @@ class SqlStore(ABC):
         if not latest or any(sound[text] for text in latest if text is not None):
             return
         document, _ = self._node(talk, name, latest)
-        wanted = Parts(document).numbered(talk.secret).keys()
+        wanted = numbered_parts(talk.secret, document).keys()
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
@@ -378,10 +373,3 @@ def _judged(came: Sequence[Revision | NodeattrsError]) -> Revision:
     if isinstance(one, NodeattrsError):
         raise one
     return one
-
-
-def _index(talk: Talk, node: int, name: str, parts: Parts) -> None:
-    """Let search find a node by these parts."""
-    flat, its = Flat(), parts.numbered(talk.secret)
-    flat.add(talk.secret, its)
-    put_index(talk, {node: its}, flat, talk.all(*index_question(talk, [name], its, flat)))
