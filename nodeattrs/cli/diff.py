@@ -25,6 +25,7 @@ examples:
   nodeattrs diff web1@3 web1@5
   nodeattrs diff web1 web2 --path apache2
   nodeattrs diff web1@3 web1 --slots
+  nodeattrs diff web1 --causes
 
 exit codes:
   0 compared    1 could not be    2 not understood    5 compared, and an unknown layer may override something
@@ -38,6 +39,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--path", metavar="PATH", help="only what is there")
     parser.add_argument(
         "--slots", action="store_true", help="compare the fifteen slots, too: what is overridden as well"
+    )
+    parser.add_argument(
+        "--causes", action="store_true", help="name the lines that the new values come from, too, as `explain` does"
     )
     add_store(parser)
     add_output(parser)
@@ -62,7 +66,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
                 )
             before = f"{name}@{revisions[1].number}" if revisions else name
     left, right = (_side(options, store, sensitive, text, terminal) for text in (before, after))
-    difference = Difference(left, right, path_of(options.path), options.slots)
+    difference = Difference(left, right, path_of(options.path), options.slots, options.causes)
     terminal.report(difference)
     terminal.warn(words_of(difference.unknown), "unknown-layer")
     return UNKNOWN_LAYER if any(difference.unknown.values()) else 0

@@ -80,10 +80,11 @@ class Difference:
     """What the right side has that the left one has not, and the other way round.
 
     by_slot: compare the fifteen slots, too: what an override hides differs there only
+    causes:  name the lines that values of the right side come from
     """
 
-    def __init__(self, left: Side, right: Side, path: Path = (), by_slot: bool = False) -> None:
-        self.left, self.right, self.path, self.by_slot = left, right, path, by_slot
+    def __init__(self, left: Side, right: Side, path: Path = (), by_slot: bool = False, causes: bool = False) -> None:
+        self.left, self.right, self.path, self.by_slot, self.causes = left, right, path, by_slot, causes
 
     @cached_property
     def changes(self) -> list[Change]:
@@ -116,14 +117,18 @@ class Difference:
             () if change.after is ABSENT else _trace_origins(self.right.node.trace(change.path)),
         )
 
+    def _ways(self, change: Change) -> list[str]:
+        """The lines that a value of the right side comes from, where they are asked for."""
+        winner = self.right.node.trace(change.path).winner if self.causes and change.after is not ABSENT else None
+        return [] if winner is None else winner.claim.ways()
+
     def to_dict(self) -> dict[str, Any]:
         """The differences as data, each side with its value and origin."""
-        data = {
-            "version": 1,
-            "before": self.left.title,
-            "after": self.right.title,
-            "changes": [_entry(one, self._origins(one), self.elements(one)) for one in self.changes],
-        }
+        entries = [_entry(one, self._origins(one), self.elements(one)) for one in self.changes]
+        if self.causes:
+            for entry, change in zip(entries, self.changes, strict=True):
+                entry["causes"] = self._ways(change)
+        data = {"version": 1, "before": self.left.title, "after": self.right.title, "changes": entries}
         data |= undecided.data_of(self.unknown, "node")
         return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
@@ -134,6 +139,8 @@ class Difference:
             yield "  no difference in what is read" if self.by_slot else "  no difference"
         for change in self.changes:
             yield from _block(change, self._origins(change), self.elements(change), screen)
+            for way in self._ways(change):
+                yield from screen.wrapped(f"comes from {printable(way)}", " " * 10, "        ")
         for slot in self.slots:
             yield ""
             yield from slot.lines(screen)
