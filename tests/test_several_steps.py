@@ -104,9 +104,13 @@ def every_path(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def without_columns(kept: Any) -> Any:
-    """A snapshot as far as the two can be alike: the columns of an expression are its own."""
+    """A snapshot as far as the two can be alike: the columns of an expression are its own, and so is the file."""
     if isinstance(kept, dict):
-        return {key: without_columns(value) for key, value in kept.items() if key not in ("column", "lines", "at")}
+        return {
+            key: without_columns(value)
+            for key, value in kept.items()
+            if key not in ("column", "lines", "at", "sources")
+        }
     return [without_columns(one) for one in kept] if isinstance(kept, list) else kept
 
 

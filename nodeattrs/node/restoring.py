@@ -22,8 +22,8 @@ from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.saved_code import SavedDocument, SavedRead, SavedRun, SavedSite, Source, Versions
-from nodeattrs.node.setters import Lines, Mark
-from nodeattrs.node.sites import relative
+from nodeattrs.node.setters import Mark
+from nodeattrs.node.sites import Lines, relative
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld

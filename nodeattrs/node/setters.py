@@ -21,10 +21,8 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
-from nodeattrs.core.tree import Path
 from nodeattrs.node.saved_code import SavedRead, Versions
-from nodeattrs.node.sites import CodeSite, Site, relative, site_of, text_of
-from nodeattrs.texts.python import PythonText
+from nodeattrs.node.sites import Calls, CodeLocator, Site, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
 EARLY = frozenset({ATTRIBUTE_FILE, RUN})
@@ -83,65 +81,6 @@ class Mark(NamedTuple):
         known: Origin | None = getattr(self.locator, "unplaced", None)
         return self.locator.at(()).moved(None) if known is None else known
 
-
-class Lines(NamedTuple):
-    """The lines over which an expression goes. source: what these are lines of: a code object's identity, or a file"""
-
-    source: Any
-    first: int
-    last: int
-
-    def begins_in(self, other: Lines) -> bool:
-        """Whether the first of them is one of the others."""
-        return self.source == other.source and other.first <= self.first <= other.last
-
-
-class CodeLocator:
-    """A line of Python that set something; file and line are looked up when asked.
-
-    Inside a literal it finds the line of each part.
-
-    site:  the expression that set it
-    calls: the calls that led there, the innermost first
-    """
-
-    __slots__ = ("_calls", "root", "setter", "site")
-
-    def __init__(self, site: CodeSite, setter: Setter, root: Callable[[], str], calls: Calls = ()) -> None:
-        self.site = site
-        self.setter = setter
-        self.root = root
-        self._calls = calls
-
-    @property
-    def calls(self) -> list[Site]:
-        return [site_of(*call) for call in self._calls]
-
-    @property
-    def lines(self) -> Lines | None:
-        """The lines of the expression that set it; None where nobody knows them."""
-        span = self.site.span
-        return None if span is None else Lines(id(self.site.code), span[0], span[1] or span[0])
-
-    def at(self, path: Path) -> Origin:
-        """Where the expression that set it, or the literal in it, says *path*."""
-        return self.placed(self.site.file, *self.site.place(path))
-
-    def says_below(self, path: Path) -> bool:
-        """Whether something below *path* may have a place of its own."""
-        return self.site.says_below(path)
-
-    def source(self, filename: str) -> PythonText:
-        """Another source of the repository, as Python has it now."""
-        return text_of(filename)
-
-    def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
-        """A place in a source as an origin of the same setter; the file is named as in all origins."""
-        return Origin(self.setter.kind, self.setter.name, relative(filename, self.root()), line, column)
-
-
-Calls = tuple[tuple[CodeType, int, Any], ...]
-"""Calls that led somewhere: code object, offset, what linecache has of its file; the innermost first."""
 
 _IN_A_FUNCTION = 1
 """The flag of a code object that has local variables: a file that runs, or the body of a class, has none."""
@@ -228,7 +167,7 @@ class Marks:
         if not isinstance(mark, Mark):
             code, offset, setter, verb, depth, known, calls = mark
             mark = self.table[number] = Mark(
-                CodeLocator(site_of(code, offset, known), setter, self.root, calls), verb, depth
+                CodeLocator(site_of(code, offset, known), setter.kind, setter.name, self.root, calls), verb, depth
             )
         return mark
 

@@ -1,4 +1,4 @@
-"""The expressions in Python sources that set, read or call something.
+"""The expressions in Python sources that set, read or call something, and the locator of what they set.
 
 Of code that ran such a site is an instruction of a code object. Of a saved run it is what the snapshot names: lines and
 columns in the version of the file that ran (`saved_code`).
@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import linecache
 import os
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from types import CodeType
-from typing import Any
+from typing import Any, NamedTuple
 
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.texts.python import PythonText, Span
 
@@ -161,3 +163,65 @@ def relative(filename: str, root: str) -> str:
 def is_inside(file: str | None) -> bool:
     """Whether an origin names a file below its root."""
     return file is not None and not os.path.isabs(file) and not file.startswith(("<", ".."))
+
+
+Calls = tuple[tuple[CodeType, int, Any], ...]
+"""Calls that led somewhere: code object, offset, what linecache has of its file; the innermost first."""
+
+
+class Lines(NamedTuple):
+    """The lines over which an expression goes. source: what these are lines of: a code object's identity, or a file"""
+
+    source: Any
+    first: int
+    last: int
+
+    def begins_in(self, other: Lines) -> bool:
+        """Whether the first of them is one of the others."""
+        return self.source == other.source and other.first <= self.first <= other.last
+
+
+class CodeLocator:
+    """A line of Python that set something; file and line are looked up when asked.
+
+    Inside a literal it finds the line of each part.
+
+    site:       the expression that set it
+    kind, name: who set it
+    calls:      the calls that led there, the innermost first
+    """
+
+    __slots__ = ("_calls", "kind", "name", "root", "site")
+
+    def __init__(self, site: CodeSite, kind: str, name: str, root: Callable[[], str], calls: Calls = ()) -> None:
+        self.site = site
+        self.kind = kind
+        self.name = name
+        self.root = root
+        self._calls = calls
+
+    @property
+    def calls(self) -> list[Site]:
+        return [site_of(*call) for call in self._calls]
+
+    @property
+    def lines(self) -> Lines | None:
+        """The lines of the expression that set it; None where nobody knows them."""
+        span = self.site.span
+        return None if span is None else Lines(id(self.site.code), span[0], span[1] or span[0])
+
+    def at(self, path: Path) -> Origin:
+        """Where the expression that set it, or the literal in it, says *path*."""
+        return self.placed(self.site.file, *self.site.place(path))
+
+    def says_below(self, path: Path) -> bool:
+        """Whether something below *path* may have a place of its own."""
+        return self.site.says_below(path)
+
+    def source(self, filename: str) -> PythonText:
+        """Another source of the repository, as Python has it now."""
+        return text_of(filename)
+
+    def placed(self, filename: str, line: int | None = None, column: int | None = None) -> Origin:
+        """A place in a source as an origin of the same setter; the file is named as in all origins."""
+        return Origin(self.kind, self.name, relative(filename, self.root()), line, column)

@@ -18,8 +18,8 @@ from nodeattrs.node.maps import AssignedMap, OwnedMap, Worked, setters
 from nodeattrs.node.restoring import SavedLocator
 from nodeattrs.node.saved_causes import causes_by_mark
 from nodeattrs.node.saved_code import SavedDocument, SavedSite, Source
-from nodeattrs.node.setters import CALLER, CodeLocator, Mark
-from nodeattrs.node.sites import Site, is_inside, relative, site_of
+from nodeattrs.node.setters import CALLER, Mark
+from nodeattrs.node.sites import CodeLocator, Site, is_inside, relative, site_of
 from nodeattrs.node.slot_names import FACTS
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.node.values import Deferred, Sensitive, Symbol, Withheld
@@ -133,7 +133,7 @@ class _Sources:
         calls: Sequence[Site] = ()
         while type(locator) is Below:
             locator, under = locator.locator, (*locator.under, *under)
-        if isinstance(locator, CodeLocator) and locator.setter is not CALLER:
+        if isinstance(locator, CodeLocator) and locator.kind != CALLER.kind:
             site, calls = self._site(locator.site), locator.calls
         elif isinstance(locator, SavedLocator) and locator.code is not None:
             site, calls = self._site(locator.code), locator.calls

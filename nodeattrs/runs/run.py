@@ -93,89 +93,132 @@ def run_node(
     """
     config = repository.config
     node = Node(name, sensitive=config.sensitive, root=repository.root, rules=config.merge)
-    described = repository.node_document(name)
-    given, locator = _given(json_attributes)
-    _identify(node, config.environment, saved, described)
-    of_node = split_of_node(given, locator)
-    policy = _policy(repository, given, described)
-    _configure(repository, node, policy, of_node, run_list, environment)
+    start = _started(repository, node, saved, json_attributes, run_list, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
-    lookup = lookup_word(repository, node)
-    search = (words or {}).get("search")
-    intake = Intake(node)
+    lookup, search, intake = lookup_word(repository, node), (words or {}).get("search"), Intake(node)
     ahead = intake.facts_ahead(facts.tree, settled=facts.settled) if config.bindings else None
     injection = Injection(repository, node, lookup if repository.hiera is not None else None, ahead, search)
-
-    def begin() -> tuple[_Plan, dict[Any, Any], set[str]]:
-        plan = _plan(repository, tuple(injection.run_list(wanted)), node.environment, policy)
-        asked = plan.asked(facts, node, policy)
-        return plan, asked, take_layers(node, plan.layers, asked)
-
-    # Before anything else is set, since a node that has nothing yet takes layers at no cost.
-    begun = begin() if ahead is not None or not config.bindings else None
-    _take_attributes(intake, saved, described, of_node, locator, facts)
-    plan, asked, early = begun or begin()
-    expansion = plan.layers.expansion
-    note_expansion(node, expansion)
-    if policy is not None:
-        intake.note(policy.noted(expansion.qualified))
-    known = {"search": _no_store, "data_bag": repository.data_bag, **(words or {})}
+    # A node that has nothing yet takes layers at no cost. Bindings that ask for facts come after the facts.
+    is_first = ahead is not None or not config.bindings
+    if not is_first:
+        start.take_attributes(intake, facts)
+    laid = _laid(repository, node, injection.run_list(wanted), start.policy, facts)
+    if is_first:
+        start.take_attributes(intake, facts)
+    note_expansion(node, laid.expansion)
+    if start.policy is not None:
+        intake.note(start.policy.noted(laid.expansion.qualified))
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
-    runner, catalog, ruby = _run_files(repository, node, plan, injection, injecting, known, log, asked, early)
+    runner, catalog = _run_files(repository, node, laid, injection, injecting, words or {}, log)
     of_json = json_attributes.warnings if json_attributes is not None else ()
-    of_files = [*runner.warnings, *(ruby.warnings if ruby else ())]
     return Run(
         node,
-        expansion,
+        laid.expansion,
         runner.attribute_files,
         runner.recipes,
         runner.log,
-        [*repository.warnings, *facts.warnings, *of_json, *of_files, *double_keys(node)],
+        [*repository.warnings, *facts.warnings, *of_json, *runner.warnings, *double_keys(node)],
         catalog,
         runner.included,
-        policy,
+        start.policy,
         search,
     )
 
 
-def _take_attributes(
-    intake: Intake, saved: Node | None, described: NodeFile | None, of_node: OfNode, locator: Locator, facts: Facts
-) -> None:
-    """Set normal from the last run, then nodes/NAME, then the JSON attributes; and automatic from the facts."""
-    if saved is not None:
-        intake.saved(saved)
-    if described is not None:
-        intake.normal(described.normal, described.locator_of("normal"))
-    intake.json_attributes(of_node.attributes, locator)
-    intake.facts(facts.tree, facts.locator, settled=facts.settled)
+@dataclass(frozen=True)
+class _Start:
+    """What a node begins with, beside its environment and its run-list, which it has already.
+
+    saved:     the node of the last run
+    described: the node's own file in the repository
+    of_node:   what the JSON attributes say
+    locator:   of these
+    policy:    the policy that the node follows
+    """
+
+    saved: Node | None
+    described: NodeFile | None
+    of_node: OfNode
+    locator: Locator
+    policy: Policy | None
+
+    def take_attributes(self, intake: Intake, facts: Facts) -> None:
+        """Set normal from the last run, then nodes/NAME, then the JSON attributes; and automatic from the facts."""
+        if self.saved is not None:
+            intake.saved(self.saved)
+        if self.described is not None:
+            intake.normal(self.described.normal, self.described.locator_of("normal"))
+        intake.json_attributes(self.of_node.attributes, self.locator)
+        intake.facts(facts.tree, facts.locator, settled=facts.settled)
+
+
+def _started(
+    repository: Repository,
+    node: Node,
+    saved: Node | None,
+    json_attributes: Document | None,
+    run_list: Iterable[object] | None,
+    environment: str | None,
+) -> _Start:
+    """Give a node its environment and run-list; what else it begins with. raises: as `_policy` and `_configure`"""
+    described = repository.node_document(node.name)
+    given, locator = _given(json_attributes)
+    _identify(node, repository.config.environment, saved, described)
+    of_node = split_of_node(given, locator)
+    policy = _policy(repository, given, described)
+    _configure(repository, node, policy, of_node, run_list, environment)
+    return _Start(saved, described, of_node, locator, policy)
+
+
+@dataclass(frozen=True)
+class _Laid:
+    """A plan whose layers a node has taken.
+
+    asked: what conditions of attribute files ask
+    early: the names of the attribute files that the node has begun with, but for what is normal
+    """
+
+    plan: _Plan
+    asked: dict[Any, Any]
+    early: set[str]
+
+    @property
+    def expansion(self) -> Expansion:
+        return self.plan.layers.expansion
+
+
+def _laid(repository: Repository, node: Node, run_list: Iterable[str], policy: Policy | None, facts: Facts) -> _Laid:
+    """Lay environment, roles and attribute files that are data over each other, for a node."""
+    plan = _plan(repository, tuple(run_list), node.environment, policy)
+    asked = plan.asked(facts, node, policy)
+    return _Laid(plan, asked, take_layers(node, plan.layers, asked))
 
 
 def _run_files(
     repository: Repository,
     node: Node,
-    plan: _Plan,
+    laid: _Laid,
     injection: Injection,
     injecting: dict[str, Any],
-    known: dict[str, Any],
+    words: Mapping[str, Any],
     log: Callable[[LogLine], None] | None,
-    asked: dict[Any, Any],
-    early: set[str],
-) -> tuple[RecipeRunner, Catalog, RubyFiles | None]:
-    """Run attribute files and recipes; what ran them, the resources, and what read Ruby.
+) -> tuple[RecipeRunner, Catalog]:
+    """Run attribute files and recipes; what ran them, and the resources.
 
     injecting: words of Python recipes alone
-    known:     words of recipes in Python and in Ruby
-    asked, early: as `RecipeRunner` has them
+    words:     more words of recipes in Python and in Ruby
     """
+    plan = laid.plan
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     readers = reader_words(repository, node)
-    known = {**known, "data_bag_item": readers.pop("data_bag_item")}
+    item = readers.pop("data_bag_item")
+    known = {"search": _no_store, "data_bag": repository.data_bag, **words, "data_bag_item": item}
     ruby = RubyFiles.of_run(repository, node, known)
 
     def of_recipes() -> dict[str, Any]:
         return {**injecting, **resources.words(), **known}
 
-    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked, early)
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, laid.asked, laid.early)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.layers.expansion.recipes:
@@ -183,7 +226,9 @@ def _run_files(
     runner.end()
     catalog = resources.finish()
     injection.relate(catalog)
-    return runner, catalog, ruby
+    if ruby is not None:
+        runner.warnings.extend(ruby.warnings)
+    return runner, catalog
 
 
 @dataclass(frozen=True)
