@@ -45,6 +45,22 @@ automatic = []
     assert warnings == []
 
 
+@pytest.mark.parametrize(
+    ("text", "store", "causes"),
+    [
+        ("store = 'a.db'\n", "a.db", False),
+        ("[store]\nplace = 'a.db'\n", "a.db", False),
+        ("[store]\ncauses = true\n", None, True),
+        ("store.place = 'a.db'\nstore.causes = true\n", "a.db", True),
+    ],
+)
+def test_the_store_is_a_place_or_a_table_with_its_place(tmp_path, text, store, causes):
+    """The table also says whether snapshots keep causes."""
+    config, warnings = read(tmp_path, text)
+
+    assert (store, causes, []) == (config.store, config.keeps_causes, warnings)
+
+
 class TestMergeRules:
     def test_each_rule_knows_its_line(self, tmp_path):
         """So that an explanation can name it."""
@@ -133,6 +149,8 @@ class TestWrongTypes:
         ("text", "line"),
         [
             ("store = 3\n", 1),
+            ("[store]\nplace = 3\n", 2),
+            ("[store]\ncauses = 'yes'\n", 2),
             ("\nenvironment = ['a']\n", 2),
             ("sensitive = 'db.password'\n", 1),
             ("sensitive = [3]\n", 1),

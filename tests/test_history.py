@@ -520,6 +520,19 @@ class TestTheCommands:
             "changes"
         ] == []
 
+    def test_diff_names_the_lines_that_new_values_come_from_where_somebody_asks(self, say, desk, monkeypatch):
+        monkeypatch.chdir(desk / "repo")
+        (desk / "repo/nodeattrs.toml").write_text("")
+        (desk / "repo/cookbooks/app/recipes/default.py").write_text("NUMBER = 9\nnode.normal['runs'] = NUMBER\n")
+        for _ in range(2):
+            say("run", "--node", "web1", "--facts", "facts.json", "--store", "../.nodeattrs/nodes.db")
+
+        words = ("diff", "web1@2", "web1", "--store", "../.nodeattrs/nodes.db")
+        assert [] == [line for line in say(*words)[1].splitlines() if "comes from" in line]
+        assert say(*words, "--causes")[1].splitlines()[-1] == "        comes from cookbooks/app/recipes/default.py:1"
+        (change,) = json.loads(say(*words, "--causes", "--format", "json")[1])["changes"]
+        assert ["cookbooks/app/recipes/default.py:1"] == change["causes"]
+
     def test_diff_of_a_single_revision_says_so(self, say):
         code, _, err = say("diff", "web2")
 
