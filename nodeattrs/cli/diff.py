@@ -9,6 +9,7 @@ from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
+from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -64,7 +65,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     left, right = (_side(store, sensitive, text, terminal) for text in (before, after))
     difference = Difference(left, right, path_of(options.path), options.slots)
     terminal.report(difference)
-    terminal.warn(words_of(difference.unknown), "unknown-layer")
+    terminal.warn(words_of(difference.unknown), LAYER_IS_UNKNOWN.entry)
     return UNKNOWN_LAYER if any(difference.unknown.values()) else 0
 
 
@@ -74,5 +75,5 @@ def _side(store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:
 
     name, mark, when = text.partition("@")
     found = required(store, name, sensitive, moment(when) if mark else None)
-    terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
+    terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return Side(text, found.node)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_budget, add_settings_from, add_store, kept_in, moment, settings_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -61,7 +62,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
     from nodeattrs.web.report import Page
 
     found = required(store, name, sensitive, moment(options.at))
-    terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
+    terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None
 
