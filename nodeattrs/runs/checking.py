@@ -50,16 +50,8 @@ from nodeattrs.texts.documents import text_of
 
 _Thing = TypeVar("_Thing")
 
-NOTES = frozenset[str](
-    (
-        DEPENDENCY_RING,
-        FETCHED_COOKBOOK,
-        FOLDER_NAME,
-        NOT_LITERAL,
-        CODE_NOT_RUN,
-        RUBY_NOT_READ,
-        UNUSED_ATTRIBUTE,
-    )
+NOTES: frozenset[str] = frozenset(
+    {DEPENDENCY_RING, FETCHED_COOKBOOK, FOLDER_NAME, NOT_LITERAL, CODE_NOT_RUN, RUBY_NOT_READ, UNUSED_ATTRIBUTE}
 )
 """Kinds that are only worth knowing: most say what was not looked at."""
 
