@@ -346,7 +346,7 @@ MISSING_RECIPE = kind(
 MISSING_ENVIRONMENT = kind(
     "NA0437",
     "missing-environment",
-    cause="An environment that a node of the repository is said to be in and that is not there.",
+    cause="A node of the repository names an environment that is not there.",
     example="chef_environment: prodution in nodes/web1.json",
     way_out="Write environments/NAME.json, .yaml or .py, or mend the name.",
 )
