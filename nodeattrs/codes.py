@@ -1,26 +1,54 @@
-r"""Every code: of errors, of warnings, and of what checks find; with its cause, an example and the way out.
+"""How a code is declared: the code of an error, of a warning, or of what a check finds.
 
     NA00xx  everywhere        NA03xx  documents       NA06xx  catalog
     NA01xx  trees and paths   NA04xx  repositories    NA10xx  Hiera
     NA02xx  merging           NA05xx  stores          NA11xx  cloud-init       NA12xx  bindings
     NA13xx  Ansible           NA14xx  attribute files as data
 
-The entries stand in codes.txt, room by room. An entry is a line with the code and its names, then a cause, an example
-and a way out. A name in capitals is a class of `nodeattrs.errors` or of a room's own errors; any other is a `kind` of
-the class that leads the room. A code is given once: what goes away leaves a gap. Imports nothing of ours; docs/codes.md
-is made of it.
+An error class declares its code in its body: `entry = declared("NA0102", "NoSuchAttribute", ...)`. A `Kind` is a word
+for one of the things that a class is raised for. Kinds are constants of `nodeattrs/kinds.py`, and of `codes.py` in the
+folder of a dialect. A module imports the kinds that it uses, so a misspelt one fails when the module is imported.
+A code is given once: what goes away leaves a gap. This module imports nothing of ours. docs/codes.md is made of the
+declarations.
 
->>> code_named("missing", "BindingError").code
-'NA1205'
+>>> codes()["NA1205"].name
+'missing'
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from importlib import import_module
+from typing import Literal, NamedTuple
+
+_DECLARING = (
+    "nodeattrs.errors",
+    "nodeattrs.kinds",
+    "nodeattrs.texts.patterns",
+    "nodeattrs.keep.revisions",
+    "nodeattrs.keep.search.query",
+    "nodeattrs.catalog.errors",
+    "nodeattrs.adapters.hiera.errors",
+    "nodeattrs.adapters.cloudinit.faults",
+    "nodeattrs.adapters.bindings.model.faults",
+    "nodeattrs.adapters.ansible.faults",
+)
+"""The modules that declare codes, or import the module that does."""
+
+_ROOMS = {
+    "NA00": ("Everywhere", ""),
+    "NA01": ("Trees and paths", ""),
+    "NA02": ("Merging", ""),
+    "NA03": ("Documents", "DocumentError"),
+    "NA04": ("Repositories and runs", "NodeattrsError"),
+    "NA05": ("Stores", "StoreError"),
+    "NA06": ("Catalog", ""),
+    "NA10": ("Hiera", "HieraError"),
+    "NA11": ("cloud-init", "CloudConfigError"),
+    "NA12": ("Bindings", "BindingError"),
+    "NA13": ("Ansible", "AnsibleError"),
+    "NA14": ("Fleets", "FleetError"),
+}
+"""The beginning of a code: the title on the page, and the class whose kinds it has."""
 
 
 class Code(NamedTuple):
@@ -49,73 +77,57 @@ class Code(NamedTuple):
         return f"docs/codes.md#{self.code.lower()}"
 
 
-def rooms() -> Iterator[tuple[str, str, list[str]]]:
-    """Each room, the class whose kinds its names are ("" where there is none), and the texts of its entries."""
-    text = Path(__file__).with_name("codes.txt").read_text(encoding="utf-8")
-    _, *parts = re.split(r"^== (.+) ==\n", text, flags=re.MULTILINE)
-    for head, entries in zip(parts[::2], parts[1::2], strict=True):
-        room, _, owner = head.partition(": ")
-        yield room, owner, entries.strip().split("\n\n")
+class Kind(str):
+    """A word for one of the things that an error class is raised for, such as "repeated-key"; it knows its code."""
+
+    entry: Code
 
 
-def _entries() -> Iterator[Code]:
-    for room, owner, entries in rooms():
-        for entry in entries:
-            head, cause, example, way_out = entry.split("\n")
-            code, *names = head.split()
-            yield Code(code, tuple(names), owner, room, cause, example, way_out)
+NoKind = Literal[""]
+"""The kind of an error whose class says everything."""
+
+_declared: dict[str, Code] = {}
 
 
-@cache
-def codes() -> dict[str, Code]:
-    """Every code and its entry, in order."""
-    return {one.code: one for one in _entries()}
+def declared(code: str, *names: str, cause: str, example: str, way_out: str) -> Code:
+    """The entry of a class, with its texts for docs/codes.md. raises: ValueError, for a code that is given twice"""
+    title, owner = _ROOMS[code[:4]]
+    entry = Code(code, names, owner, title, cause, example, way_out)
+    if _declared.setdefault(code, entry) != entry:
+        raise ValueError(f"{code} is declared twice: {', '.join((*_declared[code].names, *names))}")
+    return entry
 
 
-@cache
-def _by_name() -> dict[tuple[str, str], Code]:
-    return {("" if name[0].isupper() else one.owner, name): one for one in codes().values() for name in one.names}
+def kind(code: str, *names: str, cause: str, example: str, way_out: str) -> Kind:
+    """The kind that *names* ends with; the class, or the kinds, before it share the code. raises: as `declared`"""
+    return other_kind(names[-1], declared(code, *names, cause=cause, example=example, way_out=way_out))
 
 
-def code_named(name: str, owner: str = "") -> Code:
-    """The entry of a class, or of a kind of the class *owner*. raises: LookupError"""
-    found = _by_name().get((owner, name))
-    if found is None:
-        raise _no_entry([name], owner)
+def other_kind(name: str, entry: Code) -> Kind:
+    """A further kind with the same entry. raises: ValueError, where the entry does not name it"""
+    if name not in entry.names:
+        raise ValueError(f"{entry.code} does not name {name}")
+    found = Kind(name)
+    found.entry = entry
     return found
 
 
-def known_kinds(family: type, *kinds: str) -> frozenset[str]:
-    """The kinds that a module lists, of a class of errors: one without an entry is found when the module loads.
+def codes() -> dict[str, Code]:
+    """Every code and its entry, in order. Imports every dialect that declares codes."""
+    for module in _DECLARING:
+        import_module(module)
+    return dict(sorted(_declared.items()))
 
-    raises: LookupError, with the kinds that have no entry
+
+def known_codes() -> dict[str, Code]:
+    """The codes of the modules that are imported already."""
+    return dict(_declared)
+
+
+def entry_of(code: str) -> Code:
+    """The entry of a code. raises: KeyError
+
+    >>> entry_of("NA0003").name
+    'InternalError'
     """
-    if missing := [kind for kind in kinds if _of_kind(family, kind) is None]:
-        raise _no_entry(missing, family.__name__)
-    return frozenset(kinds)
-
-
-def _no_entry(names: list[str], owner: str) -> LookupError:
-    return LookupError(f"nodeattrs/codes.txt has no entry for {', '.join(names)}" + (f" of {owner}" if owner else ""))
-
-
-def _of_kind(family: type, kind: str) -> Code | None:
-    found = (_by_name().get((one.__name__, kind)) for one in family.__mro__)
-    return next(filter(None, found), None)
-
-
-def code_of(family: type, kind: str = "") -> str:
-    """The code of an error of a class with a kind: of the nearest class that has one.
-
-    raises: LookupError, where no entry has the kind
-
-    >>> code_of(LookupError)
-    'NA0003'
-    """
-    if kind:
-        found = _of_kind(family, kind)
-        if found is None:
-            raise _no_entry([kind], family.__name__)
-        return found.code
-    classes = (_by_name().get(("", one.__name__)) for one in family.__mro__)
-    return next(filter(None, classes), code_named("InternalError")).code
+    return _declared[code] if code in _declared else codes()[code]

@@ -47,7 +47,7 @@ attributes too, so no program need parse the sentence.
     ├── MissingExtra              (also ImportError)    an optional library is not installed
     └── InternalError                                   our own bug; please report it
 
-Imports nothing of ours but the table of codes, so that everyone may raise.
+Each class declares its code. Imports nothing of ours but `codes`, so that everyone may raise.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nodeattrs.codes import code_of
+from nodeattrs.codes import Kind, NoKind, declared
 
 Path = tuple[Any, ...]
 
@@ -67,9 +67,21 @@ class NodeattrsError(Exception):
     origins: who set each side, as objects that print as "file:line (who)"
     hint:    the way out, one line, or None
     kind:    a word that distinguishes what one class is raised for; "" where it says all
+    entry:   its code, with cause, example and way out; a class without one has that of the class above it
     """
 
-    kind: str = ""
+    entry = declared(
+        "NA0001",
+        "NodeattrsError",
+        cause=(
+            "The machine refused something: a disk that is full, a stream that cannot be written, a part that "
+            "cannot be loaded."
+        ),
+        example="nodeattrs show web1 > /dev/full",
+        way_out="Mend what the message names, and call again.",
+    )
+
+    kind: Kind | NoKind = ""
 
     def __init__(
         self,
@@ -101,8 +113,12 @@ class NodeattrsError(Exception):
 
     @property
     def code(self) -> str:
-        """What docs/codes.md has it under: "NA0102"."""
-        return code_of(type(self), self.kind)
+        """The code of its kind, else of its class, as in docs/codes.md: "NA0102".
+
+        A kind that is plain text, as foreign code may give, has no code: the class has one.
+        """
+        entry = self.kind.entry if isinstance(self.kind, Kind) else self.entry
+        return entry.code
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self.args, self.__dict__)
@@ -118,9 +134,25 @@ def _rebuilt(kind: type[NodeattrsError], args: tuple[Any, ...], facts: dict[str,
 class AttributeIsReadOnly(NodeattrsError, TypeError):
     """A write through a merged view; the hint shows the line to write instead."""
 
+    entry = declared(
+        "NA0101",
+        "AttributeIsReadOnly",
+        cause="A write through a merged view.",
+        example='node["app"]["port"] = 80',
+        way_out='Say at which level: `node.default["app"]["port"] = 80`.',
+    )
+
 
 class NoSuchAttribute(NodeattrsError, KeyError):
     """Nothing at that path; the hint names near misses."""
+
+    entry = declared(
+        "NA0102",
+        "NoSuchAttribute",
+        cause="Nothing is set at that path.",
+        example="nodeattrs explain web1 app.worker",
+        way_out="The hint names near misses; `nodeattrs show web1` prints what there is.",
+    )
 
     __str__ = NodeattrsError.__str__
 
@@ -128,57 +160,169 @@ class NoSuchAttribute(NodeattrsError, KeyError):
 class NoSuchElement(NoSuchAttribute, IndexError):
     """A list that is shorter than the index."""
 
+    entry = declared(
+        "NA0103",
+        "NoSuchElement",
+        cause="A list is shorter than the index.",
+        example='node["app"]["ports"][7]',
+        way_out="Count from 0, or ask with `read`, which gives None.",
+    )
+
 
 class TypeConflict(NodeattrsError, TypeError):
     """A step or a store into something that has no such place."""
+
+    entry = declared(
+        "NA0104",
+        "TypeConflict",
+        cause="A step or a store into something that has no such place: into a text, a number, a list.",
+        example='node.default["port"] = 80; node.default["port"]["ssl"] = 443',
+        way_out="Remove what stands there first, or choose another path.",
+    )
 
 
 class NullInTheWay(TypeConflict):
     """A step or a store into null, or into nothing at all."""
 
+    entry = declared(
+        "NA0105",
+        "NullInTheWay",
+        cause="A step or a store into null, or into nothing at all.",
+        example='node["nothing"]["below"]',
+        way_out="Ask with `read` or `dig`, which give None, or set the map first.",
+    )
+
 
 class BadArgument(NodeattrsError, ValueError):
     """A call that cannot mean anything, such as removing the empty path."""
+
+    entry = declared(
+        "NA0004",
+        "BadArgument",
+        cause="A call, an option or a setting that cannot mean anything.",
+        example="nodeattrs show web1 --at yesterday",
+        way_out="The message says what was given and what is wanted.",
+    )
 
 
 class BadKey(NodeattrsError, TypeError):
     """A key that is neither text nor an integer."""
 
+    entry = declared(
+        "NA0106",
+        "BadKey",
+        cause="A key that is neither text nor a whole number.",
+        example="node.default[1.5] = 1",
+        way_out="Use text.",
+    )
+
 
 class BadValue(NodeattrsError, TypeError):
     """A value that a tree of attributes cannot hold."""
+
+    entry = declared(
+        "NA0107",
+        "BadValue",
+        cause="A value that a tree of attributes, or the format that is written, cannot hold.",
+        example='node.default["a"] = object()',
+        way_out="Use what JSON has: maps, lists, texts, numbers, true, false, null.",
+    )
 
 
 class TooDeep(BadValue):
     """Deeper than 500 levels, or a container that holds itself."""
 
+    entry = declared(
+        "NA0108",
+        "TooDeep",
+        cause="Deeper than 500 levels, or a container that holds itself.",
+        example='a = []; a.append(a); node.default["a"] = a',
+        way_out="Break the ring, or keep the inner part as text.",
+    )
+
 
 class UnknownName(NodeattrsError, AttributeError):
     """A name that older documents mention; the hint shows the line to write."""
+
+    entry = declared(
+        "NA0007",
+        "UnknownName",
+        cause="A name that other tools, or older documents, mention and that is not here.",
+        example='node.set["a"] = 1',
+        way_out="The hint shows the line to write.",
+    )
 
 
 class WordNotKnownHere(NodeattrsError, ImportError):  # type: ignore[misc]  # ImportError has a path of its own
     """A word of cookbook files outside of a run, or in the wrong sort of file."""
 
+    entry = declared(
+        "NA0109",
+        "WordNotKnownHere",
+        cause="A word of cookbook files outside of a run, or in the wrong sort of file.",
+        example='python -c "from nodeattrs.recipe import default"',
+        way_out="Write it into a file that a run reads: a recipe or an attribute file.",
+    )
+
 
 class DeferredCycle(NodeattrsError, RecursionError):
     """A deferred value that needs itself to be known."""
+
+    entry = declared(
+        "NA0110",
+        "DeferredCycle",
+        cause="A deferred value that needs itself to be known.",
+        example='node.default["a"] = lazy(lambda node: node["a"])',
+        way_out="Let one of them be a plain value.",
+    )
 
 
 class ValueWithheld(NodeattrsError):
     """A Sensitive value that no document keeps; it has to be set again."""
 
+    entry = declared(
+        "NA0111",
+        "ValueWithheld",
+        cause="A sensitive value that no document keeps.",
+        example='a recipe that uses node["db"]["password"] of an earlier run',
+        way_out="Set it again in this run.",
+    )
+
 
 class PolicyError(NodeattrsError, ValueError):
     """A merge policy that contradicts itself, found when it is built."""
+
+    entry = declared(
+        "NA0201",
+        "PolicyError",
+        cause="A merge policy, or a rule for a path, that contradicts itself.",
+        example='fold([a, b], rules={"users": "sideways"})',
+        way_out="The message names the rule and the words that are known.",
+    )
 
 
 class MergeConflict(NodeattrsError, ValueError):
     """Two values that a policy refuses to join."""
 
+    entry = declared(
+        "NA0202",
+        "MergeConflict",
+        cause="Two values that a policy refuses to join.",
+        example='a merge of the text "a" into the list [1] under append',
+        way_out="Give both the same kind, or choose another policy for the path.",
+    )
+
 
 class UnknownLayer(NodeattrsError, LookupError):
     """Somebody asked to be strict, and a layer that might decide the answer cannot be read."""
+
+    entry = declared(
+        "NA0203",
+        "UnknownLayer",
+        cause="Somebody asked to be strict, and a layer that cannot be read might decide the answer.",
+        example="nodeattrs explain web1 app.port --strict",
+        way_out="Make the layer readable, or ask without --strict.",
+    )
 
 
 class DocumentError(NodeattrsError, ValueError):
@@ -187,6 +331,14 @@ class DocumentError(NodeattrsError, ValueError):
     file, line, column: where, as far as known (line and column count from 1)
     kind:               of a warning: "repeated-key", ...; docs/codes.md lists them
     """
+
+    entry = declared(
+        "NA0301",
+        "DocumentError",
+        cause="A file or a text that cannot be read as what it should be.",
+        example='{"default": {"port": 80}',
+        way_out="The place in the message is where reading stopped; the hint says what was expected.",
+    )
 
     def __init__(
         self,
@@ -198,7 +350,7 @@ class DocumentError(NodeattrsError, ValueError):
         path: Path | None = None,
         hint: str | None = None,
         details: Iterable[str] = (),
-        kind: str = "",
+        kind: Kind | NoKind = "",
     ) -> None:
         where = ":".join(str(part) for part in (file, line, column) if part is not None)
         super().__init__(f"{where}: {message}" if where else message, path=path, hint=hint, details=details)
@@ -212,12 +364,28 @@ class DocumentError(NodeattrsError, ValueError):
 class UnknownField(DocumentError):
     """A field whose name nobody knows; usually given as a warning."""
 
+    entry = declared(
+        "NA0302",
+        "UnknownField",
+        cause="A field whose name nobody knows; it is ignored.",
+        example='{"name": "web", "run_lists": ["recipe[app]"]}',
+        way_out="Write one of the names in the hint, or remove the field.",
+    )
+
 
 class TooMuch(DocumentError):
     """What is read, or asked, takes more than a limit allows; the hint says how to raise it.
 
     limit: "steps", "values", "bytes", "depth" or "seconds": see `core.budget.Limits`
     """
+
+    entry = declared(
+        "NA0310",
+        "TooMuch",
+        cause="What is read, or asked, takes more than a limit allows.",
+        example="a document of a few bytes whose aliases stand for millions of values",
+        way_out="Make it smaller; where it is meant, raise the limit: --budget, or [limits] in nodeattrs.toml.",
+    )
 
     def __init__(self, message: str, *, limit: str, **facts: Any) -> None:
         super().__init__(message, **facts)
@@ -231,77 +399,232 @@ class TooMuch(DocumentError):
 class RunListError(NodeattrsError, ValueError):
     """A run-list that cannot be read or expanded."""
 
+    entry = declared(
+        "NA0401",
+        "RunListError",
+        cause="A run-list that cannot be read or expanded.",
+        example='--run-list "role[web"',
+        way_out="Write recipe[NAME], recipe[NAME::PART] or role[NAME].",
+    )
+
 
 class InvalidRunListItem(RunListError):
     """An item that is no recipe[...], role[...] or bare recipe name."""
+
+    entry = declared(
+        "NA0402",
+        "InvalidRunListItem",
+        cause="An item that is no recipe[...], role[...] or bare recipe name.",
+        example='--run-list "rolle[web]"',
+        way_out="Write recipe[NAME], recipe[NAME::PART] or role[NAME].",
+    )
 
 
 class AmbiguousRunList(RunListError):
     """A document with both `run_list` and `recipes`."""
 
+    entry = declared(
+        "NA0403",
+        "AmbiguousRunList",
+        cause="A document with both `run_list` and `recipes`.",
+        example='{"run_list": ["role[web]"], "recipes": ["app"]}',
+        way_out="Keep run_list.",
+    )
+
 
 class CookbookVersionConflict(RunListError):
     """Two versions asked of one recipe or cookbook."""
+
+    entry = declared(
+        "NA0404",
+        "CookbookVersionConflict",
+        cause="Two versions are asked of one cookbook, or one that is not there.",
+        example='depends: {"base": ">= 2.0"} where base is 1.4.0',
+        way_out="Change the constraint, or the version in the cookbook's metadata.",
+    )
 
 
 class NotFound(NodeattrsError, LookupError):
     """Something that was named and is not there."""
 
+    entry = declared(
+        "NA0405",
+        "NotFound",
+        cause="Something that was named and is not there.",
+        example="nodeattrs run --repo nosuch",
+        way_out="Look at the name; near misses stand in the hint.",
+    )
+
 
 class RoleNotFound(NotFound):
     """A role on a run-list that does not exist."""
+
+    entry = declared(
+        "NA0406",
+        "RoleNotFound",
+        cause="A role that does not exist.",
+        example='--run-list "role[wbe]"',
+        way_out="Write roles/NAME.json, .yaml or .py, or mend the name.",
+    )
 
 
 class EnvironmentNotFound(NotFound):
     """An environment that does not exist."""
 
+    entry = declared(
+        "NA0407",
+        "EnvironmentNotFound",
+        cause="An environment that does not exist.",
+        example="nodeattrs run -E prodution",
+        way_out="Write environments/NAME.json, .yaml or .py, or mend the name.",
+    )
+
 
 class CookbookNotFound(NotFound):
     """A cookbook on a run-list, among dependencies or in an include that does not exist."""
+
+    entry = declared(
+        "NA0408",
+        "CookbookNotFound",
+        cause="A cookbook on a run-list, among dependencies or in an include that does not exist.",
+        example='--run-list "recipe[ap]"',
+        way_out="Put it below cookbooks/, or mend the name.",
+    )
 
 
 class AttributeFileNotFound(NotFound):
     """An attribute file that was included and does not exist."""
 
+    entry = declared(
+        "NA0409",
+        "AttributeFileNotFound",
+        cause="An attribute file that was included and does not exist.",
+        example='include_attribute("app::tuning")',
+        way_out="Write cookbooks/app/attributes/tuning.py, or mend the name.",
+    )
+
 
 class RecipeNotFound(NotFound):
     """A recipe that does not exist in its cookbook."""
+
+    entry = declared(
+        "NA0410",
+        "RecipeNotFound",
+        cause="A recipe that does not exist in its cookbook.",
+        example='--run-list "recipe[app::deploi]"',
+        way_out="Write cookbooks/app/recipes/NAME.py, or mend the name.",
+    )
 
 
 class PolicyNotFound(NotFound):
     """A policy that nothing in the repository locks."""
 
+    entry = declared(
+        "NA0417",
+        "PolicyNotFound",
+        cause="A policy that nothing in the repository locks.",
+        example="nodeattrs run --repo . --policy web",
+        way_out="Lock it (chef install), or name the file: --policy web.lock.json.",
+    )
+
 
 class FoldNotFound(NotFound):
     """There is no plain fold of that name."""
+
+    entry = declared(
+        "NA0210",
+        "FoldNotFound",
+        cause="There is no fold of that name in nodeattrs.toml.",
+        example="nodeattrs fold --name shop",
+        way_out="Write [fold.shop] with files = [...], or use a name that the hint lists.",
+    )
 
 
 class NoFileFits(NotFound):
     """A pattern that stands for no file."""
 
+    entry = declared(
+        "NA0211",
+        "NoFileFits",
+        cause="A pattern fits no file, so that a fold would quietly lack a layer.",
+        example="nodeattrs fold base.yaml 'env/*.yml'",
+        way_out="Mend the pattern, or leave it out.",
+    )
+
 
 class NodeNotFound(NotFound):
     """A node that neither the store nor the repository knows."""
+
+    entry = declared(
+        "NA0411",
+        "NodeNotFound",
+        cause="A node that neither the store nor the repository knows.",
+        example="nodeattrs show wbe1",
+        way_out="`nodeattrs status` lists those that are kept; --store names another store.",
+    )
 
 
 class NoRevision(NotFound):
     """A commit, or what it holds, that git does not have here."""
 
+    entry = declared(
+        "NA0460",
+        "NoRevision",
+        cause="A commit, or what it holds, that git does not have here.",
+        example="nodeattrs impact origin/main..HEAD, in a clone that has one commit only",
+        way_out="`git fetch --unshallow`, or in CI a checkout with `fetch-depth: 0`; or name two folders.",
+    )
+
 
 class DataBagItemNotFound(NotFound):
     """A data bag, or an item of one, that does not exist."""
+
+    entry = declared(
+        "NA0412",
+        "DataBagItemNotFound",
+        cause="A data bag, or an item of one, that does not exist.",
+        example='data_bag_item("users", "anna")',
+        way_out="Write data_bags/users/anna.json, or mend the name.",
+    )
 
 
 class CannotDecrypt(NodeattrsError, ValueError):
     """An encrypted value, and no secret or a wrong one; nothing of what it holds is shown."""
 
+    entry = declared(
+        "NA0418",
+        "CannotDecrypt",
+        cause=(
+            "An item of a data bag is encrypted, and its secret is not named, or is another one; or it is an item "
+            "of chef-vault."
+        ),
+        example='data_bag_item("passwords", "db")',
+        way_out="Name the file that holds the secret: --secret-file, or [chef] secret_file in nodeattrs.toml.",
+    )
+
 
 class RecipeFailed(NodeattrsError):
     """Cookbook code raised; `__cause__` is what it raised."""
 
+    entry = declared(
+        "NA0413",
+        "RecipeFailed",
+        cause="Code of a cookbook raised.",
+        example="workers = 1 / 0",
+        way_out="The lines below the error are the way through the cookbooks; --traceback shows all of it.",
+    )
+
 
 class StoreError(NodeattrsError, OSError):
     """A store that cannot be read or written."""
+
+    entry = declared(
+        "NA0501",
+        "StoreError",
+        cause="A store that cannot be read or written.",
+        example="nodeattrs show web1 --store postgresql://nowhere/nodes",
+        way_out="The message has the reason of the system or the database.",
+    )
 
     __str__ = NodeattrsError.__str__
 
@@ -312,7 +635,15 @@ class FleetError(NodeattrsError):
     kind: "worker-died", "other-repository", ...; docs/codes.md lists them
     """
 
-    def __init__(self, message: str, *, kind: str, details: Iterable[str] = (), hint: str | None = None) -> None:
+    entry = declared(
+        "NA1401",
+        "FleetError",
+        cause="A fleet that cannot go on, since something that all of its nodes need has gone.",
+        example="nodeattrs fleet resolve --executor dask:tcp://head:8786",
+        way_out="What was saved is kept; the command that does the rest is printed, with --since.",
+    )
+
+    def __init__(self, message: str, *, kind: Kind, details: Iterable[str] = (), hint: str | None = None) -> None:
         super().__init__(message, details=details, hint=hint)
         self.kind = kind
 
@@ -320,13 +651,37 @@ class FleetError(NodeattrsError):
 class BadName(NodeattrsError, ValueError):
     """A name from outside that must not become a path."""
 
+    entry = declared(
+        "NA0006",
+        "BadName",
+        cause="A name from outside that must not become a path.",
+        example="nodeattrs show ../web1",
+        way_out="Use a name without slashes that does not begin with a dot.",
+    )
+
 
 class MissingExtra(NodeattrsError, ImportError):  # type: ignore[misc]  # ImportError has a path of its own
     """An optional library is not installed; the hint names the extra."""
 
+    entry = declared(
+        "NA0005",
+        "MissingExtra",
+        cause="An optional library is not installed.",
+        example="nodeattrs facts",
+        way_out="Install the extra that the message names: pip install 'nodeattrs[facts]'.",
+    )
+
 
 class InternalError(NodeattrsError):
     """Our own bug. Please report it."""
+
+    entry = declared(
+        "NA0003",
+        "InternalError",
+        cause="A fault in nodeattrs itself.",
+        example='any command that ends in "a fault in nodeattrs itself"',
+        way_out="Please report it, with what --traceback shows.",
+    )
 
 
 def wrong_argument(what: str, wanted: str, given: object, hint: str | None = None) -> BadArgument:

@@ -24,6 +24,7 @@ from nodeattrs.adapters.cloudinit import (
     parts,
     unpack,
 )
+from nodeattrs.adapters.cloudinit.codes import EMPTY
 from nodeattrs.core.budget import limited
 from nodeattrs.errors import BadArgument, MissingExtra, TooDeep
 from tests.vectors.cloudinit import canonical
@@ -212,7 +213,7 @@ class TestPartsThatDoNotJoin:
 
     def test_a_place_is_given_once(self):
         """What the error has already stays."""
-        bare, lined = CloudConfigError("empty", "x"), CloudConfigError("empty", "x", line=3, column=4)
+        bare, lined = CloudConfigError(EMPTY, "x"), CloudConfigError(EMPTY, "x", line=3, column=4)
 
         assert [(one.file, one.line, one.column) for one in (bare.located("f", 1, 2), lined.located("f", 1, 2))] == [
             ("f", 1, 2),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import pickle
 import pkgutil
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,16 +20,15 @@ from nodeattrs import errors
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Injector, parse_sets
 from nodeattrs.adapters.cloudinit import WARNINGS
 from nodeattrs.cli import main
-from nodeattrs.codes import Code, code_named, code_of, codes, known_kinds, rooms
+from nodeattrs.codes import Code, codes, kind, other_kind
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.kinds import REPEATED_KEY
 from nodeattrs.reports.codes import page
 
 ROOT = Path(__file__).parents[1]
-FAMILY = {"hiera": "HieraError", "bindings": "BindingError", "cloudinit": "CloudConfigError", "ansible": "AnsibleError"}
-NOT_KINDS = {
-    *("data_hash", "lookup_key", "data_dig", "yaml_data", "json_data", "hocon_data", "eyaml_lookup_key"),
-}
-"""Words of the dialects that stand where a kind may stand."""
+FAMILY = {"hiera": "HieraError", "bindings": "BindingError"}
+ONLY_ON_THE_PAGE = {"USAGE"}
+"""The kind of errors that argparse prints without a code."""
 
 
 def family() -> list[type[NodeattrsError]]:
@@ -40,66 +42,95 @@ def family() -> list[type[NodeattrsError]]:
     return [one for one in found if one.__module__.startswith("nodeattrs.")]
 
 
-def raised(folder: str, calls: set[str]) -> set[str]:
-    """The words that stand as a kind in a call of one of these names: first, second or as `kind=`."""
-    found = set()
-    for file in (ROOT / "nodeattrs" / folder).rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in calls:
-                given = [*node.args[:3], *(word.value for word in node.keywords if word.arg == "kind")]
-                words = [one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-                found |= {word for word in words if re.fullmatch(r"[a-z]+([-_][a-z]+)+|missing|conflict|syntax", word)}
-    return found - NOT_KINDS
+def trees() -> Iterator[tuple[Path, ast.Module]]:
+    """Each module of the package, and its syntax tree."""
+    for file in sorted((ROOT / "nodeattrs").rglob("*.py")):
+        yield file, ast.parse(file.read_text("utf-8"))
 
 
-def spelled_kinds() -> Iterator[tuple[str, str]]:
-    """Each text that is given as `kind=`, set as `.kind`, or handed to a function of `check`; and its place."""
-    for file in (ROOT / "nodeattrs").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+def spelled_kinds() -> Iterator[str]:
+    """The place of each text that an error takes as its kind, where a declared constant belongs."""
+    classes = {one.__name__ for one in family()}
+    for file, tree in trees():
+        for node in ast.walk(tree):
             values: list[ast.expr] = []
-            if isinstance(node, ast.Call):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in classes:
                 values = [word.value for word in node.keywords if word.arg == "kind"]
-                if ast.unparse(node.func).split(".")[-1] in {"located", "_finding", "known_kinds"}:
-                    values += node.args
             elif isinstance(node, ast.Assign):
-                for target in node.targets:
-                    targets = target.elts if isinstance(target, ast.Tuple) else [target]
-                    given = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
-                    pairs = zip(targets, given, strict=False)
-                    values += [value for one, value in pairs if re.search(r"(?<!^self)\.kind$", ast.unparse(one))]
+                values = [node.value for one in node.targets if re.search(r"(?<!^self)\.kind$", ast.unparse(one))]
             for value in values:
                 either = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
-                words = [one.value for one in either if isinstance(one, ast.Constant)]
-                for word in words:
-                    if re.fullmatch(r"[a-z_-]+", str(word)):
-                        yield str(word), f"{file.relative_to(ROOT)}:{node.lineno}"
+                if any(isinstance(one, ast.Constant) and one.value != "" for one in either):
+                    yield f"{file.relative_to(ROOT)}:{node.lineno}"
+
+
+def constants() -> dict[str, str]:
+    """module and name of each constant that is a kind -> its word."""
+    found = {}
+    for file, tree in trees():
+        for node in tree.body:
+            if isinstance(node, ast.Assign) and ast.unparse(node.value).startswith(("kind(", "other_kind(")):
+                module = ".".join(file.relative_to(ROOT).with_suffix("").parts)
+                name = ast.unparse(node.targets[0])
+                found[f"{module}.{name}"] = str(getattr(importlib.import_module(module), name))
+    return found
+
+
+class TestDeclarations:
+    def test_no_error_takes_a_text_as_its_kind(self):
+        """A misspelt constant fails when the module is imported; a misspelt text would fail when it is printed."""
+        assert [] == list(spelled_kinds())
+
+    def test_each_constant_is_named_after_its_kind_and_imported_somewhere(self):
+        found = constants()
+        imported = {
+            f"{node.module}.{alias.name}"
+            for _, tree in trees()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+
+        assert len(found) > 200
+        unlike = {name.split(".")[-1] for name, word in found.items() if name.split(".")[-1] != constant(word)}
+        assert {"LAYER_IS_UNKNOWN"} == unlike
+        assert ONLY_ON_THE_PAGE == {name.split(".")[-1] for name in found if name not in imported}
+
+    def test_a_code_that_is_given_twice_is_refused_when_the_module_is_imported(self):
+        with pytest.raises(ValueError, match=r"NA0303 is declared twice: repeated-key, again$"):
+            kind("NA0303", "again", cause="A cause.", example="an example", way_out="A way out.")
+
+    def test_a_further_kind_has_to_be_named_by_its_entry(self):
+        with pytest.raises(ValueError, match=r"NA0303 does not name again$"):
+            other_kind("again", REPEATED_KEY.entry)
+
+    def test_a_kind_of_foreign_code_has_the_code_of_its_class(self):
+        assert "NA0301" == DocumentError("x", kind="theirs").code  # type: ignore[arg-type]
+
+    def test_an_error_that_was_pickled_keeps_its_kind_and_its_code(self):
+        found = pickle.loads(pickle.dumps(DocumentError("x", kind=REPEATED_KEY)))
+
+        assert ("repeated-key", "NA0303") == (found.kind, found.code)
+
+    def test_an_error_knows_its_code_without_the_dialects(self):
+        """In a new process: only `codes()` imports what it does not have."""
+        asked = "from nodeattrs.errors import NotFound; print(NotFound('x').code)"
+        loaded = "import sys; print(*[one for one in sys.modules if 'adapters' in one])"
+        done = subprocess.run([sys.executable, "-c", f"{asked}; {loaded}"], capture_output=True, text=True, cwd=ROOT)
+
+        assert "NA0405\n\n" == done.stdout
+
+
+def constant(word: str) -> str:
+    return word.upper().replace("-", "_")
 
 
 class TestTheTable:
-    def test_each_kind_that_is_spelled_in_the_code_has_an_entry(self):
-        """With the place of each that has none."""
-        names = {name for _, name in known()}
-        found = list(spelled_kinds())
-
-        assert len({word for word, _ in found}) > 60
-        assert [] == [f"{place}: {word}" for word, place in found if word not in names]
-
-    def test_a_kind_without_an_entry_is_refused_by_its_name_wherever_a_code_is_asked_for(self):
-        """When a module lists it, when an error is asked, and when a command looks a warning up."""
-        for ask in (
-            lambda: known_kinds(DocumentError, "repeated-key", "no-such-kind"),
-            lambda: DocumentError("x", kind="no-such-kind").code,
-            lambda: code_named("no-such-kind", "CloudConfigError"),
-        ):
-            with pytest.raises(LookupError, match=r"codes\.txt has no entry for no-such-kind of \w+Error$"):
-                ask()
-        assert known_kinds(DocumentError, "repeated-key") == {"repeated-key"}
-
     def test_each_class_has_a_code_of_its_own(self):
         """
         None missing, none shared; a class of somebody else's has that of ours above it.
         """
-        named = {one: code_of(one) for one in family()}
+        named = {one: one.entry.code for one in family()}
 
         assert [] == [one.__name__ for one in named if ("", one.__name__) not in known()]
         assert [] == [code for code, count in Counter(named.values()).items() if count > 1]
@@ -108,42 +139,6 @@ class TestTheTable:
             pass
 
         assert "NA0301" == Theirs("no").code
-
-    @pytest.mark.parametrize(
-        ("folder", "calls"),
-        [
-            (
-                "adapters/hiera",
-                {"HieraError", "BadLookup", "BadData", "CannotMerge", "CannotDig", "bad_data", "fault", "_Wrong"}
-                | {"_refuse", "_check_texts", "warn", "error"},
-            ),
-            (
-                "adapters/bindings",
-                {
-                    "BindingError",
-                    "TypeMismatch",
-                    "NotBound",
-                    "LookupLoop",
-                    "_fault",
-                    "fault",
-                    "about",
-                    "_note",
-                    "error",
-                },
-            ),
-            ("adapters/cloudinit", {"CloudConfigError", "warned", "Warned"}),
-            ("adapters/ansible", {"AnsibleError", "error", "warn", "warned", "_warn", "_unparsed"}),
-        ],
-    )
-    def test_each_kind_that_is_raised_has_one(self, folder: str, calls: set[str]):
-        """
-        Read from the source: the word in the call.
-        """
-        words = raised(folder, calls)
-
-        assert len(words) > 14
-        owners = ("NodeattrsError", "DocumentError", FAMILY[folder.rpartition("/")[2]])
-        assert [] == sorted(word for word in words if not any((owner, word) in known() for owner in owners))
 
     def test_each_kind_that_the_pages_list_has_one(self):
         """
@@ -156,27 +151,16 @@ class TestTheTable:
             assert [] == sorted(word for word in words if (FAMILY[name], word) not in known())
         assert set() == {word for word in WARNINGS if ("CloudConfigError", word) not in known()}
 
-    def test_each_warning_of_the_command_line_that_is_a_bare_sentence_has_one(self):
-        """
-        `Terminal.warn` is given the name.
-        """
-        for name in ("saved-note", "damaged"):
-            assert code_named(name, "StoreError").code.startswith("NA05")
-        assert "NA0204" == code_named("unknown-layer").code
-
     def test_none_is_given_twice_and_rooms_keep_to_their_numbers(self):
         """
         In rising order; the first two figures are the room's.
         """
-        heads = re.findall(
-            r"^(NA\d{4}) (.+)$", "\n".join(entry for *_, entries in rooms() for entry in entries), re.MULTILINE
-        )
-        numbers = [code for code, _ in heads]
         names = [(owner, name) for owner, name in known()]
+        rooms = {(code[:4], one.room, one.owner) for code, one in codes().items()}
 
-        assert numbers == sorted(set(numbers)) == list(codes())
-        assert len(names) == len(set(names)) == sum(len(one.names) for one in codes().values())
-        assert len(list(rooms())) == len({code[:4] for code in numbers})
+        assert sorted(codes()) == list(codes())
+        assert len(names) == sum(len(one.names) for one in codes().values())
+        assert len(rooms) == len({code[:4] for code in codes()})
 
     def test_each_entry_has_cause_example_and_way_out(self):
         """
@@ -229,7 +213,7 @@ class TestWhereTheyAreSeen:
         By its class, or by its kind.
         """
         assert "NA0102" == errors.NoSuchAttribute("no").code
-        assert "NA0303" == DocumentError("twice", kind="repeated-key").code
+        assert "NA0303" == DocumentError("twice", kind=REPEATED_KEY).code
 
     def test_the_command_tells_one_or_lists_several(self, capsys: pytest.CaptureFixture[str]):
         """

@@ -18,11 +18,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from nodeattrs.codes import declared
 from nodeattrs.errors import NodeattrsError, NotFound
 
 
 class DuplicateResource(NodeattrsError, ValueError):
     """Two declarations of one resource, or of one place on the machine."""
+
+    entry = declared(
+        "NA0601",
+        "DuplicateResource",
+        cause="Two declarations of one resource, or of one place on the machine.",
+        example='file("/etc/motd"); file("/etc/motd")',
+        way_out="Remove one, or declare it in a recipe that both include.",
+    )
 
 
 class ReferenceNotFound(NotFound):
@@ -34,6 +43,14 @@ class ReferenceNotFound(NotFound):
     compile_message: what Puppet's compiler says; None for virtual resources, which it knows
     apply_message:   what Puppet says when it applies; None for chains, which never get so far
     """
+
+    entry = declared(
+        "NA0602",
+        "ReferenceNotFound",
+        cause="A relationship with a resource that is not in the catalog.",
+        example='file("/a", require="Package[nosuch]")',
+        way_out="Declare the resource, or mend the reference.",
+    )
 
     def __init__(
         self,
@@ -63,6 +80,14 @@ class DependencyCycle(NodeattrsError, ValueError):
     puppet_message: what Puppet says: a walk that ends in the ring, and an option of its own
     """
 
+    entry = declared(
+        "NA0603",
+        "DependencyCycle",
+        cause="Resources that wait for each other: nothing can be applied.",
+        example='file("/a", before="File[/b]"); file("/b", before="File[/a]")',
+        way_out="Remove one of the edges; the message has the line of each.",
+    )
+
     def __init__(
         self,
         message: str,
@@ -80,18 +105,58 @@ class DependencyCycle(NodeattrsError, ValueError):
 class ResourceFailed(NodeattrsError):
     """A resource that cannot be read, or cannot be brought into the state that was asked for."""
 
+    entry = declared(
+        "NA0604",
+        "ResourceFailed",
+        cause="A resource that cannot be read, or cannot be brought into the state that was asked for.",
+        example='file("/proc/x", content="a")',
+        way_out="The message has the reason of the system.",
+    )
+
 
 class FolderMissing(ResourceFailed):
     """The folder that something is to stand in is not there."""
+
+    entry = declared(
+        "NA0605",
+        "FolderMissing",
+        cause="The folder that something is to stand in is not there.",
+        example='file("/srv/new/motd", content="a")',
+        way_out='Declare the folder: directory("/srv/new").',
+    )
 
 
 class RefreshComesLater(NodeattrsError):
     """A timing such as `:immediately` that was asked for; a refresh comes when its target's turn comes."""
 
+    entry = declared(
+        "NA0606",
+        "RefreshComesLater",
+        cause="A timing such as `:immediately`; a refresh comes when its target's turn comes.",
+        example='notifies=("restart", Service["ntpd"], ":immediately")',
+        way_out="Leave the timing out, or order the resources.",
+    )
+
 
 class NoopDoesNotReach(NodeattrsError):
     """A container in no-op mode, with resources in it that are really changed."""
 
+    entry = declared(
+        "NA0607",
+        "NoopDoesNotReach",
+        cause="A container in no-op mode, with resources in it that are really changed.",
+        example="a class with noop=True that contains a file with noop=False",
+        way_out="Write noop=True on the resources, or use --noop.",
+    )
+
 
 class MoreRelations(NodeattrsError):
     """Types whose resources an agent may relate by themselves, or refresh, in ways that are not known here."""
+
+    entry = declared(
+        "NA0620",
+        "MoreRelations",
+        cause="Types of modules whose resources an agent may relate or refresh in ways that are not known here.",
+        example="nodeattrs catalog check --puppet web1.json, with a mysql_grant",
+        way_out="Name the folder of their modules with --modulepath; what remains only their Ruby could say.",
+    )

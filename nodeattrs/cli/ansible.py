@@ -177,6 +177,7 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
             options.refuse("--play, --role and --task need a --playbook")
         return inventory.host(host)
     from nodeattrs.adapters.ansible import AnsibleError, Playbook
+    from nodeattrs.adapters.ansible.codes import NO_HOST
 
     inventory.found(host)
     playbook = Playbook(inventory, *options.playbook)
@@ -189,7 +190,7 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
     ]
     if not met:
         names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
-        raise AnsibleError("no-host", f"{host} meets no such task", hint=f"it meets: {names}")
+        raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}")
     return playbook.within(met[0] if options.task else met[-1], host)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nodeattrs.cli.exits import DONE
 from nodeattrs.cli.options import add_output, add_settings_from, add_store, add_strict, saved_in, settings_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -41,12 +42,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         if options.strict:
             found.node.trace(()).require_known()
         inventory.add(found.node, found.saved.document)
-        terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
-        terminal.warn(words_of({f"the node {name}": Undecided.at(found.node, ())}), "unknown-layer")
+        terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
+        terminal.warn(words_of({f"the node {name}": Undecided.at(found.node, ())}), LAYER_IS_UNKNOWN.entry)
     if options.list:
         _add_searches(options, store, inventory)
-    for name, owner, sentences in inventory.warnings():
-        terminal.warn(sentences, name, owner)
+    for code, sentences in inventory.warnings():
+        terminal.warn(sentences, code)
     terminal.report(inventory)
     return DONE
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.exits import DONE, UNKNOWN_LAYER
 from nodeattrs.cli.options import add_settings_from, add_store, add_strict, kept_in
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Variables
@@ -45,7 +46,7 @@ def perform(options: argparse.Namespace, terminal: Terminal, inventory: Inventor
         if last is None or last.document != document:
             store.save(Saved(name, document, node.snapshot(), noted=Noted(by="ansible save")))
     terminal.remark([f"{len(hosts)} host{'s' * (len(hosts) != 1)} saved in {store.describe()}"])
-    terminal.warn(dict.fromkeys(unknown), "unknown-layer")
+    terminal.warn(dict.fromkeys(unknown), LAYER_IS_UNKNOWN.entry)
     return UNKNOWN_LAYER if unknown else DONE
 
 

@@ -19,8 +19,9 @@ from nodeattrs.cli.border import code_with_unread, unread
 from nodeattrs.cli.exits import FAILED
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.codes import Code
 from nodeattrs.core.code import held_back
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.web.asking import Answer
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class _Collecting(Terminal):
     def report(self, report: Report) -> None:
         self.data = report.to_dict()
 
-    def warn(self, warnings: Iterable[object], name: str = "", owner: str = "") -> None:
+    def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
         self.warnings += dict.fromkeys(getattr(one, "message", str(one)) for one in warnings)
 
     def text(self, text: str) -> None:

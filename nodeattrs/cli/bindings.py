@@ -14,6 +14,7 @@ from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
 from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_strict, path_of, settings_of, store_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Asked, Composition, Injector
@@ -193,19 +194,20 @@ def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
     value = injector.inject(asked) if options.default is None else injector.get(asked, default=options.default)
     unknown = Undecided.of(injector.unknown_layers(asked))
     terminal.report(InjectedValue(str(asked), value, unknown))
-    terminal.warn(words_of({str(asked): unknown}), "unknown-layer")
+    terminal.warn(words_of({str(asked): unknown}), LAYER_IS_UNKNOWN.entry)
     return UNKNOWN_LAYER if unknown else 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.bindings import NotBound
+    from nodeattrs.adapters.bindings.codes import MISSING
     from nodeattrs.reports.bindings import explained_binding
 
     injector, asked = _injector(options, terminal), _asked(options)
     explanation = injector.explain(asked)
     if explanation.problem is not None and not explanation.trace().claims:
         injector.inject(asked)  # says what is missing, with near misses
-        raise NotBound("missing", explanation.problem)
+        raise NotBound(MISSING, explanation.problem)
     report = explained_binding(explanation, path_of(options.path), options.all)
     if options.strict:
         report.trace.require_known()

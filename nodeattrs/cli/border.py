@@ -16,6 +16,7 @@ from typing import Any
 from nodeattrs.border import HINT, REASON, Border
 from nodeattrs.cli.exits import DONE, NO_SUCH_KEY, UNKNOWN_LAYER, WRONG_TYPE
 from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import OUTSIDE
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest, work_tree_of
 from nodeattrs.trust import is_trusted
 
@@ -84,7 +85,7 @@ def unread(border: Border | None) -> list[DocumentError]:
     if not paths:
         return []
     more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return [DocumentError(f"{REASON}, and was not read{more}", file=paths[0], hint=HINT, kind="outside")]
+    return [DocumentError(f"{REASON}, and was not read{more}", file=paths[0], hint=HINT, kind=OUTSIDE)]
 
 
 def code_with_unread(code: int, options: argparse.Namespace, border: Border | None) -> int:

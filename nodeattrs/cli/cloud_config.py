@@ -23,6 +23,7 @@ from nodeattrs.cli.options import (
     sensitive_paths,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged
@@ -319,7 +320,7 @@ def _known(merged: Merged, options: argparse.Namespace) -> Merged:
 def _undecided(merged: Merged, terminal: Terminal) -> int:
     """Name the layers that cannot be read and may override what was shown; the exit code."""
     rows = [(layer.origin.at(()), layer.value.reason) for layer in merged.unknown.values()]
-    terminal.warn([f"the config may be overridden by {origin}: {why}" for origin, why in rows], "unknown-layer")
+    terminal.warn([f"the config may be overridden by {origin}: {why}" for origin, why in rows], LAYER_IS_UNKNOWN.entry)
     return UNKNOWN_LAYER if rows else DONE
 
 

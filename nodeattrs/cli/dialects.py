@@ -14,6 +14,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from nodeattrs.kinds import NOT_RUN
+
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
     from nodeattrs.runs.config import Config
@@ -40,7 +42,7 @@ def others(root: pathlib.Path, config: Config, count: Count) -> Iterator[Looked]
         try:
             yield from dialect(root, config, count)
         except MissingExtra as error:
-            error.kind = "not-run"
+            error.kind = NOT_RUN
             yield "", 0, [finding_of(error, "note")]
 
 

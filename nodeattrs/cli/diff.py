@@ -9,6 +9,7 @@ from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of, root_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
+from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -68,7 +69,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     left, right = (_side(options, store, sensitive, text, terminal) for text in (before, after))
     difference = Difference(left, right, path_of(options.path), options.slots, options.causes)
     terminal.report(difference)
-    terminal.warn(words_of(difference.unknown), "unknown-layer")
+    terminal.warn(words_of(difference.unknown), LAYER_IS_UNKNOWN.entry)
     return UNKNOWN_LAYER if any(difference.unknown.values()) else 0
 
 
@@ -78,5 +79,5 @@ def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, 
 
     name, mark, when = text.partition("@")
     found = required(store, name, sensitive, moment(when) if mark else None, root_of(options))
-    terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
+    terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     return Side(text, found.node)

@@ -12,6 +12,7 @@ from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_budget, add_strict, json_or_text, path_of, settings_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, DocumentError, FoldNotFound
+from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
 if TYPE_CHECKING:
@@ -226,9 +227,9 @@ def _warned(question: _Question, folded: Folded, terminal: Terminal) -> int:
         from nodeattrs.reports.undecided import Undecided, words_of
 
         found = [Undecided(one.title, one.value.reason, one.origin.at(())) for one in unknown]
-        terminal.warn(words_of({"the tree": found}), "unknown-layer")
+        terminal.warn(words_of({"the tree": found}), LAYER_IS_UNKNOWN.entry)
     if encrypted:
         from nodeattrs.reports.fold import encrypted_in
 
-        terminal.warn(encrypted_in(folded), "encrypted")
+        terminal.warn(encrypted_in(folded), ENCRYPTED.entry)
     return UNKNOWN_LAYER if unknown or encrypted else 0

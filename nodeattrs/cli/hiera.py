@@ -14,6 +14,7 @@ from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
 from nodeattrs.cli.options import actions_of, add_output, add_run_code, sensitive_paths, unmarked
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Kept, Scope, UnknownLevel
@@ -283,9 +284,9 @@ def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]], k
     for level, names in keys.items():
         some = ", ".join([*names][:3])
         who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
-        terminal.warn([level.sentence(who)], "unknown-layer")
+        terminal.warn([level.sentence(who)], LAYER_IS_UNKNOWN.entry)
     texts = [f"{one.key} is encrypted ({', '.join(str(at.place) for at in one.origins)}): {one.reason}" for one in kept]
-    terminal.warn(texts, "encrypted")
+    terminal.warn(texts, ENCRYPTED.entry)
     return UNKNOWN_LAYER if keys or texts else 0
 
 

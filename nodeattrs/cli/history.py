@@ -6,6 +6,7 @@ import argparse
 
 from nodeattrs.cli.options import add_output, add_store, kept_in
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import SAVED_NOTE
 
 SUMMARY = "list the revisions of a node"
 DESCRIPTION = """\
@@ -40,6 +41,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not revisions:
         from nodeattrs.runs.remembered import required
 
-        terminal.warn(filter(None, [required(store, options.node, sensitive).note]), "saved-note", "StoreError")
+        terminal.warn(filter(None, [required(store, options.node, sensitive).note]), SAVED_NOTE.entry)
     terminal.report(History(options.node, revisions[: options.limit]))
     return 0

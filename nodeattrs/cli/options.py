@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.kinds import SAVED_NOTE
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
@@ -517,7 +518,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
                 options.refuse(f"--{word.replace('_', '-')} is about a run, so it needs --repo")
         store, sensitive = kept_in(options)
         found = required(store, options.node, sensitive, moment(getattr(options, "at", None)), root_of(options))
-        terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
+        terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
         terminal.warn(double_keys(found.node))
         return found.node, found.saved.revision.number if found.saved.revision else None, None
     if getattr(options, "at", None) is not None:
@@ -535,5 +536,5 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     )
     session = run(repository, store, options.node, wanted, last)
     terminal.warn(session.run.warnings)
-    terminal.warn(filter(None, [session.note]), "saved-note", "StoreError")
+    terminal.warn(filter(None, [session.note]), SAVED_NOTE.entry)
     return session.run.node, None, session.run

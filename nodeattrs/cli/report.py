@@ -18,6 +18,7 @@ from nodeattrs.cli.options import (
     settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -70,7 +71,7 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
     from nodeattrs.web.report import Page
 
     found = required(store, name, sensitive, moment(options.at), root_of(options))
-    terminal.warn(filter(None, [found.note]), "saved-note", "StoreError")
+    terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
     node, revision = found.node, found.saved.revision
     number = revision.number if revision else None
 

@@ -41,6 +41,7 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
@@ -223,7 +224,7 @@ class _Runs:
             self._saved.append(outcome.name)
         if isinstance(report, RunReport):
             self._terminal.warn(report.warnings)
-            self._terminal.warn(filter(None, [report.note]), "saved-note", "StoreError")
+            self._terminal.warn(filter(None, [report.note]), SAVED_NOTE.entry)
             self._show(report)
         else:
             self._failed[outcome.name] = (outcome.error, outcome.code)

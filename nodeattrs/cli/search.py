@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -91,7 +92,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             terminal.text(line)
     else:
         terminal.report(findings)
-    terminal.warn(words_of(undecided), "unknown-layer")
+    terminal.warn(words_of(undecided), LAYER_IS_UNKNOWN.entry)
     if any(undecided.values()):
         return UNKNOWN_LAYER
     return 1 if unknown and not names else 0

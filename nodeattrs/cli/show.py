@@ -7,6 +7,7 @@ import argparse
 from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 SUMMARY = "show the attributes of a node"
 DESCRIPTION = """\
@@ -84,5 +85,5 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         else:
             terminal.report(ShownNode(node.name, node.environment, path, value, origins, found))
         unknown = {spell(path) if path else f"the node {node.name}": found}
-    terminal.warn(words_of(unknown), "unknown-layer")
+    terminal.warn(words_of(unknown), LAYER_IS_UNKNOWN.entry)
     return UNKNOWN_LAYER if any(unknown.values()) else 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
+from nodeattrs.kinds import DAMAGED, SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -124,14 +125,12 @@ def _judge_to(options: argparse.Namespace) -> None:
 
 
 def _check(store: Store, options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.codes import code_named
     from nodeattrs.reports.findings import finding_of
 
     count = len(store.names())
     with terminal.counting(count) as tick:
         faults = store.check(tick)
-    code = code_named("damaged", "StoreError").code
-    found = [finding_of(fault, code=code) for fault in faults]
+    found = [finding_of(fault, code=DAMAGED.entry.code) for fault in faults]
     return finish(options, terminal, found, {"node": count}, settings_of(options).repository)
 
 
@@ -204,7 +203,7 @@ def _import(store: Store, file: str, sensitive: Any, terminal: Terminal) -> tupl
     try:
         if os.path.isdir(file):
             nodes, notes = read_folder(store, file, sensitive)
-            terminal.warn(notes, "saved-note", "StoreError")
+            terminal.warn(notes, SAVED_NOTE.entry)
         elif file == "-":
             nodes = read_nodes(store, _lines(sys.stdin, "stdin"), "stdin", sensitive)
         else:

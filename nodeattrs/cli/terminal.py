@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
+from nodeattrs.codes import Code
 from nodeattrs.errors import BadValue, NodeattrsError
 
 if TYPE_CHECKING:
@@ -76,17 +77,16 @@ class Terminal:
         with self.writing():
             sys.stdout.write(text)
 
-    def warn(self, warnings: Iterable[object], name: str = "NodeattrsError", owner: str = "") -> None:
+    def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
         """Write warnings to stderr, each once however often it comes.
 
-        name, owner: of the code, where they are bare sentences
+        code: of bare sentences
         """
         for warning in warnings:
-            from nodeattrs.codes import code_named
             from nodeattrs.reports.failure import warning_lines
             from nodeattrs.reports.findings import finding_of
 
-            found = finding_of(warning, "warning", code_named(name, owner).code)
+            found = finding_of(warning, "warning", code.code)
             if found not in self._warned:
                 self._warned.add(found)
                 self.aside(warning_lines(found, self.screen(sys.stderr)))

@@ -14,6 +14,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
+from nodeattrs.codes import declared
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadName, BadValue, DocumentError, NodeattrsError, NodeNotFound, StoreError
@@ -36,6 +37,14 @@ class NewerRevision(StoreError):
     expected: the number of the revision that was loaded; 0 where there was none
     found:    the revision that is there now, or None where the node is gone
     """
+
+    entry = declared(
+        "NA0502",
+        "NewerRevision",
+        cause="A node that a newer nodeattrs has saved.",
+        example="nodeattrs show web1",
+        way_out="Upgrade, or read it where it was saved.",
+    )
 
     expected: int
     found: Revision | None

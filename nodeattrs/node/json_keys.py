@@ -11,6 +11,7 @@ from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey
+from nodeattrs.kinds import SAME_KEY_AS_TEXT
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import has_number
@@ -52,5 +53,5 @@ def _warning(node: Attributes, *twins: Path) -> BadKey:
         details=[f"{spell(path)} was set by {origin}" for path in twins for origin in node.origins(path)],
         hint="write both as text",
     )
-    warning.kind = "same-key-as-text"
+    warning.kind = SAME_KEY_AS_TEXT
     return warning

@@ -17,6 +17,7 @@ from nodeattrs.adapters.ansible import (
     printed_variables,
     reasons,
 )
+from nodeattrs.adapters.ansible.codes import NOT_EVALUATED
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.values import as_attribute
 from nodeattrs.core.claim import Origin
@@ -158,7 +159,7 @@ def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[AnsibleErro
     for path, reason in rendered.left.items():
         origin = next(iter(folded.origins(path)), None)
         file, line = (origin.file, origin.line) if origin else (None, None)
-        yield warned("not-evaluated", f"{spell(path)} is not evaluated: {reason}", file, line)
+        yield warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
 
 
 def _mentioned(one: Mention) -> str:

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import GROUP_NAME, GROUP_SEARCH, VARIABLE_NAME
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
+from nodeattrs.codes import Code
 from nodeattrs.core.tree import ABSENT, spell
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.errors import BadArgument
+from nodeattrs.errors import BadArgument, ValueWithheld
 from nodeattrs.keep.search import indexed, parse_query
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import MARKER
@@ -44,13 +46,13 @@ class DynamicInventory:
 
     host:   whose variables are asked for; "" for all hosts and groups
     prefix: the variable below which all of a host lies; "" for none
-    notes:  (name of a code, class of its kind) -> what is not as it was on the nodes
+    notes:  code -> what is not as it was on the nodes
     """
 
     host: str = ""
     prefix: str = ""
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
-    notes: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    notes: dict[Code, list[str]] = field(default_factory=dict)
     _groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     def add(self, node: Node, document: Mapping[str, Any]) -> None:
@@ -70,17 +72,16 @@ class DynamicInventory:
         """A group has these hosts, too."""
         self._groups.setdefault(ansible_name(name), {}).setdefault(name, []).extend(hosts)
 
-    def warnings(self) -> Iterator[tuple[str, str, list[str]]]:
-        """What is not as it was on the nodes: name and class of a code, and the sentences."""
+    def warnings(self) -> Iterator[tuple[Code, list[str]]]:
+        """What is not as it was on the nodes: a code, and the sentences."""
         renamed = [
             f"the group {name} is {word} for Ansible{', with the hosts of all that are' if len(of) > 1 else ''}"
             for word, of in sorted(self._groups.items())
             for name in of
             if name != word
         ]
-        yield "group-name", "AnsibleError", renamed
-        for (name, owner), sentences in self.notes.items():
-            yield name, owner, sentences
+        yield GROUP_NAME.entry, renamed
+        yield from self.notes.items()
 
     def to_dict(self) -> dict[str, Any]:
         """It in the form that Ansible asks of a script."""
@@ -106,16 +107,16 @@ class DynamicInventory:
         for name, value in found.items():
             word = ansible_name(name)
             if named.setdefault(word, value) is not value:
-                self._note("variable-name", "AnsibleError", f"{name} of {host} is left out: it has a {word}, too")
+                self._note(VARIABLE_NAME.entry, f"{name} of {host} is left out: it has a {word}, too")
             elif name != word:
-                self._note("variable-name", "AnsibleError", f"the variable {name} is {word} for Ansible")
+                self._note(VARIABLE_NAME.entry, f"the variable {name} is {word} for Ansible")
         return named
 
     def _safe(self, value: Any, path: Steps) -> Any:
         """A value without its secrets: a key is left out, an element is null."""
         if value == MARKER:
             if self.host:  # of all hosts it would be said at every call, and Ansible calls it an error
-                self._note("ValueWithheld", "", f"{spell(path)} is a secret, and left out")
+                self._note(ValueWithheld.entry, f"{spell(path)} is a secret, and left out")
             return ABSENT
         if isinstance(value, dict):
             inside = {key: self._safe(inner, (*path, key)) for key, inner in value.items()}
@@ -125,8 +126,8 @@ class DynamicInventory:
             return [None if inner is ABSENT else inner for inner in elements]
         return {_UNSAFE: value} if isinstance(value, str) and _TEMPLATE.search(value) else value
 
-    def _note(self, name: str, owner: str, sentence: str) -> None:
-        self.notes.setdefault((name, owner), []).append(sentence)
+    def _note(self, code: Code, sentence: str) -> None:
+        self.notes.setdefault(code, []).append(sentence)
 
 
 def doubtful_groups(root: Path, groups: Mapping[str, str]) -> Iterator[AnsibleError]:
@@ -138,8 +139,8 @@ def doubtful_groups(root: Path, groups: Mapping[str, str]) -> Iterator[AnsibleEr
         first = words.setdefault(ansible_name(name), name)
         if first != name:
             message = f"for Ansible {name} and {first} are one group, {ansible_name(name)}"
-            yield warned("group-search", message, origin.file, origin.line)
+            yield warned(GROUP_SEARCH, message, origin.file, origin.line)
         try:
             parse_query(query)
         except BadArgument as error:
-            yield warned("group-search", f"the search of the group {name}: {error}", origin.file, origin.line)
+            yield warned(GROUP_SEARCH, f"the search of the group {name}: {error}", origin.file, origin.line)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.catalog import Outcome, Plan, Ref, Report
-from nodeattrs.catalog.errors import MoreRelations
+from nodeattrs.catalog.errors import MoreRelations, ResourceFailed
 from nodeattrs.catalog.questions import Impact, Step, dot
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
-from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.reports.explain import Explanation
@@ -322,7 +321,7 @@ class AppliedCatalog:
             if change.diff and self.diffs:
                 for line in change.diff.splitlines():
                     yield f"      {screen.paint(printable(line), _diff_style(line))}"
-        code = f"[{code_named('ResourceFailed').code}]"
+        code = f"[{ResourceFailed.entry.code}]"
         for error in outcome.errors:
             yield f"    {screen.paint('failed:', 'error')} {printable(error)} {screen.paint(code, 'faint')}"
         if outcome.because:

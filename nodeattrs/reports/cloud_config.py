@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.adapters.cloudinit.steps import Change
-from nodeattrs.codes import code_named
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, spell
@@ -35,7 +34,7 @@ def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
             one, part = finding_of(report.error), report.part
             at = Origin("part", f"of {part.file}", report.filename, one.line, one.column)
             at = at if part.file and not part.line else at._replace(name="", file=part.file or one.file)
-            code = code_named(report.kind, "CloudConfigError").code
+            code = report.kind.entry.code
             yield _placed(replace(one, code=code), f"{report.status}: {one.message}", report.title, at)
 
 
@@ -59,13 +58,13 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
 def finding_that_ended(error: CloudConfigError) -> Finding:
     """What stopped the unpacking or merging of a whole machine, as a finding."""
     one = finding_of(error)
-    code = code_named(error.kind, "CloudConfigError").code
+    code = error.kind.entry.code
     return replace(one, code=code, line=one.line or 1, column=one.column or 1)
 
 
 def finding_about(warned: Warned, at: Origin) -> Finding:
     """A warning as a finding, at its place."""
-    code = code_named(warned.name, "CloudConfigError").code
+    code = warned.name.entry.code
     return _placed(Finding(code, warned.severity, "", hint=warned.hint or None), warned.message, warned.title, at)
 
 

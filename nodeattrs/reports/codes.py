@@ -18,7 +18,8 @@ Every error, every warning and everything that a check finds has a code. It stan
 beside it: `code`; an error in Python has it as `error.code`. `nodeattrs codes NA1203` prints on the command line what
 stands here. A code never changes its meaning; one that goes away is not given again.
 
-This page is made of `nodeattrs/codes.txt`: `python -m nodeattrs.reports.codes > docs/codes.md`.
+Each error class of the package declares its code, and each dialect the codes of its kinds. This page is made of these
+declarations: `python -m nodeattrs.reports.codes > docs/codes.md`.
 """
 
 

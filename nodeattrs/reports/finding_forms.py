@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from nodeattrs.codes import codes
+from nodeattrs.codes import entry_of
 from nodeattrs.reports.findings import Finding, Findings
 from nodeattrs.reports.screen import printable
 from nodeattrs.texts.hidden import ESCAPES
@@ -43,7 +43,7 @@ def _marked(findings: Findings) -> Iterator[tuple[Finding, str]]:
 
 
 def _rule(code: str) -> dict[str, Any]:
-    entry = codes()[code]
+    entry = entry_of(code)
     body = f"{entry.cause}\nFor example: {entry.example}\n{entry.way_out}"
     return {"id": code, "name": entry.name, "shortDescription": {"text": entry.cause}, "help": {"text": body}}
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Literal, get_args
 
-from nodeattrs.codes import codes
+from nodeattrs.codes import entry_of
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
@@ -51,7 +51,7 @@ class Finding:
     @property
     def name(self) -> str:
         """The word of its code: "default-replaces"."""
-        return codes()[self.code].name
+        return entry_of(self.code).name
 
     @property
     def place(self) -> str:
@@ -76,7 +76,7 @@ class Finding:
             "column": self.column,
             "details": list(self.details),
             "hint": self.hint,
-            "page": codes()[self.code].page,
+            "page": entry_of(self.code).page,
             "fingerprint": self.fingerprint,
         }
 
@@ -104,7 +104,7 @@ class Finding:
 
 
 @taking(severity=get_args(Severity), code=str)
-def finding_of(thing: object, severity: Severity = "error", code: str = "NA0001") -> Finding:
+def finding_of(thing: object, severity: Severity = "error", code: str = NodeattrsError.entry.code) -> Finding:
     """An error or a warning as a finding; the sentence without the place that it begins with.
 
     code: of a bare sentence
@@ -168,7 +168,7 @@ def _closeness(word: str, one: Finding) -> int:
         return 1
     if one.code.startswith(word):
         return len(word)
-    return len(one.code) if word in codes()[one.code].names else 0
+    return len(one.code) if word in entry_of(one.code).names else 0
 
 
 def _by_place(one: Finding) -> tuple[str, int, int, str, str]:

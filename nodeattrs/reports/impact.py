@@ -15,6 +15,7 @@ from nodeattrs.changes.hunks import Line
 from nodeattrs.changes.impact import Asked, Group, Impact, Silent
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.kinds import CHANGES_NOTHING, NO_LONGER_ANSWERS, VALUE_CHANGES
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.markdown import in_code, plain
 from nodeattrs.reports.screen import Screen, cut, first_of, printable
@@ -226,7 +227,7 @@ class ImpactReport:
         """One for each line that changes something, each change of a group, and each line that changes nothing."""
         for group in self.found.groups:
             fails = self._fails(group)
-            code = "NA0462" if group.sign == "broken" else "NA0461"
+            code = (NO_LONGER_ANSWERS if group.sign == "broken" else VALUE_CHANGES).entry.code
             text = _failure(group) if group.kind == NO_ANSWER else _change(group, 200)
             message = f"{_title(group)}: {text}"
             for line in group.lines[:1] or (None,):
@@ -235,7 +236,7 @@ class ImpactReport:
                 details = (*more, _names(group.subjects, _SHOWN))
                 yield Finding(code, "error" if fails else "note", message, file, number, details=details)
         for one in self.found.silent:
-            yield Finding("NA0463", "note", _silence(one, place=False), one.line.file, one.line.line)
+            yield Finding(CHANGES_NOTHING.entry.code, "note", _silence(one, place=False), one.line.file, one.line.line)
 
 
 # --- words

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError, TooDeep
+from nodeattrs.kinds import NO_LEVEL
 from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import stored
@@ -107,7 +108,7 @@ def read_data(path: pathlib.Path, file: str, name: str) -> AttributeData:
     if not _is_ours(document.tree):
         message, hint = "sets no level, and is passed over", f"write {', '.join(WORDS[:3])}, ... above its keys"
         passed = document.error(message, hint=f"{hint}; what programs read belongs into files/")
-        passed.kind = "no-level"
+        passed.kind = NO_LEVEL
         return AttributeData(name, (), document, (*document.warnings, passed))
     fields = Fields({} if document.tree is None else document.tree, locator, f"attribute file {name}")
     above = (read_when(fields, (_WHEN,)),) if fields.tree.get(_WHEN) is not None else ()

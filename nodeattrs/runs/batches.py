@@ -45,6 +45,7 @@ from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.keep.stores import may_be_copied
+from nodeattrs.kinds import CLUSTER_GONE, OTHER_CLOCK, OTHER_VERSION, WORKER_DIED
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors, without_processes
 from nodeattrs.runs.shipping import Packed, hold
 from nodeattrs.texts.fast_json import expect
@@ -186,7 +187,7 @@ def _require_workers(workers: Workers, idle: float) -> float:
     if time.monotonic() - idle < PATIENCE_SECONDS:
         return idle
     if not workers.width():
-        raise FleetError("the cluster has no worker any more", kind="cluster-gone", hint=_KEPT)
+        raise FleetError("the cluster has no worker any more", kind=CLUSTER_GONE, hint=_KEPT)
     return time.monotonic()
 
 
@@ -195,7 +196,7 @@ def _require_same_time(came: _Done, began: float, workers: Workers) -> None:
     if workers.elsewhere and not began - _SKEW < came.at < time.time() + _SKEW:
         raise FleetError(
             f"the clock of {came.host} is another one: {came.at - time.time():+.0f} seconds",
-            kind="other-clock",
+            kind=OTHER_CLOCK,
             hint="set it, for --since and --at go by the times of revisions",
         )
 
@@ -210,14 +211,14 @@ def _losses() -> tuple[type[Exception], ...]:
 def _loss(error: Exception, workers: Workers) -> FleetError:
     """What it means that an executor gave up."""
     if isinstance(error, workers.deaths):
-        message, kind, hint = "workers have died over the same nodes", "worker-died", "have they enough memory?"
+        message, kind, hint = "workers have died over the same nodes", WORKER_DIED, "have they enough memory?"
     elif isinstance(error, ImportError):
-        message, kind, hint = f"a worker cannot do it: {error}", "other-version", "install the same nodeattrs there"
+        message, kind, hint = f"a worker cannot do it: {error}", OTHER_VERSION, "install the same nodeattrs there"
     elif isinstance(error, BrokenExecutor):
-        message, kind = "a process that ran nodes has died", "worker-died"
+        message, kind = "a process that ran nodes has died", WORKER_DIED
         hint = "it may have had too little memory: try with fewer, --jobs 1"
     else:
-        message, kind, hint = "the cluster has gone, or let go of the work", "cluster-gone", "is its scheduler there?"
+        message, kind, hint = "the cluster has gone, or let go of the work", CLUSTER_GONE, "is its scheduler there?"
     return FleetError(f"{message}; {_KEPT}", kind=kind, hint=hint)
 
 
@@ -407,7 +408,7 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
     began, host = time.perf_counter(), gethostname()
     if task.version != VERSION:
         message = f"{host} has nodeattrs {VERSION}, and here it is {task.version}"
-        raise FleetError(message, kind="other-version", hint="install the same one there")
+        raise FleetError(message, kind=OTHER_VERSION, hint="install the same one there")
     if shared is not None:
         hold(shared)
     expect(len(names) * _TEXT)

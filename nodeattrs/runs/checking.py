@@ -14,11 +14,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from nodeattrs.codes import known_kinds
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
+from nodeattrs.kinds import (
+    DEPENDENCY_RING,
+    FETCHED_COOKBOOK,
+    FOLDER_NAME,
+    MISSING_COOKBOOK,
+    MISSING_ENVIRONMENT,
+    MISSING_RECIPE,
+    MISSING_ROLE,
+    NOT_LITERAL,
+    UNUSED_ATTRIBUTE,
+)
+from nodeattrs.kinds import NOT_RUN as CODE_NOT_RUN
+from nodeattrs.kinds import RUBY as RUBY_NOT_READ
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
@@ -38,15 +50,8 @@ from nodeattrs.texts.documents import text_of
 
 _Thing = TypeVar("_Thing")
 
-NOTES = known_kinds(
-    DocumentError,
-    "dependency-ring",
-    "fetched-cookbook",
-    "folder-name",
-    "not-literal",
-    "not-run",
-    "ruby",
-    "unused-attribute",
+NOTES: frozenset[str] = frozenset(
+    {DEPENDENCY_RING, FETCHED_COOKBOOK, FOLDER_NAME, NOT_LITERAL, CODE_NOT_RUN, RUBY_NOT_READ, UNUSED_ATTRIBUTE}
 )
 """Kinds that are only worth knowing: most say what was not looked at."""
 
@@ -171,7 +176,7 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
         if node.environment not in (None, DEFAULT_ENVIRONMENT, *there):
             message = f"there is no environment {node.environment}"
             hint = known_or_near(node.environment, there)
-            faults.append(fault(node.locator, ("chef_environment",), message, hint=hint, kind="missing-environment"))
+            faults.append(fault(node.locator, ("chef_environment",), message, hint=hint, kind=MISSING_ENVIRONMENT))
     known = {cookbook.name: cookbook for cookbook in cookbooks}
     for one in cookbooks if repository.misses_cookbooks else ():
         for needed in one.depends:
@@ -186,11 +191,11 @@ def _unread(files: list[str]) -> Iterator[DocumentError]:
     """One warning for the files in Ruby of a cookbook."""
     if files:
         details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
-        yield DocumentError(NOT_RUN, file=files[0], details=details, kind="ruby")
+        yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
 
 
 def _script(file: str) -> DocumentError:
-    return DocumentError("is Python, and was not run", file=file, hint="--run-code runs it", kind="not-run")
+    return DocumentError("is Python, and was not run", file=file, hint="--run-code runs it", kind=CODE_NOT_RUN)
 
 
 class _Fetched:
@@ -209,13 +214,13 @@ class _Fetched:
         if name in self._there:
             return
         found = fault(at, path, f"there is no cookbook {name}", hint=self.repository.cookbook_paths.hint(name))
-        found.kind = "missing-cookbook"
+        found.kind = MISSING_COOKBOOK
         by = self._by(at.at(path).file, of)
         if by is None:
             yield found
         elif name not in self._noted:
             self._noted.add(name)
-            found.kind, found.hint = "fetched-cookbook", f"{self.repository.shown(by)} says what is fetched"
+            found.kind, found.hint = FETCHED_COOKBOOK, f"{self.repository.shown(by)} says what is fetched"
             self.warnings.append(found)
 
     def _by(self, file: str | None, of: Cookbook | None) -> pathlib.Path | None:
@@ -252,7 +257,7 @@ def _dangling(
         except CookbookNotFound:
             yield from fetched.missing(locator, (*under, index), cookbook_of(item.name))
         except (RoleNotFound, RecipeNotFound) as error:
-            kind = "missing-role" if isinstance(error, RoleNotFound) else "missing-recipe"
+            kind = MISSING_ROLE if isinstance(error, RoleNotFound) else MISSING_RECIPE
             yield fault(locator, (*under, index), error.message, hint=error.hint, kind=kind)
         except NodeattrsError as error:
             yield fault(locator, (*under, index), error.message, hint=error.hint)
@@ -307,7 +312,7 @@ def _rings(cookbooks: dict[str, Cookbook]) -> Iterator[DocumentError]:
                 message = f"cookbooks depend on each other in a ring: {' -> '.join(ring)}"
                 cookbook = cookbooks[here]
                 found = fault(cookbook.locator, (cookbook.depends_field, needed), message, hint="a run cuts it here")
-                found.kind = "dependency-ring"
+                found.kind = DEPENDENCY_RING
                 yield found
             elif needed in cookbooks and needed not in done:
                 way[needed] = sorted(cookbooks[needed].depends)

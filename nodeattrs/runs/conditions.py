@@ -14,6 +14,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
 from nodeattrs.errors import BadArgument
+from nodeattrs.kinds import NUMBER_FOR_TEXT
 from nodeattrs.runs.fields import Fields
 
 Facts = Mapping[Any, Any]
@@ -74,7 +75,7 @@ class _Reader:
         self.asks.append((fact, at))
         if fact[-1:] == ("platform_version",) and type(value) in (int, float):
             message = f"{spell(fact)} is a text: the number {value} is never equal to it"
-            self.fields.warn(at, message, f'write "{value}"', "number-for-text")
+            self.fields.warn(at, message, f'write "{value}"', NUMBER_FOR_TEXT)
         test = self.test(value, at, fact)
         return lambda facts: test(dig(facts, fact))
 

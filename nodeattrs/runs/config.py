@@ -66,11 +66,12 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.codes import codes
+from nodeattrs.codes import Code, codes, known_codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError
+from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, SET_TWICE
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
@@ -291,15 +292,21 @@ def _ansible_groups(fields: Fields) -> Iterator[tuple[str, str]]:
 def known_code(word: object) -> str:
     """A code, the beginning of one, the name of one, or "all". raises: BadArgument
 
+    cost: imports every dialect, unless the word means a code of a module that is imported already
+
     >>> known_code("NA12"), known_code("default-replaces")
     ('NA12', 'default-replaces')
     """
     text = str(word)
-    if text == "all" or any(code.startswith(text) or text in one.names for code, one in codes().items() if text):
+    if text == "all" or _means_one(text, known_codes()) or _means_one(text, codes()):
         return text
     close = near(text, [name for code, one in codes().items() for name in (code, *one.names)])
     hint = f"did you mean {' or '.join(close)}?" if close else "`nodeattrs codes` lists them"
     raise BadArgument(f"{text!r} is no code and no name of one", hint=hint)
+
+
+def _means_one(word: str, among: Mapping[str, Code]) -> bool:
+    return word != "" and any(code.startswith(word) or word in one.names for code, one in among.items())
 
 
 def _codes(fields: Fields, name: str) -> Iterator[str]:
@@ -377,7 +384,7 @@ def _inside(fields: Fields, path: Path) -> str:
     named = os.path.normpath(text) if text else ""
     if os.path.isabs(named) or named.startswith((os.pardir, "~")):
         hint = "name it in nodeattrs.toml, under [chef], if it is meant"
-        fields.warn(path, f"{text} leads out of the repository, and is not followed", hint, "outside")
+        fields.warn(path, f"{text} leads out of the repository, and is not followed", hint, OUTSIDE)
         return ""
     return named
 
@@ -420,14 +427,14 @@ def _lists(fields: Fields, table: str) -> dict[str, list[Entry]]:
         first, *others = spellings
         for path in others:
             fields.warn(
-                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", "set-twice"
+                path, f"is ignored, because {'.'.join(first)} says the same thing", "keep one of them", SET_TWICE
             )
         if level != "automatic":
             fields.warn(
                 first,
                 f"a list for {level} attributes loses what cookbooks and people have set",
                 "only automatic attributes should be kept from being saved",
-                "list-loses-values",
+                LIST_LOSES_VALUES,
             )
         found[level] = _entries(fields, first)
     return found

@@ -22,6 +22,7 @@ from nodeattrs.errors import (
     DocumentError,
     RecipeNotFound,
 )
+from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import AttributeData, read_data
@@ -132,7 +133,7 @@ class Cookbook:
             twin = seen.setdefault((_stem(path), is_data), path) if is_data or path.endswith(_SUFFIXES) else path
             if twin != path:
                 message = f"{self.shown(twin)} and {self.shown(path)} are one file in two languages"
-                raise DocumentError(message, file=self.shown(twin), hint="keep one", kind="two-languages")
+                raise DocumentError(message, file=self.shown(twin), hint="keep one", kind=TWO_LANGUAGES)
 
     def recipe_file(self, recipe: str) -> str:
         """The path of a recipe of this cookbook, named `cookbook` or `cookbook::part`.
@@ -172,7 +173,7 @@ def read_metadata(name: str, fields: Fields, files: Iterable[str], root: pathlib
     fields.only((*_FIELDS, "json_class", "chef_type"))
     if (inside := fields.text("name") or name) != name:
         hint = "call the folder so, too: here run-lists may use both, in Chef only that name"
-        fields.warn(("name",), f"the folder {name} has the cookbook {inside}", hint, "folder-name")
+        fields.warn(("name",), f"the folder {name} has the cookbook {inside}", hint, FOLDER_NAME)
     # metadata.json as Chef's tools write it says "dependencies", metadata.rb says "depends".
     given = [key for key in ("depends", "dependencies") if fields.tree.get(key) is not None]
     if len(given) == 2:

@@ -17,6 +17,7 @@ from importlib import import_module
 from typing import Any
 
 from nodeattrs.errors import BadArgument, FleetError, missing_extra
+from nodeattrs.kinds import CLUSTER_GONE
 
 BATCHES = 64
 """Batches that are under way at once, unless there are many workers."""
@@ -131,7 +132,7 @@ def _dask(address: str) -> Iterator[Workers]:
     try:
         client = dask.Client(address, timeout=PATIENCE_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise FleetError(f"no Dask scheduler answers at {address}", kind="cluster-gone", hint=_START) from error
+        raise FleetError(f"no Dask scheduler answers at {address}", kind=CLUSTER_GONE, hint=_START) from error
 
     def threads() -> int:
         try:
@@ -144,7 +145,7 @@ def _dask(address: str) -> Iterator[Workers]:
             client.wait_for_workers(1, timeout=PATIENCE_SECONDS)
         except TimeoutError as error:
             raise FleetError(
-                f"the Dask scheduler at {address} has no worker", kind="cluster-gone", hint=_START
+                f"the Dask scheduler at {address} has no worker", kind=CLUSTER_GONE, hint=_START
             ) from error
         yield Workers(
             client.get_executor(),

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from nodeattrs.codes import Kind, NoKind
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import ABSENT, Path, dig, near
 from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, UnknownField
+from nodeattrs.kinds import NO_CONSTRAINT, OTHER_NAME
 from nodeattrs.node.run_list import RunListItem
 from nodeattrs.runs.versions import Constraint, Version
 
@@ -24,7 +26,7 @@ def fault(
     message: str,
     *,
     hint: str | None = None,
-    kind: str = "",
+    kind: Kind | NoKind = "",
     of: type[DocumentError] = DocumentError,
 ) -> DocumentError:
     """The error for what is set at *path*, with the line that the locator knows."""
@@ -68,7 +70,7 @@ class Fields:
         if not any(known.path == path and known.reason.endswith(message) for known in self._faults):
             self._faults.append(fault(self.locator, path, message, hint=hint))
 
-    def warn(self, path: Path, message: str, hint: str | None, kind: str) -> None:
+    def warn(self, path: Path, message: str, hint: str | None, kind: Kind) -> None:
         """Note what is probably not meant."""
         self.warnings.append(fault(self.locator, path, message, hint=hint, kind=kind))
 
@@ -113,7 +115,7 @@ class Fields:
         """The name inside the document, which ought to be *name*, the one it is filed under."""
         if (inside := self.text(key) or name) != name:
             message = f"{key} says {inside!r}, but this is {self.what}"
-            self.warn((key,), message, f"the file's own name counts: write {name!r}", "other-name")
+            self.warn((key,), message, f"the file's own name counts: write {name!r}", OTHER_NAME)
 
     def text(self, *path: Any) -> str:
         """A field that holds text; empty text where there is none."""
@@ -152,7 +154,7 @@ class Fields:
             if lenient and isinstance(asked, list) and len(asked) != 1:
                 if asked:
                     hint = "write one constraint; several count as none, as in Chef"
-                    self.warn(path, f"several constraints for {name}", hint, "no-constraint")
+                    self.warn(path, f"several constraints for {name}", hint, NO_CONSTRAINT)
                 found[str(name)] = ""
                 continue
             text = self.text(*path)
@@ -165,7 +167,7 @@ class Fields:
         try:
             Constraint.parse(text)
         except BadArgument as error:
-            self.warn(path, f"{error.message}; it counts as none", error.hint, "no-constraint")
+            self.warn(path, f"{error.message}; it counts as none", error.hint, NO_CONSTRAINT)
             return False
         return True
 

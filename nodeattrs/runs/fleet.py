@@ -25,12 +25,12 @@ from socket import gethostname
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nodeattrs.codes import code_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
 from nodeattrs.keep.revisions import last_runs
+from nodeattrs.kinds import OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.runs.batches import BATCH, TOGETHER, through
 from nodeattrs.runs.executors import Workers
 from nodeattrs.runs.facts import Facts, load_facts, parse_facts
@@ -206,11 +206,11 @@ def resolve(
             ending=partial(_end, work),
         ):
             yield outcome
-            refused = refused + 1 if outcome.code and outcome.code == _code_of_stores() else 0
+            refused = refused + 1 if outcome.code and outcome.code == StoreError.entry.code else 0
             if refused >= GIVEN_UP:
                 raise FleetError(
                     f"{refused} nodes in a row could not be loaded or saved: {outcome.error.partition(chr(10))[0]}",
-                    kind="store-gone",
+                    kind=STORE_GONE,
                     hint="what was saved is kept; see whether the store is there, and go on",
                 )
     finally:
@@ -242,10 +242,6 @@ class _Sent(NamedTuple):
 
 
 _Item = str | _Sent
-
-
-def _code_of_stores() -> str:
-    return code_of(StoreError)
 
 
 def _name(item: _Item) -> str:
@@ -398,12 +394,12 @@ def _require_same(fleet: Fleet) -> None:
     host = gethostname()
     if not os.path.isdir(fleet.repository):
         missing = f"there is no repository at {fleet.repository} on {host}"
-        raise FleetError(missing, kind="other-repository", hint=_SHIP)
+        raise FleetError(missing, kind=OTHER_REPOSITORY, hint=_SHIP)
     there = digest_of(fleet.repository, _no_content(fleet))
     if there != fleet.content:
         raise FleetError(
             f"{host} has another repository at {fleet.repository}",
-            kind="other-repository",
+            kind=OTHER_REPOSITORY,
             details=[f"its content is {there[:12]}, and that of the one here {fleet.content[:12]}"],
             hint=_SHIP,
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nodeattrs.core.claim import Below, Locator, Origin
+from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.runs.fields import Fields
 
 LEVELS = ("automatic", "default", "normal", "override")
@@ -53,7 +54,7 @@ def read_node(name: str, fields: Fields) -> NodeFile:
     top = [str(key) for key in fields.tree if key not in _FIELDS]
     if top and not {*LEVELS, "json_class", "chef_type"} & {*fields.tree}:  # as knife-solo keeps nodes
         hint = "put them under normal, or give the file to a run as --json-attributes"
-        fields.warn((top[0],), f"attributes that only chef-solo reads here: {', '.join(top)}", hint, "solo-attributes")
+        fields.warn((top[0],), f"attributes that only chef-solo reads here: {', '.join(top)}", hint, SOLO_ATTRIBUTES)
     else:
         fields.only(_FIELDS)
     fields.named(name)

@@ -15,6 +15,7 @@ from typing import Any
 
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import RUBY_LEFT
 from nodeattrs.texts import documents
 
 
@@ -113,7 +114,7 @@ def ruby_left(source: str, file: str) -> list[DocumentError]:
             file=file,
             line=text.lineno,
             column=text.col_offset + 1,
-            kind="ruby-left",
+            kind=RUBY_LEFT,
             hint=f'write an f-string: f"{{{ruby[0][2:-1]}}}", and lazy(lambda: ...) around it where it may change',
         )
         for text, ruby in found

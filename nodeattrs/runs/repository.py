@@ -38,6 +38,7 @@ from nodeattrs.errors import (
     PolicyNotFound,
     RoleNotFound,
 )
+from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
 from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
 from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata
@@ -360,7 +361,7 @@ class Repository:
             hint = f"{self.cookbook_paths.hint(name)}; {others}"
             raise CookbookNotFound(f"there is no {what}", hint=hint)
         unread = "was not read: --roles-only" if self.asked.roles_only else "is not there"
-        self.warnings.append(DocumentError(f"{what} {unread}", kind="missing-cookbook"))
+        self.warnings.append(DocumentError(f"{what} {unread}", kind=MISSING_COOKBOOK))
         return Cookbook(name, locator=Origin("cookbook", name), unread=unread)
 
     def scripted(self, folder: str) -> set[str]:
@@ -463,7 +464,7 @@ class Repository:
             ruby = files.pop()  # as Chef prefers; metadata.json is made of the other one
             if name != "metadata":
                 message, hint = f"is not read: {self.shown(files[0])} counts, as in Chef", "keep one"
-                self.warnings.append(DocumentError(message, file=self.shown(ruby), hint=hint, kind="json-counts"))
+                self.warnings.append(DocumentError(message, file=self.shown(ruby), hint=hint, kind=JSON_COUNTS))
         if len(files) > 1:
             names = " and ".join(self.shown(path) for path in files)
             raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")

@@ -13,6 +13,7 @@ from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.budget import Limits
+from nodeattrs.kinds import NOT_TRUSTED
 from nodeattrs.runs.fields import Fields
 
 FREE = "free"
@@ -97,7 +98,7 @@ def tightened(given: Mapping[str, float], fields: Fields, root: Path) -> dict[st
     for name, most in given.items():
         if border.in_force() is not None and most > usual[name]:
             message = f"limits.{name} is above the default, {usual[name]:,}, which counts instead"
-            fields.warn(("limits", name), message, f"--budget {name}={most}, or {way_out(root)}", "not-trusted")
+            fields.warn(("limits", name), message, f"--budget {name}={most}, or {way_out(root)}", NOT_TRUSTED)
             most = usual[name]
         found[name] = most
     return found

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import may_run
 from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import RUBY_HELPER
 from nodeattrs.node.node import Node
 from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.repository import Repository
@@ -92,7 +93,7 @@ class RubyFiles:
         return session
 
     def _warn(self, message: str, origin: Origin) -> None:
-        self.warnings.append(DocumentError(message, file=origin.file, line=origin.line, kind="ruby-helper"))
+        self.warnings.append(DocumentError(message, file=origin.file, line=origin.line, kind=RUBY_HELPER))
 
 
 class _Kept(local):

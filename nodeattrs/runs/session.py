@@ -22,6 +22,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.keep.stores.texts import is_same_form
+from nodeattrs.kinds import ALREADY_RUN, EMPTY_RUN_LIST
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
@@ -104,6 +105,8 @@ class Session:
 
 class AlreadyRun(NodeattrsError):
     """This call of a fleet has run the node before. found: what it left"""
+
+    entry = ALREADY_RUN
 
     def __init__(self, found: Revision) -> None:
         super().__init__("the node has been run before, by this fleet")
@@ -359,5 +362,5 @@ def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError
     close = near(node.name, repository.nodes())
     hint = f"did you mean {' or '.join(close)}?" if close else "give it one with --run-list, or in nodes/"
     warning = NodeattrsError(f"the node {node.name} has an empty run-list: nothing was known of it", hint=hint)
-    warning.kind = "empty-run-list"
+    warning.kind = EMPTY_RUN_LIST
     yield warning

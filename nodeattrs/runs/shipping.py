@@ -19,7 +19,9 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import NamedTuple
 
+from nodeattrs.codes import Kind
 from nodeattrs.errors import FleetError
+from nodeattrs.kinds import BAD_PACK, LEADS_OUT, OTHER_REPOSITORY
 from nodeattrs.runs.content import content_of
 
 _HEAD = ".git/HEAD"
@@ -53,7 +55,7 @@ def packed(root: str | os.PathLike[str], commit: str = "", but: Collection[str] 
     for name, file in _files(root, but):
         if not file.resolve().is_relative_to(inside):
             hint = "copy what it leads to into the repository, or keep the repository on every machine"
-            raise _failed(f"{name} leads out of the repository, so it is not sent", "leads-out", hint)
+            raise _failed(f"{name} leads out of the repository, so it is not sent", LEADS_OUT, hint)
         files[name] = _content(file)
     return Packed(_digest(files.items()), _tar({**files, _HEAD: commit.encode()}))
 
@@ -75,7 +77,7 @@ def held(digest: str) -> TemporaryDirectory[str]:
     with _HOLDING:
         if digest in _HELD:
             return _HELD[digest]
-    raise _failed("the repository was not sent with the work", "bad-pack")
+    raise _failed("the repository was not sent with the work", BAD_PACK)
 
 
 _HOLDING = Lock()
@@ -87,7 +89,7 @@ _MOST = 4
 def _unpacked(repository: Packed) -> TemporaryDirectory[str]:
     files = dict(_members(repository.body))
     if _digest(sorted((name, content) for name, content in files.items() if name != _HEAD)) != repository.digest:
-        raise _failed("the repository that was sent is not the one that was packed", "bad-pack")
+        raise _failed("the repository that was sent is not the one that was packed", BAD_PACK)
     folder = TemporaryDirectory(prefix="nodeattrs-")
     try:
         for name, content in files.items():
@@ -97,7 +99,7 @@ def _unpacked(repository: Packed) -> TemporaryDirectory[str]:
                 file.write(content)
     except OSError as error:
         folder.cleanup()
-        raise _failed(f"what was sent cannot be unpacked: {error.strerror}", "bad-pack") from error
+        raise _failed(f"what was sent cannot be unpacked: {error.strerror}", BAD_PACK) from error
     return folder
 
 
@@ -117,7 +119,7 @@ def _reading() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise _failed(f"{error.filename}: cannot be read: {error.strerror}", "other-repository") from error
+        raise _failed(f"{error.filename}: cannot be read: {error.strerror}", OTHER_REPOSITORY) from error
 
 
 def _digest(files: Iterable[tuple[str, bytes]]) -> str:
@@ -147,11 +149,11 @@ def _members(body: bytes) -> Iterator[tuple[str, bytes]]:
                 steps = member.name.split("/")
                 content = tar.extractfile(member) if member.isreg() else None
                 if content is None or "\0" in member.name or not {"", ".", ".."}.isdisjoint(steps):
-                    raise _failed(f"what was sent has {member.name!r} in it, no file of a repository", "bad-pack")
+                    raise _failed(f"what was sent has {member.name!r} in it, no file of a repository", BAD_PACK)
                 yield member.name, content.read()
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise _failed("what was sent is no packed repository", "bad-pack") from error
+        raise _failed("what was sent is no packed repository", BAD_PACK) from error
 
 
-def _failed(message: str, kind: str, hint: str | None = None) -> FleetError:
+def _failed(message: str, kind: Kind, hint: str | None = None) -> FleetError:
     return FleetError(message, kind=kind, hint=hint)

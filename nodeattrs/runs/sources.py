@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+from codecs import BOM_UTF8
 from functools import cached_property
 
 from nodeattrs import border
@@ -28,7 +29,7 @@ class RepositoryVersions:
         """The version of a file with this digest; "" for the file as it is now. cost: Git runs where it has changed"""
         if (file, digest) not in self._known:
             here = self._on_disk(file)
-            is_it = here is not None and (not digest or digest in (blob_name(here), _name_as_run(here)))
+            is_it = here is not None and (not digest or digest in _names_of(here))
             self._known[file, digest] = here if is_it or not digest else self._in_git(digest)
         return self._known[file, digest]
 
@@ -57,6 +58,8 @@ class RepositoryVersions:
             return None
 
 
-def _name_as_run(content: bytes) -> str:
-    """The name of a source as Python reads it, which differs where its lines end in another way."""
-    return blob_name(python_text(content).encode("utf-8", "surrogatepass"))
+def _names_of(content: bytes) -> tuple[str, ...]:
+    """The names that a run may have noted: as the file is, without the mark that some editors begin a file with, and
+    as Python reads a source, which has plain line ends."""
+    as_run = python_text(content).encode("utf-8", "surrogatepass")
+    return blob_name(content), blob_name(content.removeprefix(BOM_UTF8)), blob_name(as_run)

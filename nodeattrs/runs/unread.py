@@ -12,6 +12,7 @@ from typing import NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import RUBY
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.slot_names import ATTRIBUTE_FILE
 
@@ -27,7 +28,7 @@ _INCLUDED = re.compile(r"""\binclude_recipe\s*\(?\s*(['"])([\w:.-]+)\1""")
 
 def not_run(file: str, hint: str | None = None) -> DocumentError:
     """The warning for a file in Ruby."""
-    return DocumentError(NOT_RUN, file=file, hint=hint, kind="ruby")
+    return DocumentError(NOT_RUN, file=file, hint=hint, kind=RUBY)
 
 
 def note_unread(node: Attributes, origin: Origin, reason: str, text: str | None = None) -> None:

@@ -17,6 +17,7 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
 from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
 from nodeattrs.texts.encrypted import encrypted_whole, marked, may_be_encrypted
 
@@ -96,7 +97,7 @@ class LayerReader:
 def _chosen(layers: list[Layer], number: int, file: str) -> Layer:
     if not 0 < number <= len(layers):
         held = "1 document" if len(layers) == 1 else f"{len(layers)} documents"
-        raise DocumentError(f"there is no document {number}: it holds {held}", file=file, kind="no-document")
+        raise DocumentError(f"there is no document {number}: it holds {held}", file=file, kind=NO_DOCUMENT)
     return layers[number - 1]
 
 
@@ -128,5 +129,5 @@ def read_layer(
         warnings.warn(str(warning), stacklevel=3)
     if len(layers) > 1:
         hint = "say which: document=1; read_layers gives all of them"
-        raise DocumentError(f"it holds {len(layers)} documents", file=str(path), hint=hint, kind="several-documents")
+        raise DocumentError(f"it holds {len(layers)} documents", file=str(path), hint=hint, kind=SEVERAL_DOCUMENTS)
     return layers[0]

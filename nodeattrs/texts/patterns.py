@@ -27,6 +27,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from nodeattrs import children
+from nodeattrs.codes import declared
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
 from nodeattrs.texts import search_process
@@ -36,6 +37,14 @@ _HINT = "pip install 'nodeattrs[regex]' adds the package that knows more of Ruby
 
 class BadPattern(BadArgument):
     """A regular expression that cannot be compiled, or that needs a package that is not installed."""
+
+    entry = declared(
+        "NA0008",
+        "BadPattern",
+        cause="A regular expression that cannot be compiled, or that needs the package regex.",
+        example="nodeattrs search 'name~\"(a+\"'",
+        way_out="Correct it; for Ruby's own constructs: pip install 'nodeattrs[regex]'.",
+    )
 
 
 def fits(parts: Sequence[str], text: str) -> bool:

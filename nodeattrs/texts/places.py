@@ -15,8 +15,10 @@ from itertools import accumulate
 from operator import add
 from typing import Any, NamedTuple, Protocol
 
+from nodeattrs.codes import Kind, NoKind
 from nodeattrs.core.tree import MAX_DEPTH, spell
 from nodeattrs.errors import DocumentError, Path
+from nodeattrs.kinds import REPEATED_KEY
 
 HALF_PAIR = re.compile("[\ud800-\udfff]")
 """What can be escaped into a text, but never written to a file: half of a surrogate pair."""
@@ -121,7 +123,7 @@ class Text:
         path: Path | None = None,
         hint: str | None = None,
         details: Iterable[str] = (),
-        kind: str = "",
+        kind: Kind | NoKind = "",
     ) -> DocumentError:
         """The error for what stands at *offset*; to be raised, or kept as a warning."""
         line, column = (None, None) if offset is None else self.place(offset)
@@ -137,7 +139,7 @@ class Text:
             again,
             path=path,
             hint="remove one of the two",
-            kind="repeated-key",
+            kind=REPEATED_KEY,
         )
 
 

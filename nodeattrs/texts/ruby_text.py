@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError, missing_extra
+from nodeattrs.kinds import NOT_LITERAL
 from nodeattrs.texts.numbers import NoNumber, finite
 from nodeattrs.texts.places import Mark, Text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-KIND = "not-literal"
+KIND = NOT_LITERAL
 _HINT = "Ruby is read here, and not run: write the value out"
 
 _ESCAPES = {

@@ -148,8 +148,8 @@ class Builder:
         """The key that `<<` is before what is no map, and no list of maps."""
         raise self.error("<< takes a map, or a list of maps", event)
 
-    def fault(self, message: str, offset: int | None, *, kind: str = "", **more: Any) -> DocumentError:
-        """The error for what stands at an offset. kind: what the dialect may call it"""
+    def fault(self, message: str, offset: int | None, *, too_deep: bool = False, **more: Any) -> DocumentError:
+        """The error for what stands at an offset. too_deep: some dialects name this kind"""
         return self.text.error(message, offset, **more)
 
     def error(self, message: str, event: Any, **more: Any) -> DocumentError:
@@ -285,7 +285,7 @@ class Builder:
             raise self.error("an alias for what has no name above", event, hint="quote a text that begins with *")
         named = self._named[event.anchor]
         if named is None:
-            raise self.error("an alias inside what it names", event, kind="too-deep")
+            raise self.error("an alias inside what it names", event, too_deep=True)
         self._draw(named.size, named.height, event)
         if self.open:
             self.open[-1].height = max(self.open[-1].height, named.height + 1)

@@ -17,6 +17,7 @@ from yaml.events import ScalarEvent
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import TAG_REFUSED
 from nodeattrs.texts.numbers import NoNumber
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.tags import Tagged
@@ -141,7 +142,7 @@ class _Layered(_Plain):
             return Tagged(tag, value) if make is None else make(value)
         except (ValueError, TypeError, LookupError) as error:
             at, path = event.start_mark.index, self._path()
-            raise self.text.error(f"{tag} cannot be read: {error}", at, path=path, kind="tag-refused") from error
+            raise self.text.error(f"{tag} cannot be read: {error}", at, path=path, kind=TAG_REFUSED) from error
 
     def aliased(self, value: Any, event: Any) -> Any:
         return copied(value, convert=lambda one, _: one)

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlencode
 
-from nodeattrs.errors import missing_extra
+from nodeattrs.errors import InternalError, NotFound, missing_extra
 from nodeattrs.texts.hidden import ESCAPES
 from nodeattrs.web.asking import QUESTIONS, Answer, Site, answer
 from nodeattrs.web.pages import PAGES, Page, failed
@@ -150,7 +150,8 @@ def _lost(site: Site, request: Any, error: Exception) -> Any:
 
     is_ours = getattr(error, "status_code", 500) == 404
     message = "there is no such page" if is_ours else f"a fault in nodeattrs itself: {type(error).__name__}"
-    made = failed({"code": "NA1530" if is_ours else "NA0003", "message": message, "hint": None, "details": []})
+    code = NotFound.entry.code if is_ours else InternalError.entry.code
+    made = failed({"code": code, "message": message, "hint": None, "details": []})
     return HTMLResponse(_text(site, made, request.url.path), 404 if is_ours else 500)
 
 

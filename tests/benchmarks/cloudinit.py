@@ -133,7 +133,7 @@ def merging(rounds: int, peer: _Peer) -> Iterator[Figure]:
 def messages(rounds: int, peer: _Peer) -> Iterator[Figure]:
     text = (INPUTS / "parts-20.mime").read_text(encoding="utf-8")
     name = "a message of 20 parts, from text to config"
-    yield from _beside(name, lambda: merge([text]).config, peer.message(text), 1 / 8, "cloud-init", rounds)
+    yield from _beside(name, lambda: merge([text]).config, peer.message(text), 1 / 5, "cloud-init", rounds)
 
 
 def processes(rounds: int, peer: _Peer, folder: Path) -> Iterator[Figure]:
@@ -155,7 +155,11 @@ def processes(rounds: int, peer: _Peer, folder: Path) -> Iterator[Figure]:
     mine, theirs = seconds_of_python(ours, ["-c", schema], rounds=rounds, python=python)
     yield Figure("a process that merges three parts", mine * 1000, "ms")
     yield Figure(
-        "a process that merges three parts", mine / theirs, "times", 0.15, f"cloud-init schema: {theirs * 1000:,.0f} ms"
+        "a process that merges three parts",
+        mine / theirs,
+        "times",
+        1 / 4,
+        f"cloud-init schema: {theirs * 1000:,.0f} ms",
     )
 
 

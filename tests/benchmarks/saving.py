@@ -84,13 +84,13 @@ def _fleets(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
         for task in ("first", "again")
     )
     told = f"the floor program ({_FLOOR}): {1e3 * first['floor']:.1f} ms a node"
-    yield Figure("run and save, the first run, two processes: time", first["new"] / first["floor"], "times", 4.0, told)
+    yield Figure("run and save, the first run, two processes: time", first["new"] / first["floor"], "times", of=told)
     told = f"the same; {1e3 * same['new']:.1f} ms a node"
     yield Figure("run and save, nothing changed, two processes: time", same["new"] / same["floor"], "times", of=told)
     if OLD:
-        for title, times, bar in (("the first run", first, None), ("nothing changed", same, 0.25)):
+        for title, times in (("the first run", first), ("nothing changed", same)):
             told = f"878e2e7: {1e3 * times['old']:.1f} ms a node"
-            yield Figure(f"run and save, {title}: time", times["new"] / times["old"], "times", bar, told)
+            yield Figure(f"run and save, {title}: time", times["new"] / times["old"], "times", 1 / 2, told)
 
 
 ROUNDS = 3

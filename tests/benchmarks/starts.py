@@ -11,7 +11,6 @@ import io
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,8 +71,8 @@ def installed(folder: Path) -> tuple[str, str]:
         [folder / "bin" / "python", "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    paths = f"{ROOT}\n{sysconfig.get_path('purelib')}\n"
-    Path(found.stdout.strip(), "nodeattrs.pth").write_text(paths, encoding="utf-8")
+    paths = [str(ROOT), *(path for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))]
+    Path(found.stdout.strip(), "nodeattrs.pth").write_text("\n".join([*paths, ""]), encoding="utf-8")
     script = folder / "bin" / "nodeattrs"
     script.write_text("import sys\nfrom nodeattrs.cli import main\nsys.exit(main())\n", encoding="utf-8")
     return str(folder / "bin" / "python"), str(script)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.structure.test_imports import imports_of, modules_of
 
-FLOORS = {"model": 0, "forms": 1, "resolution": 1, "production": 2}
+FLOORS = {"codes": -1, "model": 0, "forms": 1, "resolution": 1, "production": 2}
 """A module imports from its own folder, or from one below; what stands in no folder is above all of them."""
 
 BINDINGS = "nodeattrs.adapters.bindings"
@@ -20,7 +20,7 @@ def folder_of(module: str) -> str:
 
 def test_no_floor_knows_one_above_or_beside_it():
     """
-    The model knows nobody; the forms and the resolution do not know each other.
+    The model knows the codes only; the forms and the resolution do not know each other.
     """
     modules = modules_of(Path(__file__).parents[2] / "nodeattrs")
     found = [

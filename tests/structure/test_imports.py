@@ -24,6 +24,7 @@ RANKS = {
     "_version": -1,
     "codes": -1,
     "errors": 0,
+    "kinds": 0,
     "core": 1,
     "disk": 1,
     "border": 1,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
+from nodeattrs.adapters.ansible.codes import SETTING
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
 from nodeattrs.texts.patterns import expression
@@ -139,7 +140,7 @@ def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str)
         return made(text, folder)
     except (KeyError, ValueError):
         raise AnsibleError(
-            "setting", f"{where}: {text!r} cannot be read", hint="docs/ansible.md lists the keys"
+            SETTING, f"{where}: {text!r} cannot be read", hint="docs/ansible.md lists the keys"
         ) from None
 
 
@@ -148,7 +149,7 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
     try:
         parser.read_string(file.read_text(encoding="utf-8", errors="surrogateescape"), file.name)
     except OSError as error:
-        raise AnsibleError("setting", f"cannot be read: {error}", file=file.name) from None
+        raise AnsibleError(SETTING, f"cannot be read: {error}", file=file.name) from None
     except configparser.Error as error:
         lines = [getattr(error, "lineno", None), *(line for line, _ in getattr(error, "errors", ()))]
         line = next((line for line in lines if line is not None), None)
@@ -158,7 +159,7 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
         elif isinstance(error, configparser.DuplicateSectionError):
             what = f"the section [{error.section}] is written twice"
         hint = "Ansible, too, refuses such a file"
-        raise AnsibleError("setting", what, file=file.name, line=line, hint=hint) from None
+        raise AnsibleError(SETTING, what, file=file.name, line=line, hint=hint) from None
     return {(name, key): value for name in parser.sections() for key, value in parser.items(name)}
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import children
+from nodeattrs.adapters.ansible.codes import INVENTORY, NO_FILE
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.groups import Tree
@@ -54,21 +55,21 @@ class Dynamic:
             return
         document = self.files.document(output)
         if document is None:
-            raise AnsibleError("inventory", "it is encrypted", file=self.files.shown(output))
+            raise AnsibleError(INVENTORY, "it is encrypted", file=self.files.shown(output))
         _Output(tree, document.file, document.locator).read(document.tree, None)
 
     def check(self) -> None:
         """Say which are no sources. raises: AnsibleError"""
         for path in self._left:
             message = "this source is to be run, and is none of the inventory's"
-            raise AnsibleError("no-file", message, file=self.files.shown(path), hint="name it as -i does")
+            raise AnsibleError(NO_FILE, message, file=self.files.shown(path), hint="name it as -i does")
 
     def _run(self, path: Path) -> Any:
         if path.suffix in (".yml", ".yaml") or not os.access(path, os.X_OK):
             program = shutil.which("ansible-inventory")
             if program is None:
                 message = "a plugin reads this source, and there is no program ansible-inventory to run it"
-                raise AnsibleError("inventory", message, file=self.files.shown(path))
+                raise AnsibleError(INVENTORY, message, file=self.files.shown(path))
             return self._printed(path, [program, "-i", str(path), "--list", "--export"])
         return self._printed(path, [str(path), "--list"])
 
@@ -85,13 +86,13 @@ class Dynamic:
         try:
             done = children.run(words, env=known, folder=self.files.folder, seconds=_SECONDS, most_bytes=most)
         except (OSError, TooMuch) as error:
-            raise AnsibleError("inventory", f"it cannot be run: {error}", file=name) from error
+            raise AnsibleError(INVENTORY, f"it cannot be run: {error}", file=name) from error
         if done.code:
-            raise AnsibleError("inventory", f"it was run, and ended with {done.code}", file=name)
+            raise AnsibleError(INVENTORY, f"it was run, and ended with {done.code}", file=name)
         try:
             return parsed(Text(name, done.output.decode())).tree if done.output.strip() else {}
         except (AnsibleError, UnicodeDecodeError) as error:
-            raise AnsibleError("inventory", f"what it printed is no JSON: {error}", file=name) from error
+            raise AnsibleError(INVENTORY, f"what it printed is no JSON: {error}", file=name) from error
 
 
 class _Output:
@@ -137,7 +138,7 @@ class _Output:
     def _of(self, value: Any, kind: type, what: str) -> Any:
         if isinstance(value, kind):
             return value
-        raise AnsibleError("inventory", f"{what} is no {'map' if kind is dict else 'list'}", file=self.file)
+        raise AnsibleError(INVENTORY, f"{what} is no {'map' if kind is dict else 'list'}", file=self.file)
 
 
 def _decoded(value: Any) -> Any:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import EXTRA_VARS
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
 from nodeattrs.adapters.ansible.levels import title
@@ -39,7 +40,7 @@ def words(text: str) -> dict[str, Any]:
         else:
             free.append(match[0])
     if text[at:].strip():
-        raise AnsibleError("extra-vars", f"a quote stays open in {text!r}", file="-e", hint="close the quote")
+        raise AnsibleError(EXTRA_VARS, f"a quote stays open in {text!r}", file="-e", hint="close the quote")
     return {**found, "_raw_params": " ".join(free)} if free else found
 
 
@@ -80,5 +81,5 @@ def _inline(text: str) -> dict[Any, Any]:
 
 def _map(tree: Any, text: str) -> dict[Any, Any]:
     if not isinstance(tree, dict):
-        raise AnsibleError("extra-vars", f"{text!r} is no map of variables", file="-e", hint="write {name: value}")
+        raise AnsibleError(EXTRA_VARS, f"{text!r} is no map of variables", file="-e", hint="write {name: value}")
     return tree

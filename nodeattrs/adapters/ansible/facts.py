@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import YAML
 from nodeattrs.adapters.ansible.config import Config
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import title
@@ -51,7 +52,7 @@ class Facts:
                     tree = json.loads(path.read_text(encoding="utf-8"))
                     tree = json.loads(tree["__payload__"]) if "__payload__" in tree else tree
                 except (OSError, ValueError, TypeError) as error:
-                    raise AnsibleError("yaml", f"these facts cannot be read: {error}", file=str(path)) from None
+                    raise AnsibleError(YAML, f"these facts cannot be read: {error}", file=str(path)) from None
                 if isinstance(tree, dict):
                     file = path.relative_to(self._root) if path.is_relative_to(self._root) else path
                     return {key: _plain(value) for key, value in tree.items()}, file.as_posix()

@@ -2,50 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, cast
+from typing import Any
 
+from nodeattrs.adapters.ansible.codes import (
+    BROKEN,
+    DUPLICATE_KEY,
+    GROUP_IS_HOST,
+    GROUP_NAME,
+    GROUP_SEARCH,
+    MISSING,
+    MISSPELT_VARIABLE,
+    NO_MATCH,
+    NOT_EVALUATED,
+    NOT_PROMPTED,
+    NOTHING_PARSED,
+    PRECEDENCE_ENTRY,
+    RESERVED_NAME,
+    SHADOWED_VARIABLE,
+    SKIPPED,
+    UNDEFINED_VARIABLE,
+    UNPARSED,
+    UNUSED_VARIABLE,
+    VARS_FILE_SKIPPED,
+    VAULT,
+)
+from nodeattrs.codes import Kind, declared
 from nodeattrs.errors import DocumentError
 
-FaultKind = Literal[
-    "yaml",  # a file that does not parse, or holds two documents
-    "wrong-shape",  # a map was needed, or a list
-    "extra-vars",  # what -e gives is no map
-    "no-file",  # a file that is named and not there
-    "no-role",  # a role that is nowhere
-    "cycle",  # roles that depend on each other
-    "unknown-key",  # a key that a play does not have
-    "missing-key",  # a key that a play needs
-    "variable-name",  # no name of a variable
-    "undefined",  # a name that cannot be filled in
-    "unparsed",  # a source that cannot be read, where the configuration makes it an error
-    "no-group",  # no such group
-    "no-host",  # no such host, or no such task for it
-    "inventory",  # a line or an entry of an inventory that Ansible refuses: the source is given up
-    "vault",  # what no password opens
-    "setting",  # a value of ansible.cfg that cannot be read
-]
-
 WARNINGS = (
-    "unparsed",
-    "nothing-parsed",
-    "duplicate-key",
-    "group-name",
-    "group-is-host",
-    "reserved-name",
-    "skipped",
-    "vars-file-skipped",
-    "no-match",
-    "not-prompted",
-    "precedence-entry",
-    "missing",
-    "broken",
-    "not-evaluated",
-    "vault",
-    "unused-variable",
-    "misspelt-variable",
-    "undefined-variable",
-    "shadowed-variable",
-    "group-search",
+    UNPARSED,
+    NOTHING_PARSED,
+    DUPLICATE_KEY,
+    GROUP_NAME,
+    GROUP_IS_HOST,
+    RESERVED_NAME,
+    SKIPPED,
+    VARS_FILE_SKIPPED,
+    NO_MATCH,
+    NOT_PROMPTED,
+    PRECEDENCE_ENTRY,
+    MISSING,
+    BROKEN,
+    NOT_EVALUATED,
+    VAULT,
+    UNUSED_VARIABLE,
+    MISSPELT_VARIABLE,
+    UNDEFINED_VARIABLE,
+    SHADOWED_VARIABLE,
+    GROUP_SEARCH,
 )
 """The kinds of what is listed among warnings, and not raised."""
 
@@ -53,13 +57,23 @@ WARNINGS = (
 class AnsibleError(DocumentError):
     """Something that Ansible refuses; or warns of, then it is listed and not raised.
 
-    kind: one of `FaultKind`, or of `WARNINGS`
+    kind: one of `ansible.codes`; `WARNINGS` has those that are listed
     """
 
-    def __init__(self, kind: FaultKind, message: str, **facts: Any) -> None:
+    entry = declared(
+        "NA1301",
+        "AnsibleError",
+        cause="Something of Ansible's is wrong, and no more is known of it.",
+        example="nodeattrs ansible list",
+        way_out="The message says it.",
+    )
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str, **facts: Any) -> None:
         super().__init__(message, kind=kind, **facts)
 
 
-def warned(kind: str, message: str, file: str | None, line: int | None) -> AnsibleError:
+def warned(kind: Kind, message: str, file: str | None, line: int | None) -> AnsibleError:
     """What is listed as a warning."""
-    return AnsibleError(cast(FaultKind, kind), message, file=file, line=line)
+    return AnsibleError(kind, message, file=file, line=line)

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
+from nodeattrs.adapters.ansible.codes import BROKEN, DUPLICATE_KEY, NO_FILE, VAULT, WRONG_SHAPE, YAML
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
 from nodeattrs.adapters.ansible.vault import Passwords, decrypted, sealed
+from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.policy import Policy
@@ -23,7 +25,7 @@ from nodeattrs.errors import DocumentError
 from nodeattrs.texts.documents import Document, text_of
 from nodeattrs.texts.places import Text
 
-Warn = Callable[[str, str, str | None, int | None], None]
+Warn = Callable[[Kind, str, str | None, int | None], None]
 Plan = Layer | Fold
 
 
@@ -55,7 +57,7 @@ class Files:
             return Text(name, text_of(path, name))
         except DocumentError as error:
             is_there = not isinstance(error.__cause__, FileNotFoundError)
-            raise AnsibleError("yaml" if is_there else "no-file", error.reason, file=name, line=error.line) from error
+            raise AnsibleError(YAML if is_there else NO_FILE, error.reason, file=name, line=error.line) from error
 
     def document(self, path: Path) -> Document | None:
         """What a file says; None where it is encrypted. raises: AnsibleError"""
@@ -79,13 +81,13 @@ class Files:
         if self.passwords and "!vault" in text.text:
             document.tree = decrypted(document.tree, self.passwords, partial(self._refused, text))
         for warning in document.warnings:
-            self._warn(warning.kind, warning.reason, warning.file, warning.line)
+            self._warn(warning.kind or DUPLICATE_KEY, warning.reason, warning.file, warning.line)
         return document
 
     def _refused(self, text: Text, vault: Vault, error: AnsibleError) -> None:
         """Warn of a value that no password opens."""
         at = text.text.find(vault.text.split("\n")[1].strip()) if "\n" in vault.text else -1
-        self._warn("vault", error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
+        self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
     def listed(self, folder: Path) -> tuple[str, ...]:
         """The names in a folder, in order of text; nothing where it cannot be read."""
@@ -107,11 +109,11 @@ class Files:
             document = self.document(path)
             if document is not None and document.tree is not None and not isinstance(document.tree, dict):
                 message = f"a file of variables is a map, and this is a {type(document.tree).__name__}"
-                raise AnsibleError("wrong-shape", message, file=document.file, line=1)
+                raise AnsibleError(WRONG_SHAPE, message, file=document.file, line=1)
         except AnsibleError as error:
             if not self.lenient:
                 raise
-            self._warn("broken", error.reason, error.file, error.line)
+            self._warn(BROKEN, error.reason, error.file, error.line)
             return Layer.unknown(titled, Origin(kind, name, error.file, error.line), f"it is broken: {error.reason}")
         if document is None:
             reason = "it is encrypted, and may set any variable"

@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import GROUP_IS_HOST, GROUP_NAME, INVENTORY
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import title as titled
+from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.fold import Layer
@@ -22,7 +24,7 @@ from nodeattrs.core.fold import Layer
 PRIORITY = "ansible_group_priority"
 _ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
 
-Warn = Callable[[str, str, str | None, int | None], None]
+Warn = Callable[[Kind, str, str | None, int | None], None]
 """Takes the kind of a warning, its sentence, a file and a line."""
 
 
@@ -51,7 +53,7 @@ class Group:
             return max((parent.depth + 1 for parent in self.parents.values()), default=0)
         except RecursionError:
             hint = "nest the groups less deeply"
-            raise AnsibleError("inventory", f"the group {self.name} is nested too deeply", hint=hint) from None
+            raise AnsibleError(INVENTORY, f"the group {self.name} is nested too deeply", hint=hint) from None
 
     def ancestors(self) -> dict[str, Group]:
         """The groups above it, without itself."""
@@ -133,7 +135,7 @@ class Tree:
         """The name that a group has; odd ones are warned of."""
         if name in self.groups or not _ODD.search(name):
             return name
-        self._warn("group-name", f"the group name {name!r} has signs that no name of a variable has", file, line)
+        self._warn(GROUP_NAME, f"the group name {name!r} has signs that no name of a variable has", file, line)
         return _ODD.sub("_", name) if self._rename else name
 
     def host(self, name: str, group: str) -> Host:
@@ -157,7 +159,7 @@ class Tree:
         reached = below.below()
         self._budget.steps(4 * len(reached))
         if parent in reached:
-            raise AnsibleError("inventory", f"{child} would be its own parent", file=file, line=line)
+            raise AnsibleError(INVENTORY, f"{child} would be its own parent", file=file, line=line)
         above.children.setdefault(child, below)
         below.parents.setdefault(parent, above)
 
@@ -194,7 +196,7 @@ class Tree:
             if name in everyone.hosts:
                 del everyone.hosts[name], host.groups["all"]
             if name in self.groups:
-                self._warn("group-is-host", f"{name!r} is a host and a group", None, None)
+                self._warn(GROUP_IS_HOST, f"{name!r} is a host and a group", None, None)
 
     def groups_of(self, host: Host) -> list[Group]:
         """The groups of a host and all above them, the weakest first."""
@@ -216,5 +218,5 @@ def _number(value: Any, locator: Locator) -> int:
     except (TypeError, ValueError, OverflowError):
         origin = locator.at((PRIORITY,))
         raise AnsibleError(
-            "inventory", f"{PRIORITY} {value!r} is no number", file=origin.file, line=origin.line
+            INVENTORY, f"{PRIORITY} {value!r} is no number", file=origin.file, line=origin.line
         ) from None

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import INVENTORY
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY, Group, Host, Tree
 from nodeattrs.adapters.ansible.levels import title
@@ -97,21 +98,21 @@ def names_of(pattern: str, file: str | None = None, line: int | None = None) -> 
     ['r1-ha', 'r1-hb', 'r2-ha', 'r2-hb']
     """
     if pattern.count("[") > MOST_RANGES:
-        raise AnsibleError("inventory", f"a name of more than {MOST_RANGES} ranges", file=file, line=line)
+        raise AnsibleError(INVENTORY, f"a name of more than {MOST_RANGES} ranges", file=file, line=line)
     found = _RANGE.search(pattern)
     if found is None:
         if "[" in pattern or "]" in pattern:
-            raise AnsibleError("inventory", f"{pattern} has a bracket that is no range", file=file, line=line)
+            raise AnsibleError(INVENTORY, f"{pattern} has a bracket that is no range", file=file, line=line)
         yield pattern
         return
     before, after = pattern[: found.start()], pattern[found.end() :]
     try:
         names = _range(found[1])
     except ValueError as error:
-        raise AnsibleError("inventory", f"the range [{found[1]}]: {error}", file=file, line=line) from None
+        raise AnsibleError(INVENTORY, f"the range [{found[1]}]: {error}", file=file, line=line) from None
     rest = list(names_of(after, file, line))
     if len(names) * len(rest) > MOST_NAMES:
-        raise AnsibleError("inventory", f"more than {MOST_NAMES:,} names in {pattern}", file=file, line=line)
+        raise AnsibleError(INVENTORY, f"more than {MOST_NAMES:,} names in {pattern}", file=file, line=line)
     for name in names:
         yield from (f"{before}{name}{end}" for end in rest)
 
@@ -138,7 +139,7 @@ def _range(text: str) -> list[str]:
 def port_in(digits: str, file: str | None = None, line: int | None = None) -> int:
     """A port, as it is written behind a name. raises: AnsibleError"""
     if len(digits) > MAX_DIGITS:
-        raise AnsibleError("inventory", f"a port of more than {MAX_DIGITS} digits", file=file, line=line)
+        raise AnsibleError(INVENTORY, f"a port of more than {MAX_DIGITS} digits", file=file, line=line)
     return int(digits)
 
 
@@ -272,4 +273,4 @@ class _Ini:
             raise self._error(f"{what}, has no section in this file", f"write an empty [{name}]")
 
     def _error(self, message: str, hint: str | None = None) -> AnsibleError:
-        return AnsibleError("inventory", message, file=self.file, line=self.line, hint=hint)
+        return AnsibleError(INVENTORY, message, file=self.file, line=self.line, hint=hint)

@@ -14,14 +14,16 @@ from typing import Any
 
 from nodeattrs.adapters.ansible import extra, patterns
 from nodeattrs.adapters.ansible.answers import Shared, Variables
+from nodeattrs.adapters.ansible.codes import NO_GROUP, NO_HOST, PRECEDENCE_ENTRY, RESERVED_NAME
 from nodeattrs.adapters.ansible.config import Config, config_of
 from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.facts import Facts
-from nodeattrs.adapters.ansible.faults import AnsibleError, FaultKind, warned
+from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files, Plan, nested
 from nodeattrs.adapters.ansible.groups import Group, Host, Tree
 from nodeattrs.adapters.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
 from nodeattrs.adapters.ansible.sources import Sources
+from nodeattrs.codes import Kind
 from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -92,7 +94,7 @@ class Inventory:
         for layer in self.extra:
             self.look_at_names(layer)
 
-    def warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
+    def warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
         """Note a warning, once."""
         found = warned(kind, message, file, line)
         if str(found) not in self._warned:
@@ -104,7 +106,7 @@ class Inventory:
             if entry in PRECEDENCE:
                 yield entry
             else:
-                self.warn("precedence-entry", f"precedence has no {entry!r}", None, None)
+                self.warn(PRECEDENCE_ENTRY, f"precedence has no {entry!r}", None, None)
 
     # --- hosts and groups
 
@@ -173,7 +175,7 @@ class Inventory:
         """
         if name not in self.groups:
             close = near(name, self.groups)
-            raise self.error("no-group", f"no group {name}", hint=f"did you mean {close[0]}?" if close else None)
+            raise self.error(NO_GROUP, f"no group {name}", hint=f"did you mean {close[0]}?" if close else None)
         group = self.groups[name]
         levels = (4, 5) if name == "all" else (6, 7)
         files = zip(levels, (self._sources.places, self._named_dir), strict=True)
@@ -189,11 +191,11 @@ class Inventory:
             return self._localhost
         close = near(name, self.hosts)
         raise self.error(
-            "no-host", f"the inventory has no host {name}", hint=f"did you mean {close[0]}?" if close else None
+            NO_HOST, f"the inventory has no host {name}", hint=f"did you mean {close[0]}?" if close else None
         )
 
     @staticmethod
-    def error(kind: FaultKind, message: str, hint: str | None = None) -> AnsibleError:
+    def error(kind: Kind, message: str, hint: str | None = None) -> AnsibleError:
         """An error without a place."""
         return AnsibleError(kind, message, hint=hint)
 
@@ -305,7 +307,7 @@ class Inventory:
         """Warn of variables whose names mean something to Ansible."""
         for name in RESERVED.intersection(layer.value if isinstance(layer.value, dict) else ()):
             origin = layer.origin.at((name,))
-            self.warn("reserved-name", f"{name} is a word of plays and tasks", origin.file, origin.line)
+            self.warn(RESERVED_NAME, f"{name} is a word of plays and tasks", origin.file, origin.line)
 
 
 def _extra(given: Iterable[str], files: Files) -> list[Layer]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import INVENTORY, SKIPPED
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import plain_of
 from nodeattrs.adapters.ansible.groups import Tree, Warn
@@ -34,7 +35,7 @@ def read(document: Document, tree: Tree, warn: Warn) -> None:
 
 def _error(document: Document, message: str, path: Path) -> AnsibleError:
     line, _ = document.place(path)
-    return AnsibleError("inventory", message, file=document.file, line=line)
+    return AnsibleError(INVENTORY, message, file=document.file, line=line)
 
 
 class _Maps:
@@ -94,4 +95,4 @@ class _Maps:
 
     def _skip(self, message: str, path: Path) -> None:
         line, _ = self.document.place(path)
-        self.warn("skipped", message, self.document.file, line)
+        self.warn(SKIPPED, message, self.document.file, line)

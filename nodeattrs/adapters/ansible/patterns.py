@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import translate
 from typing import Any, NamedTuple
 
+from nodeattrs.adapters.ansible.codes import INVENTORY, NO_MATCH
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import Group, Warn
 from nodeattrs.core.budget import MAX_DIGITS
@@ -85,7 +86,7 @@ def _named(part: str, known: Known) -> list[str]:
         fits = expression(part[1:]).match if part.startswith("~") else re.compile(translate(part)).match
     except (BadPattern, re.error, RecursionError, OverflowError) as error:
         shown = repr(part if len(part) <= 80 else f"{part[:80]}…")
-        raise AnsibleError("inventory", f"the pattern {shown} is no regular expression: {error}") from None
+        raise AnsibleError(INVENTORY, f"the pattern {shown} is no regular expression: {error}") from None
     found: dict[str, None] = {}
     for name, group in tree.items():
         if fits(name):
@@ -94,5 +95,5 @@ def _named(part: str, known: Known) -> list[str]:
     if not found and part == "localhost":
         return ["localhost"]
     if not found:
-        known.warn("no-match", f"no host matches {part!r}", None, None)
+        known.warn(NO_MATCH, f"no host matches {part!r}", None, None)
     return list(found)

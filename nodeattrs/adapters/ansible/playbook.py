@@ -10,6 +10,7 @@ from typing import Any
 
 from nodeattrs.adapters.ansible import plays, tasks
 from nodeattrs.adapters.ansible.answers import Variables, laid
+from nodeattrs.adapters.ansible.codes import UNDEFINED
 from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.groups import Host
 from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
@@ -121,7 +122,7 @@ class Playbook:
         def fill(name: str) -> str:
             found = filled(name, lambda one: known.get(one, ABSENT))
             if found is ABSENT:
-                raise play.error("undefined", f"the role {name!r} cannot be known", "roles")
+                raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
             return str(found)
 
         return fill

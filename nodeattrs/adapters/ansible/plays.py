@@ -11,6 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import (
+    MISSING,
+    MISSING_KEY,
+    NOT_PROMPTED,
+    UNKNOWN_KEY,
+    VARS_FILE_SKIPPED,
+    WRONG_SHAPE,
+    YAML,
+)
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.inventory import Inventory
@@ -73,7 +82,7 @@ class Play:
         """The list under a key. raises: AnsibleError, where it is none"""
         found = self.body.get(key) or []
         if not isinstance(found, list):
-            raise self.error("wrong-shape", f"{key} is a list", key)
+            raise self.error(WRONG_SHAPE, f"{key} is a list", key)
         return found
 
 
@@ -95,14 +104,14 @@ def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
 def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: tuple[Path, ...]) -> Iterator[Any]:
     document = inventory.files.document(path)
     if document is None:
-        raise AnsibleError("yaml", "this playbook is encrypted", file=inventory.files.shown(path))
+        raise AnsibleError(YAML, "this playbook is encrypted", file=inventory.files.shown(path))
     if not isinstance(document.tree, list) or path in above:
         what = "imports itself" if path in above else "is a list of plays"
-        raise AnsibleError("wrong-shape", f"a playbook {what}", file=document.file, line=1)
+        raise AnsibleError(WRONG_SHAPE, f"a playbook {what}", file=document.file, line=1)
     for index, entry in enumerate(document.tree):
         at = (index,)
         if not isinstance(entry, dict):
-            raise AnsibleError("wrong-shape", "a play is a map", file=document.file, line=document.place(at)[0])
+            raise AnsibleError(WRONG_SHAPE, "a play is a map", file=document.file, line=document.place(at)[0])
         name = entry.get("import_playbook", entry.get("ansible.builtin.import_playbook"))
         if name is None:
             yield document, at, entry, over
@@ -115,9 +124,9 @@ def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: t
 def _check(play: Play) -> None:
     for key in play.body:
         if key not in PLAY:
-            raise play.error("unknown-key", f"a play has no {key!r}", key)
+            raise play.error(UNKNOWN_KEY, f"a play has no {key!r}", key)
     if "hosts" not in play.body:
-        raise play.error("missing-key", "a play has `hosts`")
+        raise play.error(MISSING_KEY, "a play has `hosts`")
     variables_of(play.body, play.document, play.at)
 
 
@@ -129,12 +138,12 @@ def prompts(play: Play, inventory: Inventory) -> list[Layer]:
         name = entry.get("name") if isinstance(entry, dict) else None
         at = "vars_prompt", index
         if isinstance(name, (dict, list)):
-            raise play.error("wrong-shape", f"`name` is a text, and not {name!r}", *at)
+            raise play.error(WRONG_SHAPE, f"`name` is a text, and not {name!r}", *at)
         if name is None or name in given:
             continue
         origin = play.document.locator("vars_prompt", str(name), (*play.at, *at)).at(())
         default = f"; without a terminal it is {entry.get('default')!r}" if "default" in entry else ""
-        inventory.warn("not-prompted", f"{name} is asked for, and was not{default}", origin.file, origin.line)
+        inventory.warn(NOT_PROMPTED, f"{name} is asked for, and was not{default}", origin.file, origin.line)
         names = frozenset((name,))
         found.append(Layer.unknown(title(13), MaySet(origin, names), f"it is asked on a terminal{default}"))
     return found
@@ -149,12 +158,12 @@ def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
         path = _first_of(play, names, look_up)
         if path is ABSENT:
             message = f"a name in vars_files cannot be filled in: {entry!r}"
-            inventory.warn("vars-file-skipped", message, origin.file, origin.line)
+            inventory.warn(VARS_FILE_SKIPPED, message, origin.file, origin.line)
             found.append(Layer.unknown(title(14), origin, "the name of this file cannot be filled in"))
             continue
         if path is None:
             message = f"{', '.join(map(str, names))}: named in vars_files, and not there"
-            inventory.warn("missing", message, origin.file, origin.line)
+            inventory.warn(MISSING, message, origin.file, origin.line)
             continue
         layer = inventory.files.variables(path, "vars_files", path.name, title(14))
         found += [] if layer is None else [layer]

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from nodeattrs.adapters.ansible.answers import Variables
+from nodeattrs.adapters.ansible.codes import INVENTORY
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
@@ -167,7 +168,7 @@ def graph(inventory: Inventory, group: str = "all", *, with_variables: bool = Fa
     try:
         return "\n".join(_graph(inventory, group, 0, with_variables, Budget("the graph"))) + "\n"
     except RecursionError:
-        raise AnsibleError("inventory", "groups are nested too deeply", hint="ask for a group further down") from None
+        raise AnsibleError(INVENTORY, "groups are nested too deeply", hint="ask for a group further down") from None
 
 
 def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool, budget: Budget) -> Iterator[str]:

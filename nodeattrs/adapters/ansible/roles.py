@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import border
+from nodeattrs.adapters.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_NAME, WRONG_SHAPE
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested, plain_of
 from nodeattrs.adapters.ansible.levels import title
@@ -161,7 +162,7 @@ class Roles:
         parents = () if by is None else (*by.parents, by)
         if sum(one.path == path for one in parents) > (0 if asked.depends else MOST_INSIDE):
             line = asked.document.place(asked.at)[0]
-            raise AnsibleError("cycle", f"the role {name} needs itself", file=asked.document.file, line=line)
+            raise AnsibleError(CYCLE, f"the role {name} needs itself", file=asked.document.file, line=line)
         if asked.defaults_from != "main" and self.file(path / "defaults", asked.defaults_from) is None:
             raise self._missing(asked, f"the role {name} has no defaults/{asked.defaults_from}")
         role = Role(name, path, parents, self.of(path, "defaults", name, asked.defaults_from, 2))
@@ -179,7 +180,7 @@ class Roles:
     @staticmethod
     def _missing(asked: Asked, message: str) -> AnsibleError:
         """The error for a file of a role that is named and not there."""
-        return AnsibleError("no-file", message, file=asked.document.file, line=asked.document.place(asked.at)[0])
+        return AnsibleError(NO_FILE, message, file=asked.document.file, line=asked.document.place(asked.at)[0])
 
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
         for candidate in self._candidates(name, folder, by):
@@ -187,7 +188,7 @@ class Roles:
                 return candidate
         line = asked.document.place(asked.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
-        raise AnsibleError("no-role", f"no role {name}", file=asked.document.file, line=line, hint=hint)
+        raise AnsibleError(NO_ROLE, f"no role {name}", file=asked.document.file, line=line, hint=hint)
 
     def _candidates(self, name: str, folder: Path, by: Role | None) -> Iterator[Path]:
         if name.count(".") == 2:
@@ -238,7 +239,7 @@ def asked_by(entry: Any, document: Document, at: Steps) -> Asked:
     name = entry.get("role", entry.get("name")) if isinstance(entry, dict) else None
     if not isinstance(name, str):
         line = document.place(at)[0]
-        raise AnsibleError("wrong-shape", "a role is a name, or a map with `role`", file=document.file, line=line)
+        raise AnsibleError(WRONG_SHAPE, "a role is a name, or a map with `role`", file=document.file, line=line)
     return Asked(name, document, at, entry)
 
 
@@ -258,10 +259,10 @@ def variables_of(body: dict[Any, Any], document: Document, at: Steps) -> dict[An
         return {}
     if not isinstance(found, dict):
         line = document.place((*at, "vars"))[0]
-        raise AnsibleError("wrong-shape", "vars is a map of variables", file=document.file, line=line)
+        raise AnsibleError(WRONG_SHAPE, "vars is a map of variables", file=document.file, line=line)
     for name in found:
         if not (isinstance(name, str) and name.isidentifier() and name.isascii()):
             line = document.place((*at, "vars", name))[0]
-            raise AnsibleError("variable-name", f"{name!r} is no name of a variable", file=document.file, line=line)
+            raise AnsibleError(VARIABLE_NAME, f"{name!r} is no name of a variable", file=document.file, line=line)
     kept: dict[Any, Any] = plain_of(document, found)
     return kept

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nodeattrs.adapters.ansible import ini, maps
+from nodeattrs.adapters.ansible.codes import INVENTORY, NOTHING_PARSED, UNPARSED
 from nodeattrs.adapters.ansible.config import Config
 from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.faults import AnsibleError
@@ -64,9 +65,9 @@ class Sources:
         if self._parsed:
             self.tree.reconcile()
             return
-        self.warn("nothing-parsed", "no source could be read; only the implicit localhost is there", None, None)
+        self.warn(NOTHING_PARSED, "no source could be read; only the implicit localhost is there", None, None)
         if self.config.unparsed_is_failed:
-            raise AnsibleError("unparsed", "no source of the inventory could be read")
+            raise AnsibleError(UNPARSED, "no source of the inventory could be read")
 
     def _place(self, folder: Path) -> None:
         if self.places[-1:] != [folder]:
@@ -128,9 +129,9 @@ class Sources:
 
     def _unparsed(self, path: Path, reason: str, reasons: list[AnsibleError] | None = None) -> None:
         lines = [error.line for error in reasons or () if error.line is not None]
-        self.warn("unparsed", f"no inventory: {reason}", self.files.shown(path), lines[-1] if lines else None)
+        self.warn(UNPARSED, f"no inventory: {reason}", self.files.shown(path), lines[-1] if lines else None)
         if self.config.any_unparsed_is_failed:
-            raise AnsibleError("unparsed", f"no inventory: {reason}", file=self.files.shown(path))
+            raise AnsibleError(UNPARSED, f"no inventory: {reason}", file=self.files.shown(path))
 
     # --- the kinds, in the order in which they are tried
 
@@ -161,7 +162,7 @@ class Sources:
             return False
         text = self.files.text(path)
         if text.text.startswith(VAULT_HEADER):
-            raise AnsibleError("inventory", "an encrypted inventory is read where it is YAML", file=text.file, line=1)
+            raise AnsibleError(INVENTORY, "an encrypted inventory is read where it is YAML", file=text.file, line=1)
         ini.read(text, self.tree)
         return True
 
@@ -172,7 +173,7 @@ class Sources:
         try:
             document = Document(text, toml_text.read(text, Budget(text.file)))
         except DocumentError as error:
-            raise AnsibleError("inventory", error.reason, file=text.file, line=error.line) from error
+            raise AnsibleError(INVENTORY, error.reason, file=text.file, line=error.line) from error
         document.tree = unsafe(document.tree)  # none of its texts is a template
         maps.read(document, self.tree, self.warn)
         return True

@@ -13,6 +13,14 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import (
+    DUPLICATE_KEY,
+    MISSPELT_VARIABLE,
+    SHADOWED_VARIABLE,
+    UNDEFINED_VARIABLE,
+    UNPARSED,
+    UNUSED_VARIABLE,
+)
 from nodeattrs.adapters.ansible.config import config_of
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.adapters.ansible.files import Files
@@ -20,6 +28,7 @@ from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, RESERVED, title
 from nodeattrs.adapters.ansible.references import PLAYED, WORDS, Definition, References, is_role
 from nodeattrs.adapters.ansible.values import MERGED
+from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import is_near
 from nodeattrs.errors import NodeattrsError
@@ -58,7 +67,7 @@ class Static:
     count:  called with the name of each file that is read
     """
 
-    NOTES = frozenset(("unused-variable",))
+    NOTES = frozenset((UNUSED_VARIABLE,))
     """Kinds that are only worth knowing."""
 
     def __init__(self, root: Path, count: Callable[[str], object] = str) -> None:
@@ -73,8 +82,8 @@ class Static:
             self._config_fault = error
         self.looked = sum(path.startswith(self._folders) for its in self._references.paths.values() for path in its)
 
-    def _warn(self, kind: str, message: str, file: str | None, line: int | None) -> None:
-        if kind == "duplicate-key" and MERGED not in message:  # that one is meant
+    def _warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
+        if kind == DUPLICATE_KEY and MERGED not in message:  # that one is meant
             self._warnings.append(warned(kind, message, file, line))
 
     @property
@@ -89,12 +98,12 @@ class Static:
         for one in unused:
             meant = next((name for name in undefined if is_near(one.name, name)), None)
             if meant is None:
-                yield _at("unused-variable", f"nothing mentions {one.name}", one.origin)
+                yield _at(UNUSED_VARIABLE, f"nothing mentions {one.name}", one.origin)
                 continue
             where = undefined.pop(meant).place
-            yield _at("misspelt-variable", f"nothing mentions {one.name}; {where} mentions {meant}", one.origin)
+            yield _at(MISSPELT_VARIABLE, f"nothing mentions {one.name}; {where} mentions {meant}", one.origin)
         for name, origin in undefined.items():
-            yield _at("undefined-variable", f"{name} is mentioned here, and nothing sets it", origin)
+            yield _at(UNDEFINED_VARIABLE, f"{name} is mentioned here, and nothing sets it", origin)
         yield from self._shadowed()
 
     def _unused(self) -> Iterator[Definition]:
@@ -138,7 +147,7 @@ class Static:
                 _note(inventory, host, winning, seen)
         for (origin, name), by in seen.items():
             if (origin, name) not in winning and origin.file is not None:
-                yield _at("shadowed-variable", f"{name} counts on no host: {by.place or by.who} overrides it", origin)
+                yield _at(SHADOWED_VARIABLE, f"{name} counts on no host: {by.place or by.who} overrides it", origin)
 
     def _inventories(self) -> Iterable[Inventory]:
         """Those of ansible.cfg, else those that lie where people keep them; none where one would have to be run."""
@@ -146,7 +155,7 @@ class Static:
         for sources in self._sources():
             try:
                 one = Inventory(*sources, folder=self.root, lenient=True)
-                complete = bool(one.hosts) and not one.not_run and not any(w.kind == "unparsed" for w in one.warnings)
+                complete = bool(one.hosts) and not one.not_run and not any(w.kind == UNPARSED for w in one.warnings)
                 found += [one] if complete else []
                 if not complete and one.hosts:
                     return []
@@ -198,5 +207,5 @@ def _plain(role: str) -> str:
     return role.rpartition("/")[2].rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
 
 
-def _at(kind: str, message: str, origin: Origin) -> AnsibleError:
+def _at(kind: Kind, message: str, origin: Origin) -> AnsibleError:
     return warned(kind, message, origin.file, origin.line)

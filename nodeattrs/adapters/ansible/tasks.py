@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.ansible.answers import Variables
+from nodeattrs.adapters.ansible.codes import NO_FILE, WRONG_SHAPE
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.happenings import Happened
 from nodeattrs.adapters.ansible.levels import MERGE
@@ -99,7 +100,7 @@ class Walk:
             return
         if not isinstance(document.tree, list) or outside.depth > MOST_INCLUDES:
             message = "a file of tasks is a list" if outside.depth <= MOST_INCLUDES else "includes itself"
-            raise AnsibleError("wrong-shape", message, file=document.file, line=1)
+            raise AnsibleError(WRONG_SHAPE, message, file=document.file, line=1)
         inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)
         yield from self._list(inside, document.tree, ())
 
@@ -108,7 +109,7 @@ class Walk:
             here = (*at, index)
             if not isinstance(entry, dict):
                 line = outside.document.place(here)[0]
-                raise AnsibleError("wrong-shape", "a task is a map", file=outside.document.file, line=line)
+                raise AnsibleError(WRONG_SHAPE, "a task is a map", file=outside.document.file, line=line)
             if not never_runs(entry):
                 yield from self._task(outside, entry, here)
 
@@ -159,7 +160,7 @@ class Walk:
             yield from self._including(within) if kind == "include_tasks" else within
         elif plain is not ABSENT and kind == "import_tasks":
             origin = inside.origin(at, kind)
-            raise AnsibleError("no-file", f"no file {name}", file=origin.file, line=origin.line)
+            raise AnsibleError(NO_FILE, f"no file {name}", file=origin.file, line=origin.line)
         else:
             self.happened.fact(inside.origin(at, kind), f"which tasks {name} brings is not known", None)
 
@@ -195,7 +196,7 @@ class Walk:
                 yield from self._once(replace(inside, has_run=False), one)
         stem = stem_of(arguments, "tasks_from")
         if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
-            raise AnsibleError("no-file", f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
+            raise AnsibleError(NO_FILE, f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
         yield from self._role(inside, role, "tasks", stem)
         self._unit += [(outside, one) for one in role.chain()]  # after what their tasks import
 

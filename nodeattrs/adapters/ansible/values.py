@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.adapters.ansible.codes import DUPLICATE_KEY, YAML
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
@@ -138,7 +139,7 @@ class _Ansible(Safe):
 
     def _twice(self, message: str, event: Any) -> None:
         line, _ = self.text.place(event.start_mark.index)
-        self.warnings.append(warned("duplicate-key", message, self.text.file, line))
+        self.warnings.append(warned(DUPLICATE_KEY, message, self.text.file, line))
 
 
 def parsed(text: Text, kind: type[Document] = Document) -> Document:
@@ -155,7 +156,7 @@ def parsed(text: Text, kind: type[Document] = Document) -> Document:
     except TooMuch:
         raise
     except DocumentError as error:
-        raise AnsibleError("yaml", error.reason, file=text.file, line=error.line, column=error.column) from error
+        raise AnsibleError(YAML, error.reason, file=text.file, line=error.line, column=error.column) from error
 
 
 def _json(text: Text, budget: Budget) -> Reading | None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodeattrs import children
+from nodeattrs.adapters.ansible.codes import VAULT
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.values import VAULT_HEADER, Decrypted, Vault, with_leaves
 from nodeattrs.core.budget import in_force
@@ -57,10 +58,10 @@ class Password:
         try:
             found = (_printed([str(self.file)]) or b"") if is_program else self.file.read_bytes()
         except (OSError, TooMuch) as error:
-            raise AnsibleError("vault", f"this password cannot be read: {error}", file=str(self.file)) from None
+            raise AnsibleError(VAULT, f"this password cannot be read: {error}", file=str(self.file)) from None
         found = found.strip()
         if not found:
-            raise AnsibleError("vault", "this password is empty", file=str(self.file))
+            raise AnsibleError(VAULT, "this password is empty", file=str(self.file))
         return found
 
     def opened(self, envelope: _Envelope) -> bytes | None:
@@ -101,7 +102,7 @@ class Passwords:
         """The clear text of an encrypted one. raises: AnsibleError of kind "vault"; MissingExtra"""
         envelope = _envelope(text)
         if envelope is None:
-            raise AnsibleError("vault", "it is no vault of format 1.1 or 1.2 with AES256", file=file, line=line)
+            raise AnsibleError(VAULT, "it is no vault of format 1.1 or 1.2 with AES256", file=file, line=line)
         ordered = sorted(self._passwords, key=lambda one: one.identity != envelope.identity)
         for password in ordered:
             try:
@@ -113,7 +114,7 @@ class Passwords:
             if found is not None:
                 return found.decode("utf-8", "surrogateescape")
         of = f" (vault id {envelope.identity})" if envelope.identity != "default" else ""
-        raise AnsibleError("vault", f"no password opens this vault{of}", file=file, line=line, hint=_HINT)
+        raise AnsibleError(VAULT, f"no password opens this vault{of}", file=file, line=line, hint=_HINT)
 
 
 def _envelope(text: str) -> _Envelope | None:

@@ -19,6 +19,16 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from nodeattrs import children
+from nodeattrs.adapters.bindings.codes import (
+    BAD_PATH,
+    CLASSIFIER_FAILED,
+    FORMAT,
+    NO_SUCH_DIRECTORY,
+    NO_SUCH_SET,
+    PROVIDER_FAILED,
+    SET_NAME,
+    TWO_FILES,
+)
 from nodeattrs.adapters.bindings.forms.builder import Bindings
 from nodeattrs.adapters.bindings.forms.data import sets_from_document, site_from_document
 from nodeattrs.adapters.bindings.forms.language import parse_sets, parse_site
@@ -155,7 +165,7 @@ class Composition:
 
     def _compose(self) -> None:
         if not self.root.is_dir():
-            raise BindingError("no-such-directory", f"{self.root.name or self.root} is not a directory")
+            raise BindingError(NO_SUCH_DIRECTORY, f"{self.root.name or self.root} is not a directory")
         classified = self._classified()
         variables = {**self.facts, **classified.variables(), "confdir": "/"}
         variables.setdefault("fqdn", self.node)
@@ -188,7 +198,7 @@ class Composition:
     def _inside(self, path: str) -> pathlib.Path:
         inner = self.root / path.lstrip("/")
         if ".." in pathlib.PurePosixPath(path).parts:
-            raise BindingError("bad-path", f"the path {path!r} leaves the site", hint="write paths without ..")
+            raise BindingError(BAD_PATH, f"the path {path!r} leaves the site", hint="write paths without ..")
         return inner
 
     def _read_layers(self, layers: Iterable[Mapping[str, Any]], classified: _Classified, request: Request) -> None:
@@ -247,7 +257,7 @@ class Composition:
                 return self._provided(scheme, bound[scheme], references, reading.request)
             try:
                 parse_reference(references[0], ["enc", *self._providers, *self._known.offered, *bound])
-                raise BindingError("provider-failed", f"what is bound as the provider of {scheme}: is no function")
+                raise BindingError(PROVIDER_FAILED, f"what is bound as the provider of {scheme}: is no function")
             except BindingError as error:
                 self._note(error)
             return []
@@ -262,7 +272,7 @@ class Composition:
         for called, path in known[directory]:
             if called in files:
                 message = f"the set {called} has two files: {files[called].name} and {path.name}"
-                self._note(BindingError("two-files", message, origins=(Origin("bindings", "", self._shown(path)),)))
+                self._note(BindingError(TWO_FILES, message, origins=(Origin("bindings", "", self._shown(path)),)))
             files.setdefault(called, path)
         return files
 
@@ -271,24 +281,24 @@ class Composition:
             name = reference.partition(":/")[2]
             if name not in files:
                 hint = meant(name, files) or "?optional allows that it is not there"
-                self._note(BindingError("no-such-set", f"{reference}: there is no such set", hint=hint))
+                self._note(BindingError(NO_SUCH_SET, f"{reference}: there is no such set", hint=hint))
                 continue
             for one in self._read(files[name], lambda path, shown: read_sets(path, shown)) or ():
                 if one.name.removeprefix("::") == name:
                     yield one
                 else:
                     message = f"the set {one.name} is in the file of {name}: nobody would find it there"
-                    self._note(BindingError("set-name", message, origins=(one.origin,), details=(f"at {one.origin}",)))
+                    self._note(BindingError(SET_NAME, message, origins=(one.origin,), details=(f"at {one.origin}",)))
 
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
         try:
             given = list(provider(references, replace(request, facts=taken_in(request.facts))))
         except NodeattrsError as error:
-            self._note(error if isinstance(error, BindingError) else BindingError("provider-failed", str(error)))
+            self._note(error if isinstance(error, BindingError) else BindingError(PROVIDER_FAILED, str(error)))
             return []
         except Exception as error:
             message = f"the provider of {scheme}: has failed: {type(error).__name__}: {error}"
-            self._note(BindingError("provider-failed", message))
+            self._note(BindingError(PROVIDER_FAILED, message))
             return []
         return [one.to_set() if hasattr(one, "to_set") else one for one in given]
 
@@ -332,7 +342,7 @@ class Composition:
                 given = given(self.node)
             except Exception as error:
                 message = f"the classifier has failed: {type(error).__name__}: {error}"
-                raise BindingError("classifier-failed", message) from error
+                raise BindingError(CLASSIFIER_FAILED, message) from error
             return _Classified(given, None)
         if isinstance(given, Mapping):
             return _Classified(dict(given), None)
@@ -387,21 +397,21 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
 
 def _of_document(error: DocumentError) -> BindingError:
     origin = Origin("bindings", "", error.file, error.line, error.column)
-    return BindingError("format", error.message, origins=(origin,), details=error.details, hint=error.hint)
+    return BindingError(FORMAT, error.message, origins=(origin,), details=error.details, hint=error.hint)
 
 
 def _asked_command(command: list[str], node: str) -> Document:
     if not command or node.startswith("-"):
-        raise BindingError("classifier-failed", "the classifier is no command, or the node's name is no word")
+        raise BindingError(CLASSIFIER_FAILED, "the classifier is no command, or the node's name is no word")
     name = os.path.basename(command[0])
     env, most = children.callers_environment(), in_force().bytes
     try:
         done = children.run([*command, node], env=env, seconds=_CLASSIFIER_SECONDS, most_bytes=most)
     except (OSError, ValueError) as error:
-        raise BindingError("classifier-failed", f"the classifier {name} cannot be asked: {error}") from error
+        raise BindingError(CLASSIFIER_FAILED, f"the classifier {name} cannot be asked: {error}") from error
     if done.code:
         last = done.errors.strip().splitlines()[-1:] or [""]
-        raise BindingError("classifier-failed", f"the classifier {name} ended with {done.code}: {last[0]}")
+        raise BindingError(CLASSIFIER_FAILED, f"the classifier {name} ended with {done.code}: {last[0]}")
     return parse(done.output.decode("utf-8", "replace"), name, "yaml")
 
 
@@ -411,17 +421,17 @@ class _Classified:
     def __init__(self, data: Any, document: Document | None) -> None:
         self._document = document
         if not isinstance(data, dict):
-            raise BindingError("classifier-failed", "what the classifier gave is no map")
+            raise BindingError(CLASSIFIER_FAILED, "what the classifier gave is no map")
         self._classes = data.get("classes") or {}
         # What a classifier calls parameters are top scope variables; those of classes stand below the classes.
         self._given: dict[str, dict[Any, Any]] = {word: data.get(word) or {} for word in ("parameters", "variables")}
         for word, given in self._given.items():
             if not isinstance(given, dict):
-                raise BindingError("classifier-failed", f"the {word} of the classifier are no map")
+                raise BindingError(CLASSIFIER_FAILED, f"the {word} of the classifier are no map")
         self._variables = {**self._given["parameters"], **self._given["variables"]}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):
-            raise BindingError("classifier-failed", "the classes of the classifier are neither a list nor a map")
+            raise BindingError(CLASSIFIER_FAILED, "the classes of the classifier are neither a list nor a map")
 
     def variables(self) -> dict[str, Any]:
         """The top scope variables."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from inspect import iscoroutinefunction
 from typing import Any, TypeVar, cast, overload
 
+from nodeattrs.adapters.bindings.codes import MISSING, NEEDS_AWAIT
 from nodeattrs.adapters.bindings.edges import Graph, graph
 from nodeattrs.adapters.bindings.explain import Explanation, explain, explained
 from nodeattrs.adapters.bindings.forms.builder import Bindings
@@ -267,7 +268,7 @@ class Injector(ValueMaker):
         raises: what closing raises, and BindingError ("needs-await") where something was opened asynchronously
         """
         if self._opened.needs_await:
-            raise BindingError("needs-await", "something was opened asynchronously", hint="await injector.aclose()")
+            raise BindingError(NEEDS_AWAIT, "something was opened asynchronously", hint="await injector.aclose()")
         self._forget()
         self._opened.close()
 
@@ -351,7 +352,7 @@ class Injector(ValueMaker):
                 if self.declaration(wanted) is None and self._alone(wanted) is None and not winner.optional:
                     found.append(
                         self.about(
-                            winner, "missing", f"{spelled_key(key)} looks up {wanted}, which nothing binds",
+                            winner, MISSING, f"{spelled_key(key)} looks up {wanted}, which nothing binds",
                             hint=self._hint(wanted),
                         )
                     )  # fmt: skip

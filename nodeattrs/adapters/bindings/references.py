@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import BAD_LAYER, BAD_URI, UNKNOWN_SCHEME
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import is_word, meant
@@ -62,23 +63,23 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     is_of_letters = scheme.isascii() and scheme.isalpha()
     if not colon or not (is_of_letters or _SCHEME.fullmatch(scheme)):
-        raise BindingError("bad-uri", f"{text!r} is no reference", hint="write module:/name::default")
+        raise BindingError(BAD_URI, f"{text!r} is no reference", hint="write module:/name::default")
     known = ("confdir", "module", *schemes)
     if scheme not in known:
         hint = meant(scheme, known) or f"known are {', '.join(known)}"
-        raise BindingError("unknown-scheme", f"{text!r}: nobody provides the scheme {scheme}", hint=hint)
+        raise BindingError(UNKNOWN_SCHEME, f"{text!r}: nobody provides the scheme {scheme}", hint=hint)
     path, mark, query = rest.partition("?")
     if mark and query not in ("", "optional"):
-        raise BindingError("bad-uri", f"{text!r}: the query {query!r} means nothing", hint="known is ?optional")
+        raise BindingError(BAD_URI, f"{text!r}: the query {query!r} means nothing", hint="known is ?optional")
     name = path.strip("/").removeprefix("::")
     if scheme in ("confdir", "module"):
         segments = name.split("::")
         if not name or not all(one in _ANY or is_word(one) or _SEGMENT.fullmatch(one) for one in segments):
-            raise BindingError("bad-uri", f"{text!r} names no set", hint=f"write {scheme}:/name::default")
+            raise BindingError(BAD_URI, f"{text!r} names no set", hint=f"write {scheme}:/name::default")
     elif scheme == "enc":
         name = name or "*"
         if name not in ("*", *_ENC_PARTS):
-            raise BindingError("bad-uri", f"{text!r}: a classifier has no part {name!r}")
+            raise BindingError(BAD_URI, f"{text!r}: a classifier has no part {name!r}")
     return _Reference(scheme, name, bool(mark))
 
 
@@ -95,9 +96,9 @@ def layer_references(config: Iterable[Mapping[str, Any]], inventory: Inventory) 
     layers = []
     for layer in config:
         if not isinstance(layer, Mapping) or not isinstance(layer.get("name"), str):
-            raise BindingError("bad-layer", f"a layer is a map with a name, and this is {layer!r}")
+            raise BindingError(BAD_LAYER, f"a layer is a map with a name, and this is {layer!r}")
         if unknown := set(layer) - {"name", "include", "exclude"}:
-            raise BindingError("bad-layer", f"layer {layer['name']!r} has no field {sorted(unknown)[0]!r}")
+            raise BindingError(BAD_LAYER, f"layer {layer['name']!r} has no field {sorted(unknown)[0]!r}")
         included = dict.fromkeys(_expanded(layer.get("include"), inventory, keeps=True))
         excluded = set(_expanded(layer.get("exclude"), inventory, keeps=False))
         layers.append((layer["name"], sorted(one for one in included if one not in excluded)))

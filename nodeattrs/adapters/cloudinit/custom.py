@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from importlib import metadata
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.codes import DEFINITION
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.parts import independent
 from nodeattrs.core.borders import taking
@@ -87,12 +88,12 @@ def constructed(name: str, options: Any, root: Root) -> Any:
     """A custom merger with its options. raises: CloudConfigError, also where foreign code may not run"""
     if name not in _registered and not may_run():
         hint = "ask for it where it is trusted: --run-code"
-        raise CloudConfigError("definition", f"the merger {name!r} ({offered()[name].value}) {NOT_RUN}", hint=hint)
+        raise CloudConfigError(DEFINITION, f"the merger {name!r} ({offered()[name].value}) {NOT_RUN}", hint=hint)
     try:
         merger = _registered.get(name) or offered()[name].load()
         return merger(root, list(options) if isinstance(options, tuple) else options)
     except Exception as error:
-        raise CloudConfigError("definition", f"the merger {name!r} cannot be made: {error}") from error
+        raise CloudConfigError(DEFINITION, f"the merger {name!r} cannot be made: {error}") from error
 
 
 def methods_of(name: str, merger: Any) -> Iterator[tuple[type, Handler]]:

@@ -6,47 +6,41 @@ that *failed* (cloud-init only logs it) are kept apart in `REJECTED`.
 
 from __future__ import annotations
 
-from typing import Literal
-
+from nodeattrs.adapters.cloudinit.codes import (
+    EMPTY,
+    EXTRA,
+    FORMAT,
+    PATCH_SYNTAX,
+    TOO_DEEP,
+    TOO_LARGE,
+    TYPE,
+)
+from nodeattrs.codes import Kind, declared
 from nodeattrs.errors import DocumentError, MissingExtra, NodeattrsError, TooDeep, TooMuch
 
-FaultKind = Literal[
-    "format",  # a merge string is malformed
-    "unknown-merger",  # a merger of that name does not exist
-    "definition",  # a structured definition is malformed, or a custom merger refuses its options
-    "type",  # two values cannot be combined under these mergers; or conf_d is no text
-    "empty",  # broken YAML, several documents, nothing, or a root that is no mapping
-    "patch-syntax",  # the JSON patch is no JSON
-    "patch-conflict",  # an operation does not apply, or a test is false
-    "patch-invalid",  # no well-formed patch, or a pointer into something that is not there
-    "decompress",  # a part that says it is gzip and is not
-    "archive",  # an archive entry that cannot be made a part
-    "encoding",  # a message that is not UTF-8 text
-    "too-large",  # past a stated limit of size
-    "too-deep",  # past 500 levels, or inside itself
-    "value",  # a scalar at which PyYAML itself fails, and not only the text: `!!bool maybe`
-    "template",  # a template that cannot be rendered
-    "instance-data",  # instance data that is no map
-    "vendor-switch",  # a setting of vendor-data at which cloud-init stops
-    "input",  # a file or folder in which there is no user-data
-    "extra",  # needs a library that is not installed
-]
-
-REJECTED: frozenset[str] = frozenset({"format", "empty", "patch-syntax"})
+REJECTED: frozenset[Kind] = frozenset({FORMAT, EMPTY, PATCH_SYNTAX})
 """The kinds that cloud-init takes for an error of the text, and notes in the merged file."""
 
 
 class CloudConfigError(DocumentError):
     """Something of user-data that cannot be read or merged.
 
-    kind: one of `FaultKind`
+    kind: one of `cloudinit.codes`
     """
 
-    kind: FaultKind
+    entry = declared(
+        "NA1101",
+        "CloudConfigError",
+        cause="User-data that cannot be read or merged, and of which no more is known.",
+        example="nodeattrs cloud-config merge user-data",
+        way_out="The message says it.",
+    )
+
+    kind: Kind
 
     def __init__(
         self,
-        kind: FaultKind,
+        kind: Kind,
         message: str,
         *,
         file: str | None = None,
@@ -67,11 +61,11 @@ class CloudConfigError(DocumentError):
 
 def past_a_limit(error: TooMuch, what: str = "it") -> CloudConfigError:
     """The error of user-data for a limit that *what* passes."""
-    kind: FaultKind = "too-deep" if error.limit == "depth" else "too-large"
+    kind: Kind = TOO_DEEP if error.limit == "depth" else TOO_LARGE
     return CloudConfigError(kind, f"{what} {error.reason}", line=error.line, column=error.column, hint=error.hint)
 
 
-def kind_of(error: NodeattrsError) -> str:
+def kind_of(error: NodeattrsError) -> Kind:
     """The kind of an error that merging user-data raised.
 
     >>> from nodeattrs.errors import MergeConflict
@@ -81,5 +75,5 @@ def kind_of(error: NodeattrsError) -> str:
     if isinstance(error, CloudConfigError):
         return error.kind
     if isinstance(error, TooDeep):
-        return "too-deep"
-    return "extra" if isinstance(error, MissingExtra) else "type"
+        return TOO_DEEP
+    return EXTRA if isinstance(error, MissingExtra) else TYPE

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nodeattrs.adapters.cloudinit.codes import INPUT
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import type_of_text
 from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of
@@ -88,11 +89,11 @@ def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) ->
     except CloudConfigError:
         raise
     except DocumentError as error:
-        raise CloudConfigError("input", error.reason, file=error.file, line=error.line, column=error.column) from error
+        raise CloudConfigError(INPUT, error.reason, file=error.file, line=error.line, column=error.column) from error
     if found is None:
         return [Given("", Origin("file", "", blob.file, 1), (unwrapped(blob),))]
     if not found:
-        raise CloudConfigError("input", "no user-data is in it", file=blob.file, hint="name a file that has some")
+        raise CloudConfigError(INPUT, "no user-data is in it", file=blob.file, hint="name a file that has some")
     return found
 
 
@@ -107,7 +108,7 @@ def one_of(found: list[Given], address: str | None = None) -> Given:
         return wanted[0]
     names = ", ".join(sorted(one.address for one in found))
     what = "is user-data of several machines" if wanted else f"has nothing called {address}"
-    raise CloudConfigError("input", f"{what}: {names}", file=found[0].origin.file, hint="name one with --resource")
+    raise CloudConfigError(INPUT, f"{what}: {names}", file=found[0].origin.file, hint="name one with --resource")
 
 
 def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
@@ -159,7 +160,7 @@ def _folder(folder: Path) -> Given:
     if not found["user"]:
         files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."]
         if not files:
-            raise CloudConfigError("input", "is a folder without files", file=folder.as_posix())
+            raise CloudConfigError(INPUT, "is a folder without files", file=folder.as_posix())
         return Given("", Origin("folder", "", folder.as_posix()), tuple(unwrapped(blob_of(path)) for path in files))
     return Given("", Origin("folder", "", folder.as_posix()), found["user"], found["vendor"], found["vendor2"])
 

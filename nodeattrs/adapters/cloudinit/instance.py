@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.codes import INPUT
 from nodeattrs.adapters.cloudinit.command_line import config_of_cmdline, url_of_cmdline
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.layers import merge_layers, read_confd
@@ -124,7 +125,7 @@ def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
     files = {name: _found(places, names) for name, names in _FILES.items()}
     if not (files["user"] or files["main"] or files["combined"]):
         raise CloudConfigError(
-            "input", "has no files of a machine", file=folder.as_posix(), hint="name the folder of one"
+            INPUT, "has no files of a machine", file=folder.as_posix(), hint="name the folder of one"
         )
     data = None if files["data"] is None else InstanceData.read(files["data"])
     rules: dict[str, Any] = {"cloud_init": cloud_init, "instance_data": data}
@@ -174,9 +175,9 @@ def _combined(file: Path | None) -> Document | None:
     try:
         document = parse(_text(file).text, file.as_posix(), "json")
     except DocumentError as error:
-        raise CloudConfigError("input", error.reason, file=error.file, line=error.line, column=error.column) from error
+        raise CloudConfigError(INPUT, error.reason, file=error.file, line=error.line, column=error.column) from error
     if not isinstance(document.tree, dict):
-        raise CloudConfigError("input", "a merged config is a map", file=file.as_posix())
+        raise CloudConfigError(INPUT, "a merged config is a map", file=file.as_posix())
     return document
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.codes import ENCODING, TEMPLATE, TYPE, VALUE, VENDOR_SWITCH
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
 from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION
@@ -74,7 +75,7 @@ class _Read:
 _SILENT = _Read(Part({}, 0))
 
 
-_STOPS = frozenset({"value", "encoding", "template"})
+_STOPS = frozenset({VALUE, ENCODING, TEMPLATE})
 """Faults of a file of the base configuration at which cloud-init stops; it goes on without a file that is broken."""
 
 
@@ -155,7 +156,7 @@ class _Fold:
             if kind not in ("TypeError", "UndefinedError", "SecurityError"):
                 raise
         if not text and self.release.empty_stops:
-            raise CloudConfigError("template", "the template gives nothing, at which cloud-init stops", line=1)
+            raise CloudConfigError(TEMPLATE, "the template gives nothing, at which cloud-init stops", line=1)
         return part._replace(body=text, lines=self.data.lines(template, text, budget) if text else ())
 
     def _merged(self, title: str, source: Merged) -> _Read:
@@ -254,7 +255,7 @@ def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | 
     named = top.part.value if isinstance(top.part.value, dict) else {}
     folder = named.get("conf_d")
     if folder and not isinstance(folder, str):
-        raise CloudConfigError("type", "conf_d names a folder, as text", file="main file")
+        raise CloudConfigError(TYPE, "conf_d names a folder, as text", file="main file")
     rows = []
     if files is not None and (folder or "conf_d" not in named):
         names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
@@ -304,7 +305,7 @@ def _file(path: Path) -> CloudPart:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise CloudConfigError("encoding", "the file is not UTF-8 text", file=path.as_posix(), line=line) from error
+        raise CloudConfigError(ENCODING, "the file is not UTF-8 text", file=path.as_posix(), line=line) from error
     return CloudPart(text, filename=path.name, file=path.as_posix())
 
 
@@ -450,7 +451,7 @@ def _vendor(name: str, source: Any, setting: Any) -> Any:
         off = {kind for kind in types if kind in excluded}
     except TypeError as error:
         raise CloudConfigError(
-            "vendor-switch",
+            VENDOR_SWITCH,
             f"disabled_handlers of {name} are a {type(excluded).__name__}, at which cloud-init stops",
             hint="write a list of types, such as [text/cloud-config]",
         ) from error

@@ -17,6 +17,7 @@ from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit import custom
+from nodeattrs.adapters.cloudinit.codes import DEFINITION, FORMAT, UNKNOWN_MERGER
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.core.folding import Folding, meet, note
@@ -111,7 +112,7 @@ def parse_definition(text: str) -> Definition:
         name, _, rest = folded.partition("(")
         if not (name.isascii() and name.isidentifier() and rest.endswith(")")) or "\n" in rest:
             raise CloudConfigError(
-                "format",
+                FORMAT,
                 f"{piece.strip()!r} is no merger of a merge definition",
                 hint=_format_hint(folded),
             )
@@ -176,7 +177,7 @@ def _frozen(options: Any) -> Any:
 
 
 def _structure(message: str) -> CloudConfigError:
-    return CloudConfigError("definition", message, hint="write [{name: list, settings: [append]}, ...]")
+    return CloudConfigError(DEFINITION, message, hint="write [{name: list, settings: [append]}, ...]")
 
 
 def _kind(value: Any) -> str:
@@ -245,7 +246,7 @@ class _Options:
             "append" in spec.options  # noqa: B015  # what cannot be asked is an error even if nothing asks
         except TypeError:
             raise CloudConfigError(
-                "definition",
+                DEFINITION,
                 f"the settings of the merger {spec.name!r} are a {type(spec.options).__name__}, not a list",
                 hint="write settings: [append]",
             ) from None
@@ -475,12 +476,12 @@ def _shown(value: Any) -> str:
 
 def _known(spec: MergerSpec) -> str:
     if not isinstance(spec.name, str):
-        raise CloudConfigError("definition", f"the name of a merger is a text, not {spec.name!r}")
+        raise CloudConfigError(DEFINITION, f"the name of a merger is a text, not {spec.name!r}")
     name = spec.name.removeprefix("m_")
     if name in BUILT_IN or custom.known(name):
         return name
     raise CloudConfigError(
-        "unknown-merger",
+        UNKNOWN_MERGER,
         f"there is no merger {spec.name!r}",
         hint=f"known are {', '.join([*BUILT_IN, *custom.registered_mergers()])}",
     )

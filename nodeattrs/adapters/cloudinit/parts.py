@@ -18,8 +18,10 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from nodeattrs.adapters.cloudinit.faults import CloudConfigError, FaultKind, past_a_limit
+from nodeattrs.adapters.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
+from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
+from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
@@ -128,10 +130,10 @@ class _CloudInit(Safe):
     repeated: list[Repeated] | None = None
 
     def fault(
-        self, message: str, offset: int | None, *, kind: str = "", hint: str | None = None, **more: Any
+        self, message: str, offset: int | None, *, too_deep: bool = False, hint: str | None = None, **more: Any
     ) -> DocumentError:
         line, column = (None, None) if offset is None else self.text.place(offset)
-        fault: FaultKind = "too-deep" if kind == "too-deep" else "empty"
+        fault = TOO_DEEP if too_deep else EMPTY
         return CloudConfigError(fault, f"broken YAML: {message}", line=line, column=column, hint=hint)
 
     def parser(self) -> Any:
@@ -166,17 +168,17 @@ class Repeated(NamedTuple):
 _SHORT, _LONG, _FEW = 2_000, 100_000, 2
 
 
-def _kind_of_fault(text: str) -> FaultKind:
+def _kind_of_fault(text: str) -> Kind:
     """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
     if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
-        return "empty"  # it takes its time, and writes out merge keys without end
+        return EMPTY  # it takes its time, and writes out merge keys without end
     try:
         yaml.load(text, Loader)
     except (yaml.YAMLError, TypeError, ValueError):
-        return "empty"
+        return EMPTY
     except Exception:
-        return "value"
-    return "empty"
+        return VALUE
+    return EMPTY
 
 
 def load_yaml(
@@ -201,7 +203,7 @@ def load_yaml(
         builder.repeated = repeated
         return builder.run()
     except CloudConfigError as error:
-        if error.kind == "empty" and "!" in text:
+        if error.kind == EMPTY and "!" in text:
             error.kind = _kind_of_fault(text)
         raise
     except TooMuch as error:
@@ -233,10 +235,10 @@ def load_config(
     if isinstance(tree, dict):
         return tree
     if tree is None:
-        raise CloudConfigError("empty", "the part says nothing", hint="write key: value, or leave the part out")
+        raise CloudConfigError(EMPTY, "the part says nothing", hint="write key: value, or leave the part out")
     kinds: dict[type, str] = {list: "a list", str: "plain text"}
     raise CloudConfigError(
-        "empty",
+        EMPTY,
         f"a cloud-config is a mapping, and this is {kinds.get(type(tree), f'a {type(tree).__name__}')}",
         hint="write key: value",
     )

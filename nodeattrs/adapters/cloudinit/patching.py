@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.codes import PATCH_CONFLICT, PATCH_INVALID, PATCH_SYNTAX, TOO_DEEP
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import measured
 from nodeattrs.core.budget import Budget
@@ -157,9 +158,9 @@ def operations_of(text: str) -> list[Any]:
     except NodeattrsError:
         raise
     except ValueError as error:
-        raise CloudConfigError("patch-syntax", f"the patch is no JSON: {error}") from error
+        raise CloudConfigError(PATCH_SYNTAX, f"the patch is no JSON: {error}") from error
     except RecursionError:
-        raise CloudConfigError("too-deep", "the patch is nested too deep") from None
+        raise CloudConfigError(TOO_DEEP, "the patch is nested too deep") from None
     except Exception as error:
         raise _invalid(error) from error
 
@@ -207,14 +208,14 @@ def _applied(operation: Any, before: Any, effort: _Effort, is_last: bool) -> Any
         raise past_a_limit(error, "the patch") from None
     except NodeattrsError as error:
         if isinstance(error, TooDeep):
-            raise CloudConfigError("too-deep", "the patch makes a value nested deeper than 500 levels") from None
+            raise CloudConfigError(TOO_DEEP, "the patch makes a value nested deeper than 500 levels") from None
         raise
     except (jsonpatch.JsonPatchConflict, jsonpatch.JsonPatchTestFailed) as error:
         raise CloudConfigError(
-            "patch-conflict", f"the patch does not apply: {_why(error)}", hint="it sees only the parts before it"
+            PATCH_CONFLICT, f"the patch does not apply: {_why(error)}", hint="it sees only the parts before it"
         ) from error
     except RecursionError:
-        raise CloudConfigError("too-deep", "the result is nested too deep to be patched") from None
+        raise CloudConfigError(TOO_DEEP, "the result is nested too deep to be patched") from None
     except Exception as error:
         raise _invalid(error) from error
 
@@ -229,7 +230,7 @@ def _why(error: Exception) -> str:
 
 def _invalid(error: Exception) -> CloudConfigError:
     return CloudConfigError(
-        "patch-invalid",
+        PATCH_INVALID,
         f"no well-formed patch, or it points at something that is not there: {_why(error)}",
         hint="a patch is a list of operations, and sees only the parts before it",
     )

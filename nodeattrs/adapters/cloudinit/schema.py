@@ -14,6 +14,7 @@ from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
+from nodeattrs.adapters.cloudinit.codes import SCHEMA, SCHEMA_DEPRECATED
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
 from nodeattrs.adapters.cloudinit.lints.values import is_foreign, kind_of
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
@@ -86,7 +87,7 @@ class Schema:
                     found.setdefault((path, message), (hint, is_note))
         for (path, message), (hint, is_note) in found.items():
             own = _own_path(config, path)
-            name = "schema-deprecated" if is_note else "schema"
+            name = SCHEMA_DEPRECATED if is_note else SCHEMA
             severity: Severity = "note" if is_note else "error"
             sentence = f"{spell(own)} {message}" if own else f"the config {message}"
             yield Warned(name, sentence, 0, "", own, hint, severity)

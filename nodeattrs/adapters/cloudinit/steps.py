@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
 from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, same
-from nodeattrs.codes import code_named
+from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.folding import Step as FoldingStep
@@ -66,7 +66,7 @@ class PartReport(NamedTuple):
         return file if self.part.line == 1 else f"{file} {self.filename}"
 
     @property
-    def kind(self) -> str | None:
+    def kind(self) -> Kind | None:
         """The kind of the error."""
         return None if self.error is None else kind_of(self.error)
 
@@ -88,7 +88,7 @@ class PartReport(NamedTuple):
             "definition": None if self.definition is None else str(self.definition),
             "source": self.source or None,
             "kind": self.kind,
-            "code": self.kind and code_named(self.kind, "CloudConfigError").code,
+            "code": None if self.kind is None else self.kind.entry.code,
             "error": None if self.error is None else str(self.error),
         }
 

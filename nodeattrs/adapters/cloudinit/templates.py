@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.codes import INSTANCE_DATA, TEMPLATE
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.unpacking import read_bytes
 from nodeattrs.core.budget import Budget
@@ -46,7 +47,7 @@ def template_in(text: str, is_rendered: bool = True) -> str | None:
     if kind in (None, "basic") or (kind != "jinja" and not is_rendered):
         return None
     if kind != "jinja":
-        raise CloudConfigError("template", f"there are no templates of the kind {kind!r}", line=1, hint="write jinja")
+        raise CloudConfigError(TEMPLATE, f"there are no templates of the kind {kind!r}", line=1, hint="write jinja")
     return rest
 
 
@@ -69,10 +70,10 @@ class InstanceData:
             raise
         except DocumentError as error:
             raise CloudConfigError(
-                "instance-data", error.reason, file=file, line=error.line, column=error.column
+                INSTANCE_DATA, error.reason, file=file, line=error.line, column=error.column
             ) from error
         if not isinstance(tree, dict):
-            raise CloudConfigError("instance-data", "instance data is a map", file=file)
+            raise CloudConfigError(INSTANCE_DATA, "instance data is a map", file=file)
         return cls(tree)
 
     @cached_property
@@ -121,7 +122,7 @@ class InstanceData:
         except Exception as error:
             line = getattr(error, "lineno", None)
             raise CloudConfigError(
-                "template", f"the template cannot be rendered: {error}", line=None if line is None else line + 1
+                TEMPLATE, f"the template cannot be rendered: {error}", line=None if line is None else line + 1
             ) from error
         return text + "\n" * template.endswith("\n")
 

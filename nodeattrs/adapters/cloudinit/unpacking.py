@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from nodeattrs.adapters.cloudinit.archives import from_entry, set_filename, stops_as
+from nodeattrs.adapters.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
+from nodeattrs.adapters.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, TOO_LARGE
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.parts import (
     ARCHIVE,
@@ -96,7 +98,7 @@ def read_bytes(path: Path) -> bytes:
     except TooMuch as error:
         raise past_a_limit(error, "the file").located(path.as_posix()) from None
     except DocumentError as error:
-        raise CloudConfigError("empty", error.reason, file=error.file) from error
+        raise CloudConfigError(EMPTY, error.reason, file=error.file) from error
 
 
 @taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
@@ -162,7 +164,7 @@ class _Unpacking:
         except TooMuch as error:
             raise past_a_limit(error, "what is unpacked").located(blob.file) from None
         except RecursionError:
-            raise CloudConfigError("too-large", "messages are nested too deeply", file=blob.file) from None
+            raise CloudConfigError(TOO_LARGE, "messages are nested too deeply", file=blob.file) from None
         finally:
             self.blob_now, self.rows = before
 
@@ -173,7 +175,7 @@ class _Unpacking:
         try:
             data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
         except UnicodeEncodeError as error:
-            raise CloudConfigError("encoding", "half of a surrogate pair, which no file can hold") from error
+            raise CloudConfigError(ENCODING, "half of a surrogate pair, which no file can hold") from error
         self.budget.whole().bytes(len(data))
         if data[:2] == b"\x1f\x8b":
             self.rows = Rows("", self.budget)
@@ -216,7 +218,7 @@ class _Unpacking:
             if otherwise is not None:
                 return otherwise
             raise CloudConfigError(
-                "decompress",
+                DECOMPRESS,
                 f"a part says it is gzip and cannot be unpacked: {error}",
                 hint="pack it again, or give it its real type",
             ) from error
@@ -260,14 +262,14 @@ class _Unpacking:
         try:
             return content.decode(codec, "surrogateescape")
         except (LookupError, UnicodeError) as error:
-            raise CloudConfigError("encoding", f"a part cannot be read as {codec}") from error
+            raise CloudConfigError(ENCODING, f"a part cannot be read as {codec}") from error
 
     def _unpacked_text(self, payload: Any) -> str:
         data = payload if isinstance(payload, bytes) else str(payload or "").encode("utf-8", "surrogateescape")
         try:
             return self._gunzipped(data, None).decode("utf-8")
         except UnicodeDecodeError as error:
-            raise CloudConfigError("decompress", "a gzip part is not UTF-8 text", hint="pack text") from error
+            raise CloudConfigError(DECOMPRESS, "a gzip part is not UTF-8 text", hint="pack text") from error
 
     def _count(self, steps: int) -> None:
         self.attached += 1
@@ -307,7 +309,7 @@ class _Unpacking:
         try:
             entries = load_yaml(text, self.budget.whole())
         except CloudConfigError as error:
-            if error.kind != "empty":
+            if error.kind != EMPTY:
                 raise
             return  # cloud-init reads an archive with broken YAML as an empty one
         if isinstance(entries, set):
@@ -323,12 +325,12 @@ class _Unpacking:
                 part = from_entry(entry)
             except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text
                 raise CloudConfigError(
-                    "archive",
+                    BAD_ARCHIVE,
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
             if stops_as(part, content):
-                raise CloudConfigError("archive", f"entry {number} of the archive is a {type(content).__name__}")
+                raise CloudConfigError(BAD_ARCHIVE, f"entry {number} of the archive is a {type(content).__name__}")
             yield self._attached(part)
 
     # --- includes -----------------------------------------------------------------------
@@ -374,7 +376,7 @@ def _message(data: bytes) -> Message:
     except UnicodeDecodeError as error:
         before = data[: error.start].count(b"\n") + 1
         raise CloudConfigError(
-            "encoding", "the message is not UTF-8 text", line=before, hint="encode its parts as base64"
+            ENCODING, "the message is not UTF-8 text", line=before, hint="encode its parts as base64"
         ) from error
 
 

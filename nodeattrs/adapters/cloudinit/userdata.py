@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
+from nodeattrs.adapters.cloudinit.codes import DEFINITION, FORMAT, TEMPLATE, TOO_DEEP, UNKNOWN_MERGER, VALUE
 from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.lints import Warned, warnings_of
@@ -205,7 +206,7 @@ class _Run:
         try:
             template = None if part.lines else template_in(part.text)
             if template is None:
-                raise CloudConfigError("template", "a template begins with its first line", line=1)
+                raise CloudConfigError(TEMPLATE, "a template begins with its first line", line=1)
             if self.data is None:
                 return self._unknown(number, part, name, no_data(title, origin), "template")
             budget = self.effort.budget
@@ -245,7 +246,7 @@ class _Run:
         try:
             self.effort.next(part.text)
             if part.body == b"":
-                raise CloudConfigError("value", "the part holds something else than text")
+                raise CloudConfigError(VALUE, "the part holds something else than text")
             if part.type == JSONP:
                 self.effort.all()
                 operations = operations_of(part.text)
@@ -271,7 +272,7 @@ class _Run:
         except MissingExtra:
             raise
         except RecursionError:
-            error: NodeattrsError = CloudConfigError("too-deep", "nested too deep to be merged")
+            error: NodeattrsError = CloudConfigError(TOO_DEEP, "nested too deep to be merged")
         except TooMuch as passed:
             error = past_a_limit(passed, "all so far")
         except NodeattrsError as raised:
@@ -294,7 +295,7 @@ class _Run:
         if not isinstance(error, CloudConfigError):
             return error
         line = error.line
-        if line is None and error.kind in ("format", "definition", "unknown-merger"):
+        if line is None and error.kind in (FORMAT, DEFINITION, UNKNOWN_MERGER):
             written = None if "in the header" in error.reason else _WRITTEN.search(part.text)
             line = None if written is None else part.text.count("\n", 0, written.start()) + 1
         line = None if line is None else at(line)
@@ -334,11 +335,11 @@ def _own_definition(config: dict[Any, Any], part: CloudPart) -> tuple[Definition
     name = next((name for name in HEADERS if part.headers.get(name)), None)
     text = "" if name is None else part.headers[name]
     if not isinstance(text, str):
-        raise CloudConfigError("definition", f"the header {name} is no plain text")
+        raise CloudConfigError(DEFINITION, f"the header {name} is no plain text")
     try:
         header = parse_definition(text)
     except CloudConfigError as error:
-        raise CloudConfigError("format", f"in the header {name}: {error.reason}", hint=error.hint) from error
+        raise CloudConfigError(FORMAT, f"in the header {name}: {error.reason}", hint=error.hint) from error
     sources = [f"body {key}"] * bool(body) + [f"header {name}"] * bool(header)
     return Definition((*body.mergers, *header.mergers)), rest, " and ".join(sources)
 

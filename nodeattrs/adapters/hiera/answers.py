@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nodeattrs.adapters.hiera.codes import RECURSIVE_LOOKUP
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
@@ -86,7 +87,7 @@ class Asking:
         if key in self.chain or self.chain[0] == NAME:
             chain = " -> ".join([*self.chain, key])
             raise BadLookup(
-                f"a key needs itself: {chain}", kind="recursive_lookup", hint="break the circle in one of them"
+                f"a key needs itself: {chain}", kind=RECURSIVE_LOOKUP, hint="break the circle in one of them"
             )
         if self._known is None:
             self._known = {}

@@ -11,9 +11,21 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from nodeattrs.adapters.hiera.codes import (
+    CONFIG_INVALID,
+    DATA_FUNCTION_NEEDS_PATH,
+    DEFAULT_HIERARCHY_NOT_IN_MODULE,
+    MISSING_DATA_FUNCTION,
+    MULTIPLE_DATA_FUNCTIONS,
+    MULTIPLE_LOCATIONS,
+    OLD_VERSION,
+    RESERVED_OPTION,
+    UNSUPPORTED_VERSION,
+)
 from nodeattrs.adapters.hiera.data import read_document
 from nodeattrs.adapters.hiera.errors import BadData, Checks
 from nodeattrs.adapters.hiera.old_versions import as_version_5, check_version_3, of_version_3, of_version_4
+from nodeattrs.codes import Kind
 from nodeattrs.core.tree import NO_ENTRIES, Path
 from nodeattrs.texts.documents import Document
 
@@ -105,14 +117,14 @@ class _Reader(Checks):
             if type(version) is int and version == 4:
                 return self._version_4(tree)
             message = f"version {version!r} is not read here"
-            raise self.fault("unsupported_version", message, ("version",), "write the number 5")
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), "write the number 5")
         self.known(tree, _TOP_KEYS, ())
         defaults = self._defaults(tree)
         default_entries = None
         if tree.get("default_hierarchy") is not None:
             if self.layer != "module":
                 raise self.fault(
-                    "default_hierarchy_not_in_module",
+                    DEFAULT_HIERARCHY_NOT_IN_MODULE,
                     f"default_hierarchy is for modules, and this is the {self.layer} layer",
                     ("default_hierarchy",),
                     "move its entries to the end of hierarchy",
@@ -128,30 +140,30 @@ class _Reader(Checks):
     def _no_map(self) -> Config | None:
         found = f"hiera.yaml {'is empty' if self.document.tree is None else 'is no map'}"
         if self.layer == "global":
-            return self._version_3({}, "config_invalid", f"{found}: it counts as version 3")
+            return self._version_3({}, CONFIG_INVALID, f"{found}: it counts as version 3")
         message = f"{found}: the {self.layer} layer has no hierarchy of its own"
         self.warn(self.invalid(message, hint="write `version: 5` and a hierarchy"))
         return None
 
     def _version_3(
-        self, tree: Mapping[Any, Any], kind: str = "old_version", message: str = "version 3 is deprecated"
+        self, tree: Mapping[Any, Any], kind: Kind = OLD_VERSION, message: str = "version 3 is deprecated"
     ) -> Config | None:
         check_version_3(tree, self)
         if self.layer == "global":
             return self._old(of_version_3(tree, self, self.codedir), pathlib.Path(), kind, message)
         message = f"version 3 counts in the global layer alone: the {self.layer} layer has no data"
-        self.warn(self.fault("unsupported_version", message, ("version",), as_version_5(of_version_3(tree, self))))
+        self.warn(self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(of_version_3(tree, self))))
         return None
 
     def _version_4(self, tree: Mapping[Any, Any]) -> Config:
         made = of_version_4(tree, self)
         if self.layer == "global":
             message = "version 4 is not read in the global layer"
-            raise self.fault("unsupported_version", message, ("version",), as_version_5(made))
-        return self._old(made, self.folder, "old_version", "version 4 is deprecated")
+            raise self.fault(UNSUPPORTED_VERSION, message, ("version",), as_version_5(made))
+        return self._old(made, self.folder, OLD_VERSION, "version 4 is deprecated")
 
     def _old(
-        self, made: Iterable[tuple[dict[str, Any], Path]], folder: pathlib.Path, kind: str, message: str
+        self, made: Iterable[tuple[dict[str, Any], Path]], folder: pathlib.Path, kind: Kind, message: str
     ) -> Config:
         """One that counts, and a warning that shows its version 5. folder: where its datadirs are counted from"""
         entries = [*made]
@@ -165,7 +177,7 @@ class _Reader(Checks):
                 raise self.invalid(f"{name!r} is no name of an option", (*path, "options", name))
             if name in ("path", "uri"):
                 raise self.fault(
-                    "reserved_option", f"the option {name} is reserved", (*path, "options", name), "use another name"
+                    RESERVED_OPTION, f"the option {name} is reserved", (*path, "options", name), "use another name"
                 )
         return options
 
@@ -173,7 +185,7 @@ class _Reader(Checks):
         kinds = [kind for kind in FUNCTION_KINDS if kind in tree]
         if len(kinds) > 1:
             raise self.fault(
-                "multiple_data_functions",
+                MULTIPLE_DATA_FUNCTIONS,
                 f"{' and '.join(kinds)} in one place",
                 (*path, kinds[1]),
                 "one entry has one data function",
@@ -218,7 +230,7 @@ class _Reader(Checks):
         function = function or defaults["function"]
         if function is None:
             raise self.fault(
-                "missing_data_function",
+                MISSING_DATA_FUNCTION,
                 f"the entry {name!r} has no data function, and neither have the defaults",
                 path,
                 "add `data_hash: yaml_data` to defaults",
@@ -226,7 +238,7 @@ class _Reader(Checks):
         kinds = [kind for kind in LOCATION_KINDS if kind in given]
         if len(kinds) > 1:
             raise self.fault(
-                "multiple_locations",
+                MULTIPLE_LOCATIONS,
                 f"the entry {name!r} has both {' and '.join(kinds)}",
                 (*path, kinds[1]),
                 "one entry has one kind of location",
@@ -240,14 +252,14 @@ class _Reader(Checks):
                 raise self.invalid("mapped_paths takes a variable, a name and a template", place)
         if options and function[1] in FILE_FUNCTIONS[:2]:
             raise self.fault(
-                "data_function_needs_path",
+                DATA_FUNCTION_NEEDS_PATH,
                 f"{function[1]} takes no options, and Puppet refuses every lookup here",
                 (*path, "options") if "options" in given else ("defaults", "options"),
                 "remove them, or name the function that they are for",
             )
         if (location is None or location in URIS) and function[1] in FILE_FUNCTIONS:
             raise self.fault(
-                "data_function_needs_path", f"{function[1]} needs to know a file", path, "add `path: common.yaml`"
+                DATA_FUNCTION_NEEDS_PATH, f"{function[1]} needs to know a file", path, "add `path: common.yaml`"
             )
         datadir = self.text(given["datadir"], (*path, "datadir")) if "datadir" in given else defaults["datadir"]
         line = self.document.place(path)[0] if path else None

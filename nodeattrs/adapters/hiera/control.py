@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nodeattrs.adapters.hiera.codes import CONFIG_INVALID
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.adapters.hiera.locations import globbed
 from nodeattrs.core.budget import Budget
@@ -57,7 +58,7 @@ def settings_in(file: pathlib.Path, name: str, sections: Sequence[str] = ("main"
             found.get(section, {}).setdefault(written, Setting(value, number))
         elif line.strip() and not line.lstrip().startswith("#"):
             hint = "write `name = value`, or begin a comment with #"
-            raise BadData("is no setting", kind="config_invalid", file=name, line=number, hint=hint)
+            raise BadData("is no setting", kind=CONFIG_INVALID, file=name, line=number, hint=hint)
     return {name: setting for section in reversed(sections) for name, setting in found[section].items()}
 
 
@@ -130,7 +131,7 @@ def modulepath(
         filled = _filled(part if part.startswith("$") else str(folder / part), known)
         if "$" in filled:
             hint = "name the folder itself, or with --modulepath"
-            warn(BadData(f"{part!r} needs a setting that is not here", kind="config_invalid", file=name,
+            warn(BadData(f"{part!r} needs a setting that is not here", kind=CONFIG_INVALID, file=name,
                          line=written.line, hint=hint))  # fmt: skip
             continue
         found += (pathlib.Path(one) for path in _parts(filled, budget) for one in _globbed(path, budget))
@@ -161,5 +162,5 @@ def _named(text: Text, name: str, warn: Warn) -> Iterator[tuple[str, int]]:
         if found[2] is not None:
             yield found[2], line
         else:
-            warn(BadData("which module this is only Ruby can say, which was not run", kind="config_invalid",
+            warn(BadData("which module this is only Ruby can say, which was not run", kind=CONFIG_INVALID,
                          file=name, line=line, hint="write its name in quotes"))  # fmt: skip

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from nodeattrs.adapters.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.types import Type, parse_type
 from nodeattrs.adapters.hiera.values import inspected
@@ -41,7 +42,7 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
         return withheld(convert(clear, to, sensitive), [()])
     name, *arguments = to if isinstance(to, list) and to else [to]
     if not isinstance(name, str):
-        raise BadLookup(f"convert_to names no type: {to!r}", kind="convert_bad_type", hint="write convert_to: Integer")
+        raise BadLookup(f"convert_to names no type: {to!r}", kind=CONVERT_BAD_TYPE, hint="write convert_to: Integer")
     try:
         target = parse_type(name)
         if not arguments and target.holds(value):
@@ -52,13 +53,13 @@ def convert(value: Any, to: Any, sensitive: Callable[[Any], Any] = Sensitive) ->
             raise ValueError(f"there is no conversion to {target}")
         result = maker(value, *arguments)
     except BadLookup as error:
-        if error.kind != "unknown_type":
+        if error.kind != UNKNOWN_TYPE:
             raise
-        raise BadLookup(error.message, kind="convert_failed", hint=error.hint) from None
+        raise BadLookup(error.message, kind=CONVERT_FAILED, hint=error.hint) from None
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadLookup(f"convert_to {name} failed: {_reason(error, value, name)}", kind="convert_failed") from None
+        raise BadLookup(f"convert_to {name} failed: {_reason(error, value, name)}", kind=CONVERT_FAILED) from None
     if not target.holds(result):
-        raise BadLookup(f"what convert_to made is no {target}", kind="convert_failed")
+        raise BadLookup(f"what convert_to made is no {target}", kind=CONVERT_FAILED)
     return result
 
 

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from nodeattrs.adapters.hiera import ruby_json, ruby_yaml
+from nodeattrs.adapters.hiera.codes import BAD_DATA_VALUE, DATA_NOT_A_HASH, DATA_PARSE_ERROR, UNREADABLE_FILE
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
 from nodeattrs.adapters.hiera.keys import NAME
+from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path
@@ -50,14 +52,14 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
     except DocumentError as error:
         if isinstance(error.__cause__, OSError) and error.__cause__.errno in _NOT_THERE:
             raise FileNotFoundError(str(error)) from None
-        raise _bad("data_parse_error" if isinstance(error, TooMuch) else "unreadable_file", error) from error
+        raise _bad(DATA_PARSE_ERROR if isinstance(error, TooMuch) else UNREADABLE_FILE, error) from error
     try:
         return _parsed(Text(name, decoded(content, name).removeprefix("\ufeff")), syntax)
     except DocumentError as error:
-        raise _bad("data_parse_error", error) from error
+        raise _bad(DATA_PARSE_ERROR, error) from error
 
 
-def _bad(kind: str, error: DocumentError) -> BadData:
+def _bad(kind: Kind, error: DocumentError) -> BadData:
     place = {"file": error.file, "line": error.line, "column": error.column}
     return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
 
@@ -159,7 +161,7 @@ class DataFile:
             line, column = self._text.place(offset)
             raise BadData(
                 f"{key!r} holds {'a value' if self._has_secrets(key) else what}, which data may not hold",
-                kind="bad_data_value",
+                kind=BAD_DATA_VALUE,
                 file=self.file,
                 line=line,
                 column=column,
@@ -254,9 +256,9 @@ def file_source(
     tree = read.document.tree
     if not isinstance(tree, dict):
         if syntax == "json":
-            raise bad_data(read.document, "data_not_a_hash", "a JSON data file must be an object")
+            raise bad_data(read.document, DATA_NOT_A_HASH, "a JSON data file must be an object")
         if warn is not None and tree is not None:
-            warn(bad_data(read.document, "data_not_a_hash", "is no map, and so has no keys"))
+            warn(bad_data(read.document, DATA_NOT_A_HASH, "is no map, and so has no keys"))
         tree = {}
     return DataFile(read, tree, opened, sensitive)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cmp_to_key, lru_cache, partial
 from typing import Any
 
+from nodeattrs.adapters.hiera.codes import BAD_PATTERN, CANNOT_SORT, EMPTY_KNOCKOUT_PREFIX
 from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
 from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, promising, unite, without
@@ -271,7 +272,7 @@ class _Markers:
 
 
 def _refuse_empty_prefix(lower: Part, upper: Part) -> Part:
-    raise CannotMerge("the knock-out prefix is empty", kind="empty_knockout_prefix", hint="leave it out, or write '--'")
+    raise CannotMerge("the knock-out prefix is empty", kind=EMPTY_KNOCKOUT_PREFIX, hint="leave it out, or write '--'")
 
 
 _NO_PREFIX = Policy("deep", Line(ANY, PRESENT, _refuse_empty_prefix, "an empty prefix is refused"))
@@ -298,7 +299,7 @@ def _prefix_pattern(prefix: str) -> Expression:
     except BadPattern as error:
         raise CannotMerge(
             f"the knock-out prefix {prefix!r} is read as a regular expression, and cannot be used: {error.message}",
-            kind="bad_pattern",
+            kind=BAD_PATTERN,
             hint=error.hint or "put a backslash before its special characters",
         ) from None
 
@@ -319,7 +320,7 @@ def _compared(one: Any, other: Any) -> int:
         return 0
     raise CannotMerge(
         "sort_merged_arrays met elements that have no order",
-        kind="cannot_sort",
+        kind=CANNOT_SORT,
         hint="sort numbers with numbers and texts with texts, or leave the option out",
     )
 

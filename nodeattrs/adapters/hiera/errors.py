@@ -16,6 +16,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from nodeattrs.adapters.hiera.codes import (
+    BAD_ARGUMENTS,
+    CONFIG_INVALID,
+    DATA_PARSE_ERROR,
+    DIG_TYPE_MISMATCH,
+    DUPLICATE_HIERARCHY_NAME,
+    NOT_A_HASH,
+    NOT_FOUND,
+)
+from nodeattrs.codes import Kind, declared
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
 from nodeattrs.texts.documents import Document
@@ -27,7 +37,17 @@ class HieraError(NodeattrsError):
     kind: one word for programs, such as "not_found" or "hash_in_unique"
     """
 
-    def __init__(self, message: str, *, kind: str, **facts: Any) -> None:
+    entry = declared(
+        "NA1001",
+        "HieraError",
+        cause="An error of a lookup of which no more is known.",
+        example="nodeattrs hiera lookup KEY",
+        way_out="The message says it.",
+    )
+
+    kind: Kind
+
+    def __init__(self, message: str, *, kind: Kind, **facts: Any) -> None:
         super().__init__(message, **facts)
         self.kind = kind
 
@@ -35,27 +55,37 @@ class HieraError(NodeattrsError):
 class KeyNotFound(HieraError, NotFound):
     """Nothing has the key, and nobody gave a default."""
 
-    def __init__(self, message: str, *, kind: str = "not_found", **facts: Any) -> None:
+    entry = NOT_FOUND.entry
+
+    def __init__(self, message: str, *, kind: Kind = NOT_FOUND, **facts: Any) -> None:
         super().__init__(message, kind=kind, **facts)
 
 
 class BadLookup(HieraError, BadArgument):
     """A call, a key, a type or an expression that cannot mean anything."""
 
+    entry = BAD_ARGUMENTS.entry
+
 
 class BadData(HieraError, DocumentError):
     """A data file or a configuration that cannot be read as what it should be."""
+
+    entry = DATA_PARSE_ERROR.entry
 
 
 class CannotMerge(HieraError, MergeConflict):
     """Values that a strategy refuses to join."""
 
+    entry = NOT_A_HASH.entry
+
 
 class CannotDig(HieraError, TypeConflict):
     """A step of a dotted key into something that has no such place."""
 
+    entry = DIG_TYPE_MISMATCH.entry
 
-def bad_data(document: Document, kind: str, message: str, path: Path = (), hint: str | None = None) -> BadData:
+
+def bad_data(document: Document, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
     """The error for what a file says at *path*."""
     line, column = document.place(path)
     return BadData(message, kind=kind, file=document.file, line=line, column=column, path=path, hint=hint)
@@ -67,11 +97,11 @@ class Checks:
     def __init__(self, document: Document) -> None:
         self.document = document
 
-    def fault(self, kind: str, message: str, path: Path = (), hint: str | None = None) -> BadData:
+    def fault(self, kind: Kind, message: str, path: Path = (), hint: str | None = None) -> BadData:
         return bad_data(self.document, kind, message, path, hint)
 
     def invalid(self, message: str, path: Path = (), hint: str | None = None) -> BadData:
-        return self.fault("config_invalid", message, path, hint)
+        return self.fault(CONFIG_INVALID, message, path, hint)
 
     def known(self, tree: Mapping[Any, Any], known: tuple[str, ...], path: Path) -> None:
         """That a map has no other keys. raises: BadData, as those below do"""
@@ -99,7 +129,7 @@ class Checks:
         """That no entry before was called so; *named* has those before with their paths, and takes this one in."""
         if name in named:
             raise self.fault(
-                "duplicate_hierarchy_name",
+                DUPLICATE_HIERARCHY_NAME,
                 f"two entries are called {name!r}, the first in line {self.document.place(named[name])[0]}",
                 (*path, "name"),
                 "rename one of them",

@@ -13,9 +13,15 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Protocol
 
+from nodeattrs.adapters.hiera.codes import (
+    ALIAS_NOT_ENTIRE_STRING,
+    METHOD_NOT_ALLOWED_HERE,
+    UNKNOWN_INTERPOLATION_METHOD,
+)
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
 from nodeattrs.adapters.hiera.keys import dug, split_key
 from nodeattrs.adapters.hiera.values import written
+from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, revealed
 from nodeattrs.core.tree import ABSENT, Path
@@ -140,18 +146,18 @@ def _piece(expression: str, text: str, is_all: bool, calls: bool) -> _Piece:
         return _Variable(expression, text)
     word, data = call[1], call[2] or call[3]
     if not calls:
-        return _Wrong("method_not_allowed_here", f"{word}(..) cannot be called in hiera.yaml", text)
+        return _Wrong(METHOD_NOT_ALLOWED_HERE, f"{word}(..) cannot be called in hiera.yaml", text)
     if word in ("lookup", "hiera"):
         return _Lookup(data)
     if word == "alias":
         if is_all:
             return _Alias(data)
-        return _Wrong("alias_not_entire_string", "alias(..) must be the whole text", text)
+        return _Wrong(ALIAS_NOT_ENTIRE_STRING, "alias(..) must be the whole text", text)
     if word == "literal":
         return _Literal(data)
     if word == "scope":
         return _Variable(data, text)
-    return _Wrong("unknown_interpolation_method", f"there is no function {word}", text)
+    return _Wrong(UNKNOWN_INTERPOLATION_METHOD, f"there is no function {word}", text)
 
 
 def names_in(text: str) -> list[str]:
@@ -277,7 +283,7 @@ class _Literal(_Piece):
 class _Wrong(_Piece):
     __slots__ = ("kind", "message", "subject")
 
-    def __init__(self, kind: str, message: str, subject: str) -> None:
+    def __init__(self, kind: Kind, message: str, subject: str) -> None:
         self.kind = kind
         self.message = message
         self.subject = subject
@@ -287,7 +293,7 @@ class _Wrong(_Piece):
 
 
 _WAYS_OUT = {
-    "method_not_allowed_here": "use variables only, such as %{facts.os.family}",
-    "alias_not_entire_string": "write the expression alone, or use lookup(..) inside a text",
-    "unknown_interpolation_method": "the functions are lookup, hiera, alias, literal and scope",
+    METHOD_NOT_ALLOWED_HERE: "use variables only, such as %{facts.os.family}",
+    ALIAS_NOT_ENTIRE_STRING: "write the expression alone, or use lookup(..) inside a text",
+    UNKNOWN_INTERPOLATION_METHOD: "the functions are lookup, hiera, alias, literal and scope",
 }

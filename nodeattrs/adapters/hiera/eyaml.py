@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from nodeattrs.adapters.hiera.codes import CANNOT_DECRYPT
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.errors import missing_extra
@@ -78,7 +79,7 @@ class Pkcs7:
             return pkcs7.pkcs7_decrypt_der(base64.b64decode(body), certificate, key, []).decode("utf-8")
         except Exception:
             hint = "was it encrypted for another one, or damaged?"
-            fault = BadLookup(f"{self.private_key} does not decrypt it", kind="cannot_decrypt", hint=hint)
+            fault = BadLookup(f"{self.private_key} does not decrypt it", kind=CANNOT_DECRYPT, hint=hint)
         raise fault  # outside, so that no cause shows what was tried
 
     @cached_property
@@ -98,7 +99,7 @@ class Pkcs7:
             return x509.load_pem_x509_certificate(contents[0]), load_pem_private_key(contents[1], None)
         except (ValueError, TypeError):
             hint = "name what `eyaml createkeys` wrote; a key with a password is of no use here"
-            raise BadLookup(f"{self.private_key} and {self.public_key} are no keys in PEM", kind="cannot_decrypt",
+            raise BadLookup(f"{self.private_key} and {self.public_key} are no keys in PEM", kind=CANNOT_DECRYPT,
                             hint=hint) from None  # fmt: skip
 
     def __repr__(self) -> str:

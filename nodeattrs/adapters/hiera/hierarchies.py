@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from nodeattrs import border
 from nodeattrs.adapters.hiera import control, eyaml
+from nodeattrs.adapters.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
 from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
 from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
 from nodeattrs.adapters.hiera.errors import BadData
@@ -177,7 +178,7 @@ class LoadedTree:
         found = self._read(file, "environment")
         if found is None and self._config is not None and not file.exists():
             hint = "modules, and a global layer, may have some"
-            self.warn(BadData("is not there: the environment layer has no data", kind="no_data_files",
+            self.warn(BadData("is not there: the environment layer has no data", kind=NO_DATA_FILES,
                               file=self.shown(str(file)), hint=hint))  # fmt: skip
         return found
 
@@ -245,7 +246,7 @@ class LoadedTree:
         folders = dict.fromkeys(fixed(config, entry) for entry in config.entries if entry.location not in URIS)
         details = [f"there is no folder {self.shown(folder)}" for folder in folders if not os.path.isdir(folder)]
         hint = "`nodeattrs hiera variables` says what its paths need"
-        self.warn(BadData("not one file of its hierarchy is there", kind="no_data_files", file=config.file,
+        self.warn(BadData("not one file of its hierarchy is there", kind=NO_DATA_FILES, file=config.file,
                           hint=hint, details=details))  # fmt: skip
 
     def shown(self, path: str) -> str:
@@ -328,7 +329,7 @@ class LoadedTree:
             return unread(entry.name, "it is named there and not installed")
         fault = BadData(
             f"the entry {entry.name!r} asks for a data function {entry.function!r} that nobody has",
-            kind="unknown_data_function",
+            kind=UNKNOWN_DATA_FUNCTION,
             file=file,
             line=entry.line,
             hint=_NOT_READ.get(entry.function if entry.function in _NOT_READ else entry.kind, _OFFER),
@@ -472,7 +473,7 @@ def _failed(
     who = f"the data function {entry.function!r} of the entry {entry.name!r}"
     return BadData(
         f"{who} {what}{asked}: {type(error).__name__}: {error}",
-        kind="data_function_failed",
+        kind=DATA_FUNCTION_FAILED,
         file=file,
         line=entry.line,
         hint=_CALLS[entry.kind],

@@ -12,7 +12,16 @@ from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
+from nodeattrs.adapters.hiera.codes import (
+    BAD_PATTERN,
+    DIG_TYPE_MISMATCH,
+    KEY_SYNTAX,
+    LOOKUP_OPTIONS_KEY_OUTSIDE_MODULE,
+    LOOKUP_OPTIONS_NOT_A_HASH,
+    LOOKUP_OPTIONS_PATTERN_OUTSIDE_MODULE,
+)
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
+from nodeattrs.codes import Kind
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.puppet.regex import translated
@@ -69,7 +78,7 @@ def _step(bare: str) -> str | int:
 def _malformed(key: str, at: int) -> BadLookup:
     return BadLookup(
         f"the key {key[:80]!r} cannot be split at character {at + 1}",
-        kind="key_syntax",
+        kind=KEY_SYNTAX,
         hint="write steps with one dot between them, and quote a step that has a dot in it: a.'b.c'.0",
     )
 
@@ -105,7 +114,7 @@ def dug(value: Any, steps: Path, key: str) -> Any:
             kind = {list: "list", str: "text", bool: "boolean"}.get(type(value), "number")
             raise CannotDig(
                 f"{key!r} asks for {step!r} inside a {kind}",
-                kind="dig_type_mismatch",
+                kind=DIG_TYPE_MISMATCH,
                 hint="a list takes a number from 0, a map takes a key; what stands there is neither",
             )
     return value
@@ -126,23 +135,23 @@ def checked(value: Any, module: str | None) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         raise BadLookup(
             f"{NAME} must be a map, and is {value!r}",
-            kind="lookup_options_not_a_hash",
+            kind=LOOKUP_OPTIONS_NOT_A_HASH,
             hint="write `lookup_options:` with a key, and `merge:` below it",
         )
     if module is not None:
         for name in value:
             if str(name).startswith("^"):
                 if not str(name).startswith(f"^{module}::"):
-                    raise _outside("pattern", name, f"^{module}::")
+                    raise _outside(LOOKUP_OPTIONS_PATTERN_OUTSIDE_MODULE, name, f"^{module}::")
             elif not str(name).startswith(f"{module}::"):
-                raise _outside("key", name, f"{module}::")
+                raise _outside(LOOKUP_OPTIONS_KEY_OUTSIDE_MODULE, name, f"{module}::")
     return value
 
 
-def _outside(what: str, name: object, start: str) -> BadLookup:
+def _outside(kind: Kind, name: object, start: str) -> BadLookup:
     return BadLookup(
         f"{NAME} of a module may name its own keys only, not of {name!r}",
-        kind=f"lookup_options_{what}_outside_module",
+        kind=kind,
         hint=f"begin it with {start!r}, or move it to the environment",
     )
 
@@ -171,7 +180,7 @@ class _Pattern:
         except BadPattern as error:
             raise BadLookup(
                 f"the expression {self._name!r} in {NAME} cannot be used: {error.message}",
-                kind="bad_pattern",
+                kind=BAD_PATTERN,
                 hint=error.hint or "it is a regular expression in Ruby's spelling",
             ) from None
 

@@ -14,6 +14,7 @@ from re import DOTALL, compile, escape
 from typing import Any, NamedTuple
 
 from nodeattrs import border
+from nodeattrs.adapters.hiera.codes import BAD_GLOB, PATH_OUTSIDE
 from nodeattrs.adapters.hiera.config import URIS, Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
@@ -149,7 +150,7 @@ def _filled(folder: str, declared: str, speech: Speech) -> str:
     if not _inside(os.path.normpath(path), fence) or "\0" in path:
         raise BadLookup(
             f"{declared!r} was filled in with a value that leads out of its folder",
-            kind="path_outside",
+            kind=PATH_OUTSIDE,
             hint="a fact that names a file must not have `..` or begin with a slash",
         )
     return path
@@ -182,7 +183,7 @@ def globbed(folder: str, pattern: str, budget: Budget, fits: Callable[[str], boo
         if count == _MOST_ALTERNATIVES:
             raise BadLookup(
                 f"a glob with more than {_MOST_ALTERNATIVES:,} alternatives",
-                kind="bad_glob",
+                kind=BAD_GLOB,
                 hint="are there braces in a fact that it names?",
             )
         start = "/" if below is None and one.startswith("/") else "" if below is None else base

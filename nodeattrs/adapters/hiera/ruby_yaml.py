@@ -15,8 +15,10 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from nodeattrs.codes import Kind
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
+from nodeattrs.kinds import KEY_IS_NO_TEXT, REPEATED_KEY
 from nodeattrs.texts.places import Mark, Reading, Text
 from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 
@@ -231,13 +233,13 @@ class _Puppet(Builder):
         if type(value) is str or (type(value) is int and not at_root):
             if value in frame.data:
                 path = (*(one.step for one in self.open[:-1]), value)
-                self._warn(f"the key {value!r} is written twice; the last one counts", event, "repeated-key", path)
+                self._warn(f"the key {value!r} is written twice; the last one counts", event, REPEATED_KEY, path)
                 if at_root:
                     self.twice.add(value)
                 self._drop_notes(path)
             return value
         if at_root:
-            self._warn("a key that is no text is found by no lookup; quote it", event, "key-is-no-text")
+            self._warn("a key that is no text is found by no lookup; quote it", event, KEY_IS_NO_TEXT)
         else:
             self._note("a key that is neither text nor integer", event)
         return DROPPED
@@ -245,7 +247,7 @@ class _Puppet(Builder):
     def unmerged(self, event: Any) -> Any:
         return "<<"
 
-    def _warn(self, message: str, event: Any, kind: str, path: Path | None = None) -> None:
+    def _warn(self, message: str, event: Any, kind: Kind, path: Path | None = None) -> None:
         warning = self.error(message, event, path=path)
         warning.kind = kind
         self.warnings.append(warning)

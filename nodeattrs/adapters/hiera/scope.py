@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import Any, NoReturn
 
 from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
+from nodeattrs.adapters.hiera.codes import BAD_ARGUMENTS, MISSING_PARAMETER, VALUE_TYPE_MISMATCH
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
 from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
@@ -174,7 +175,7 @@ class Scope(Answers):
             if value is REQUIRED:
                 raise BadLookup(
                     f"the class {class_name} has no value for its parameter {parameter}",
-                    kind="missing_parameter",
+                    kind=MISSING_PARAMETER,
                     hint=f"write {key} into the data, or give the parameter a default",
                 )
             if value is not None:
@@ -190,7 +191,7 @@ class Scope(Answers):
         if not fits:
             raise BadLookup(
                 f"merge must be a strategy, or a map of one with options, not {merge!r}",
-                kind="bad_arguments",
+                kind=BAD_ARGUMENTS,
                 hint="write merge='deep', or merge={'strategy': 'deep', 'knockout_prefix': '--'}",
             )
 
@@ -199,7 +200,7 @@ class Scope(Answers):
         value = revealed(value)
         if not wanted.holds(value.unwrap() if isinstance(value, Encrypted) else value):
             kind = {dict: "map", list: "list", str: "text", type(None): "null"}.get(type(value), type(value).__name__)
-            raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind="value_type_mismatch")
+            raise BadLookup(f"the value of {name!r} is a {kind}, and no {wanted}", kind=VALUE_TYPE_MISMATCH)
 
     def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> HieraError:
         """The error where nothing has a key; or what a level lacks that could not be read for want of its function."""

@@ -19,9 +19,11 @@ from nodeattrs.adapters.hiera.config import FILE_FUNCTIONS, Config, Entry
 from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree, fixed
+from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
 from nodeattrs.puppet.regex import translated
 from nodeattrs.texts.patterns import fits
@@ -158,7 +160,7 @@ class _Judge:
         for name in sorted(self._files.keys() - read):
             if os.path.basename(name) not in self._code.words:
                 near = self._near(name)
-                yield BadData("no level of the hierarchy reads this file", kind="unread-data-file", file=name,
+                yield BadData("no level of the hierarchy reads this file", kind=UNREAD_DATA_FILE, file=name,
                               hint=near)  # fmt: skip
 
     def _others(self) -> Iterator[tuple[DataFile, ...]]:
@@ -187,7 +189,7 @@ class _Judge:
                     hint = f"did you mean {near}?" if near else meant(key, self._parameters)
                     message = f"class {name} has no parameter {parameter}" if known else f"there is no class {name}"
                     details = [f"the class is in {self._tree.shown(known[1])}:{known[0].line}"] if known else []
-                    yield self._finding("misspelt" if near else "unused-key", file, key,
+                    yield self._finding(MISSPELT if near else UNUSED_KEY, file, key,
                                         f"nothing looks {key} up: {message}", hint, details)  # fmt: skip
 
     @cached_property
@@ -237,20 +239,20 @@ class _Judge:
         below = [other for level in self._levels[index + 1 :] if level.fixed for other in level.files]
         changed = next((other for other in below if _differs(value, other.tree.get(key))), None)
         if changed is not None:
-            yield self._finding("type-change", file, key, f"{key} is {_shape(value)} here, and "
+            yield self._finding(TYPE_CHANGE, file, key, f"{key} is {_shape(value)} here, and "
                                 f"{_shape(changed.tree[key])} in a level below that every node has", None,
                                 [self._place(changed, key)])  # fmt: skip
         if not self._is_first(key):
             return
         same = self._same_below(index, file, key, value)
         if same is not None:
-            yield self._finding("equal-to-overridden", file, key, f"{key} is equal to what it overrides", None,
+            yield self._finding(EQUAL_TO_OVERRIDDEN, file, key, f"{key} is equal to what it overrides", None,
                                 [f"the same value: {self._place(same, key)}"])  # fmt: skip
         above = [level for level in self._levels[:index] if level.fixed and any(key in one.tree for one in level.files)]
         if above and not any(level.fixed and file in level.files for level in above):
             other = next(one for one in above[0].files if key in one.tree)
             if strict_key(other.tree[key]) != strict_key(value):
-                yield self._finding("always-overridden", file, key, f"{key} is overridden on every node", None,
+                yield self._finding(ALWAYS_OVERRIDDEN, file, key, f"{key} is overridden on every node", None,
                                     [f"by {self._place(other, key)}"])  # fmt: skip
 
     def _same_below(self, index: int, file: DataFile, key: str, value: Any) -> DataFile | None:
@@ -292,7 +294,7 @@ class _Judge:
         return f"{file.file}:{line}"
 
     def _finding(
-        self, kind: str, file: DataFile, key: str, message: str, hint: str | None, details: Iterable[str]
+        self, kind: Kind, file: DataFile, key: str, message: str, hint: str | None, details: Iterable[str]
     ) -> BadData:
         at: Origin = file.locator(key, "").at(())
         return BadData(message, kind=kind, file=file.file, line=at.line, column=at.column, path=(key,), hint=hint,

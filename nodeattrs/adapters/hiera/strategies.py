@@ -17,8 +17,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
+from nodeattrs.adapters.hiera.codes import (
+    BAD_OPTION,
+    HASH_IN_UNIQUE,
+    MISSING_STRATEGY,
+    NOT_A_HASH,
+    UNDEF_IN_UNIQUE,
+    UNKNOWN_STRATEGY,
+)
 from nodeattrs.adapters.hiera.deep import Deep
 from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
+from nodeattrs.codes import Kind
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part, listed, unite
@@ -109,14 +118,14 @@ class Strategy:
 FIRST = Strategy("first", Policy("first", Line(ANY, PRESENT, TAKE, "the first found value counts")))
 
 
-def _refuse(kind: str, message: str, hint: str) -> Handler:
+def _refuse(kind: Kind, message: str, hint: str) -> Handler:
     def refuse(lower: Part, upper: Part) -> Part:
         raise CannotMerge(message, kind=kind, hint=hint)
 
     return refuse
 
 
-def _check_texts(value: Any, strategy: str, kind: str) -> None:
+def _check_texts(value: Any, strategy: str, kind: Kind) -> None:
     """Merged maps have text keys all the way down; where they do not, Puppet refuses too."""
     stack = [value]
     while stack:
@@ -135,8 +144,8 @@ def _check_texts(value: Any, strategy: str, kind: str) -> None:
 # --- unique -------------------------------------------------------------------------
 
 _NO_MAPS = "a unique merge joins lists and single values; for maps there are hash and deep"
-_refuse_map = _refuse("hash_in_unique", "unique cannot take in a map", _NO_MAPS)
-_refuse_null = _refuse("undef_in_unique", "unique cannot take in null", "remove the key")
+_refuse_map = _refuse(HASH_IN_UNIQUE, "unique cannot take in a map", _NO_MAPS)
+_refuse_null = _refuse(UNDEF_IN_UNIQUE, "unique cannot take in null", "remove the key")
 
 
 _LIST, _CONTAINERS = {list}, {list, dict}
@@ -175,7 +184,7 @@ def _flat_with_texts(part: Part) -> Part:
     if type(part.value) is list and _CONTAINERS.isdisjoint(map(type, part.value)):
         return part  # nearly all lists, with one look
     flat = _flat(part)
-    _check_texts(flat.value, "unique", "hash_in_unique")
+    _check_texts(flat.value, "unique", HASH_IN_UNIQUE)
     return flat
 
 
@@ -226,7 +235,7 @@ UNIQUE_BY_THE_LETTER = Strategy(
 
 _SHALLOW = Policy("hash, below the top", Line(ANY, PRESENT, TAKE, "the stronger source has the key"))
 _ONLY_MAPS = "a hash merge joins maps; for lists there are unique and deep"
-_refuse_other = _refuse("not_a_hash", "hash can only merge maps", _ONLY_MAPS)
+_refuse_other = _refuse(NOT_A_HASH, "hash can only merge maps", _ONLY_MAPS)
 
 HASH_TABLE = Policy(
     "hash",
@@ -247,7 +256,7 @@ class _Hash(Strategy):
             # Of more than one the result was looked at when the last of them was laid.
             for value in (folding.result.value, lower.value) if folding.laid == 1 else (lower.value,):
                 if type(value) is dict:
-                    _check_texts(value, "hash", "not_a_hash")
+                    _check_texts(value, "hash", NOT_A_HASH)
         super().lay(folding, part)
 
 
@@ -297,11 +306,11 @@ def strategy_of(merge: str | Mapping[str, Any] | None, *, documented: bool = Fal
     if isinstance(merge, Mapping):
         given, name = merge, merge.get("strategy")
         if name is None:
-            raise BadLookup("merge is a map without a strategy", kind="missing_strategy", hint="add strategy: deep")
+            raise BadLookup("merge is a map without a strategy", kind=MISSING_STRATEGY, hint="add strategy: deep")
     if not isinstance(name, str) or name not in _NAMES:
         close = near(name, _NAMES) if isinstance(name, str) else []
         hint = f"did you mean {close[0]}?" if close else f"the strategies are {', '.join(_NAMES[:1] + _NAMES[2:5])}"
-        raise BadLookup(f"there is no merge strategy {name!r}", kind="unknown_strategy", hint=hint)
+        raise BadLookup(f"there is no merge strategy {name!r}", kind=UNKNOWN_STRATEGY, hint=hint)
     options = _checked(name, {key: value for key, value in given.items() if key != "strategy"})
     if name in ("first", "default"):
         return FIRST
@@ -322,10 +331,10 @@ def _checked(name: str, options: dict[Any, Any]) -> dict[str, Any]:
     for key, value in options.items():
         if key not in known:
             hint = meant(key, known) or f"options that it knows: {', '.join(known) or 'none'}"
-            raise BadLookup(f"the strategy {name} knows no option {key!r}", kind="bad_option", hint=hint)
+            raise BadLookup(f"the strategy {name} knows no option {key!r}", kind=BAD_OPTION, hint=hint)
         if type(value) not in known[key]:
             kind = "a text" if known[key] is _TEXT_OPTION else "true or false"
-            raise BadLookup(f"the option {key} must be {kind}, not {value!r}", kind="bad_option")
+            raise BadLookup(f"the option {key} must be {kind}, not {value!r}", kind=BAD_OPTION)
     return {key: value for key, value in options.items() if value is not None and value is not False}
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from nodeattrs.adapters.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, UNKNOWN_TYPE
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
@@ -73,7 +74,7 @@ class _Reader:
     def fault(self) -> BadLookup:
         return BadLookup(
             f"{self.text[:80]!r} cannot be read as a type, at character {self.at + 1}",
-            kind="convert_bad_type",
+            kind=CONVERT_BAD_TYPE,
             hint="write it as in Puppet: Array[String], Optional[Integer[1, 5]]",
         )
 
@@ -153,7 +154,7 @@ class _Reader:
         if maker is None:
             raise BadLookup(
                 f"the type {name} is not known here",
-                kind="unknown_type",
+                kind=UNKNOWN_TYPE,
                 hint=meant(name, _MAKERS) or f"known are {', '.join(_MAKERS)}",
             )
         try:
@@ -167,7 +168,7 @@ def _pattern(source: str) -> Expression:
     try:
         return translated(source)
     except BadPattern as error:
-        raise BadLookup(f"/{source}/ cannot be used: {error.message}", kind="bad_pattern", hint=error.hint) from None
+        raise BadLookup(f"/{source}/ cannot be used: {error.message}", kind=BAD_PATTERN, hint=error.hint) from None
 
 
 Holds = Callable[[Any], bool]

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+from nodeattrs.codes import declared
 from nodeattrs.core.tree import is_word
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
@@ -37,9 +38,25 @@ DEEPEST_QUERY = 100
 class QueryNotUnderstood(BadArgument):
     """A query that breaks the rules of the language."""
 
+    entry = declared(
+        "NA0506",
+        "QueryNotUnderstood",
+        cause="A query that cannot be read.",
+        example='nodeattrs search "role:"',
+        way_out="docs/search.md has the language; the message says where reading stopped.",
+    )
+
 
 class QueryNotSupported(BadArgument):
     """A query with something that the language has and search does not: "+", "~", a second colon."""
+
+    entry = declared(
+        "NA0507",
+        "QueryNotSupported",
+        cause="A query with something that the language has and search does not.",
+        example='nodeattrs search "+role:web"',
+        way_out="The hint shows how to write it.",
+    )
 
 
 class Query(NamedTuple):

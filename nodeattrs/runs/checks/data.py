@@ -13,6 +13,7 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, dig, is_near, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.kinds import MISSPELT
 from nodeattrs.runs.attribute_data import SUFFIXES, AttributeData
 from nodeattrs.runs.checks.stacks import Layer, leaves_of
 from nodeattrs.runs.facts.known import platforms
@@ -57,7 +58,7 @@ def misspelt_facts(repository: Repository, files: Iterable[AttributeData]) -> It
         if near is not None and (data.name, at) not in seen:
             seen.add((data.name, at))
             error = data.document.error(f"no facts have {spell(fact)}; did you mean {spell(near)}?", at)
-            error.kind = "misspelt"
+            error.kind = MISSPELT
             yield error
 
 

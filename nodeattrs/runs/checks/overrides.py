@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from nodeattrs.codes import Kind
 from nodeattrs.core.tree import ABSENT, Path, spell, strict_key
 from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, TYPE_CHANGE
 from nodeattrs.runs.checks.stacks import Layer, Stack
 
 
@@ -47,22 +49,20 @@ def overrides(stacks: Sequence[Stack]) -> Iterator[DocumentError]:
         for path in layer.leaves:
             if path in hidden:
                 message = "is overridden on every node that has it"
-                yield _finding("always-overridden", layer, path, message, hidden[path].values())
+                yield _finding(ALWAYS_OVERRIDDEN, layer, path, message, hidden[path].values())
             elif path in equal:
-                yield _finding(
-                    "equal-to-overridden", layer, path, "is equal to what it overrides", equal[path].values()
-                )
+                yield _finding(EQUAL_TO_OVERRIDDEN, layer, path, "is equal to what it overrides", equal[path].values())
 
 
-def _finding(kind: str, layer: Layer, path: Path, message: str, others: Iterable[Layer]) -> DocumentError:
-    by = "by" if kind == "always-overridden" else "the same value:"
+def _finding(kind: Kind, layer: Layer, path: Path, message: str, others: Iterable[Layer]) -> DocumentError:
+    by = "by" if kind == ALWAYS_OVERRIDDEN else "the same value:"
     origins = [other.origin(path) for other in others]
     places = list(dict.fromkeys(f"{by} {one.place or one} ({one.who})" for one in origins))
     places = places[:3] + [f"and {len(places) - 3} more"] * (len(places) > 3)
     return located(kind, layer, path, f"{spell(path)} {message}", details=places)
 
 
-def located(kind: str, layer: Layer, path: Path, message: str, **facts: Any) -> DocumentError:
+def located(kind: Kind, layer: Layer, path: Path, message: str, **facts: Any) -> DocumentError:
     """A warning at the place where a layer sets a path; its own path is that in the document."""
     at = layer.origin(path)
     inside = layer.locator.under if hasattr(layer.locator, "under") else ()
@@ -139,7 +139,7 @@ def _changes(upper: Layer, lower: Layer) -> Iterator[DocumentError]:
                 place = lower.origin(here)
                 message = f"{spell(here)} is {shape(above)} here, and {shape(below)} where it is overridden"
                 detail = f"{place.place or place} ({place.who})"
-                yield located("type-change", upper, here, message, details=[detail])
+                yield located(TYPE_CHANGE, upper, here, message, details=[detail])
 
 
 def shape(value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.kinds import AGAINST_RULE
 from nodeattrs.runs.checks.rule_settings import CheckRule
 from nodeattrs.runs.checks.stacks import leaves_of
 from nodeattrs.runs.repository import Repository
@@ -31,7 +32,7 @@ def _finding(rule: CheckRule, place: str, path: Path, level: str, locator: Locat
     message = f"{spell(path)} is set {f'at the level {level} ' if rule.level else ''}in {place}, against a rule"
     wanted = f"only in {', '.join(rule.only)}" if rule.only else "nowhere"
     details = [f"{rule.place}: {wanted}{f', because {rule.because}' if rule.because else ''}"]
-    return DocumentError(message, file=at.file, line=at.line, column=at.column, details=details, kind="against-rule")
+    return DocumentError(message, file=at.file, line=at.line, column=at.column, details=details, kind=AGAINST_RULE)
 
 
 def _written(repository: Repository, unrun: frozenset[str]) -> Iterator[Written]:

@@ -15,6 +15,7 @@ from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import DocumentError, NodeattrsError, TooMuch, missing_extra
+from nodeattrs.kinds import AGAINST_SCHEMA
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
 from nodeattrs.runs.checks.stacks import Stack
@@ -192,9 +193,7 @@ def _findings(fault: Any, stack: Stack, node: Node, schema: Document) -> Iterato
         else:
             continue
         message = f"{spell(path) if path else f'node {stack.node}'} does not fit the schema{who}"
-        yield DocumentError(
-            message, file=at.file, line=at.line, column=at.column, details=details, kind="against-schema"
-        )
+        yield DocumentError(message, file=at.file, line=at.line, column=at.column, details=details, kind=AGAINST_SCHEMA)
 
 
 def _paths(fault: Any) -> Iterator[Path]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from nodeattrs.core.tree import Path, is_near, shape_of, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.kinds import MISSPELT, TYPE_CHANGE, UNUSED_ATTRIBUTE
 from nodeattrs.runs.checks.overrides import located, shape
 from nodeattrs.runs.checks.stacks import Layer, texts_of
 from nodeattrs.runs.repository import Repository
@@ -112,12 +113,12 @@ def _judged(layer: Layer, path: Path, words: Words) -> Iterator[DocumentError]:
         place = words.chains[(*parent, near[0])]
         message = f"no cookbook names {spell(path)}; did you mean {near[0]}?"
         detail = f"{place.file}:{place.line} {'sets' if place.sets else 'names'} {spell((*parent, near[0]))}"
-        yield located("misspelt", layer, path, message, details=[detail])
+        yield located(MISSPELT, layer, path, message, details=[detail])
     elif shape_of(str(path[0])) in words.cookbooks and parent and re.fullmatch(r"\w+", key) and not key.isdigit():
         one = min(words.below[parent])
         place = words.chains[(*parent, one)]
         detail = f"beside it, {place.file}:{place.line} names {spell((*parent, one))}"
-        yield located("unused-attribute", layer, path, f"no cookbook names {spell(path)}", details=[detail])
+        yield located(UNUSED_ATTRIBUTE, layer, path, f"no cookbook names {spell(path)}", details=[detail])
 
 
 def shadowing(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
@@ -128,4 +129,4 @@ def shadowing(layers: Iterable[Layer], words: Words) -> Iterator[DocumentError]:
             place = next((one for one in below if one.sets), None)
             if place is not None and not isinstance(value, Mapping):
                 message = f"{spell(path)} is {shape(value)} here, and a map where a cookbook sets it"
-                yield located("type-change", layer, path, message, details=[f"{place.file}:{place.line}"])
+                yield located(TYPE_CHANGE, layer, path, message, details=[f"{place.file}:{place.line}"])

@@ -14,6 +14,7 @@ from functools import cached_property
 
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.kinds import UNREAD_ATTRIBUTES, UNUSED_ROLE
 from nodeattrs.runs.checks.stacks import Known
 from nodeattrs.runs.repository import Repository
 
@@ -66,7 +67,7 @@ def _role(repository: Repository, name: str) -> Iterator[DocumentError]:
     except NodeattrsError:
         return
     message = f"role {name} is in the run-list of no node, and of no role that a node has"
-    yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind="unused-role")
+    yield DocumentError(message, file=at.file, line=at.line, column=at.column, kind=UNUSED_ROLE)
 
 
 def _cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
@@ -78,4 +79,4 @@ def _cookbook(repository: Repository, name: str) -> Iterator[DocumentError]:
     if not cookbook.unread and files:
         message = f"no run-list reaches cookbook {spell((name,))}, and nothing reads its attributes"
         more = [f"and {len(files) - 1} more of its files"] if len(files) > 1 else []
-        yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind="unread-attributes")
+        yield DocumentError(message, file=cookbook.shown(files[0]), details=more, kind=UNREAD_ATTRIBUTES)

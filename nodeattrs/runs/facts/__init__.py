@@ -31,6 +31,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
+from nodeattrs.kinds import FACT_FUNCTION_FAILED
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.runs.facts import facter
 from nodeattrs.texts import documents
@@ -141,7 +142,7 @@ def _add(
 
 def _failed(message: str, cause: Exception) -> NodeattrsError:
     warning = NodeattrsError(message, details=[f"{type(cause).__name__}: {cause}"])
-    warning.kind = "fact-function-failed"
+    warning.kind = FACT_FUNCTION_FAILED
     warning.__cause__ = cause
     return warning
 

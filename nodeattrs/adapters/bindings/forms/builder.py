@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import NO_PRODUCER, SYNTAX, TWO_PRODUCERS
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
     Bind,
@@ -94,7 +95,7 @@ class _Produced(_Flagged):
 
     def _to(self, producer: Producing) -> Any:
         if "to" in self._fields:
-            raise BindingError("two-producers", "this binding has a producer already", origins=(self._origin,))
+            raise BindingError(TWO_PRODUCERS, "this binding has a producer already", origins=(self._origin,))
         self._fields["to"] = producer
         return self
 
@@ -161,7 +162,7 @@ class _Produced(_Flagged):
         """Never keep the product: each injection gets its own."""
         producer = self._fields.get("to")
         if producer is None:
-            raise BindingError("no-producer", "each_time() comes behind the producer", origins=(self._origin,))
+            raise BindingError(NO_PRODUCER, "each_time() comes behind the producer", origins=(self._origin,))
         self._fields["to"] = Series(producer)
         return self
 
@@ -365,12 +366,12 @@ class Block:
         for index, link in enumerate(chain):
             if index % 2:
                 if link not in ("->", "~>"):
-                    raise BindingError("syntax", f"{link!r} is no arrow", hint="arrows are -> and ~>")
+                    raise BindingError(SYNTAX, f"{link!r} is no arrow", hint="arrows are -> and ~>")
                 links.append(str(link))
             else:
                 links.append((link,) if isinstance(link, str) else tuple(link))
         if len(links) < 3 or not len(links) % 2:
-            raise BindingError("syntax", "a dependency needs a reference on both sides of each arrow")
+            raise BindingError(SYNTAX, "a dependency needs a reference on both sides of each arrow")
         self._fixed(Dependency(origin=_here(self.name), chain=tuple(links)))
 
     def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
@@ -403,7 +404,7 @@ class _When(Block):
         """Another alternative: one of them must hold."""
         given = {**(categories or {}), **more}
         if not given:
-            raise BindingError("syntax", "a block needs a category and its value", hint='when(node="kermit")')
+            raise BindingError(SYNTAX, "a block needs a category and its value", hint='when(node="kermit")')
         self._alternatives.append(tuple((name, _category(value)) for name, value in given.items()))
         return self
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import EXPRESSION
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
 from nodeattrs.adapters.bindings.model.queries import compared
@@ -132,7 +133,7 @@ class HashOf(Node):
 
 def _key(key: Any) -> Any:
     if isinstance(key, (list, dict)):
-        raise BindingError("expression", f"{key!r} cannot be the key of a hash", hint="keys are no collections")
+        raise BindingError(EXPRESSION, f"{key!r} cannot be the key of a hash", hint="keys are no collections")
     return key
 
 
@@ -156,14 +157,14 @@ class Call(_Written):
     def evaluate(self, variable: Variables, functions: Functions) -> Any:
         found = functions.get(self.name)
         if found is None:
-            raise BindingError("expression", f"no function is called {self.name}", hint="pass functions={...}")
+            raise BindingError(EXPRESSION, f"no function is called {self.name}", hint="pass functions={...}")
         args = [arg.evaluate(variable, functions) for arg in self.args]
         try:
             return found(*args)
         except NodeattrsError:
             raise
         except (TypeError, ValueError, AttributeError, LookupError) as error:
-            raise BindingError("expression", f"{self.source}: {error}") from error
+            raise BindingError(EXPRESSION, f"{self.source}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -193,9 +194,9 @@ class Operation(_Written):
         if self.sign == "+" and isinstance(left, dict) and isinstance(right, dict):
             return {**left, **right}
         if any(isinstance(side, bool) or not isinstance(side, (int, float)) for side in (left, right)):
-            raise BindingError("expression", f"{self.source}: {left!r} {self.sign} {right!r} means nothing")
+            raise BindingError(EXPRESSION, f"{self.source}: {left!r} {self.sign} {right!r} means nothing")
         if self.sign in "/%" and not right:
-            raise BindingError("expression", f"{self.source}: division by zero")
+            raise BindingError(EXPRESSION, f"{self.source}: division by zero")
         return _ARITHMETIC[self.sign](left, right)
 
 
@@ -235,7 +236,7 @@ class Index(_Written):
             return holder.get(step)
         if isinstance(holder, list) and type(step) is int:
             return holder[step] if -len(holder) <= step < len(holder) else None
-        raise BindingError("expression", f"{self.source}: {holder!r} has no entry {step!r}")
+        raise BindingError(EXPRESSION, f"{self.source}: {holder!r} has no entry {step!r}")
 
 
 @dataclass(frozen=True)
@@ -294,7 +295,7 @@ class Lambda(_Written):
         def call(*args: Any) -> Any:
             if len(args) != len(self.parameters):
                 raise BindingError(
-                    "expression", f"{self.source}: takes {len(self.parameters)} arguments, and {len(args)} were given"
+                    EXPRESSION, f"{self.source}: takes {len(self.parameters)} arguments, and {len(args)} were given"
                 )
             local = dict(zip(self.parameters, args, strict=True))
             return self.body.evaluate(lambda name: local[name] if name in local else variable(name), functions)
@@ -343,7 +344,7 @@ def is_constant(node: Node) -> bool:
 
 
 def _no_variable(name: str) -> Any:
-    raise BindingError("expression", f"${name} is not known here")
+    raise BindingError(EXPRESSION, f"${name} is not known here")
 
 
 def plain(node: Node) -> Any:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from nodeattrs.adapters.bindings.codes import LOOKUP_LOOP, MISSING, SEVERAL, TYPE_MISMATCH
+from nodeattrs.codes import Kind, declared
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError, NotFound
@@ -21,9 +23,19 @@ class BindingError(NodeattrsError, ValueError):
     key:     the key it is about, where it is about one
     """
 
+    entry = declared(
+        "NA1201",
+        "BindingError",
+        cause="Something is wrong with bindings, and no more is known of it.",
+        example="nodeattrs bindings check",
+        way_out="The message says it.",
+    )
+
+    kind: Kind
+
     def __init__(
         self,
-        kind: str,
+        kind: Kind,
         message: str,
         *,
         origins: Sequence[Origin] = (),
@@ -43,13 +55,19 @@ class BindingError(NodeattrsError, ValueError):
 class TypeMismatch(BindingError, TypeError):
     """A value that does not conform to the type that was declared or asked for."""
 
+    entry = TYPE_MISMATCH.entry
+
 
 class LookupLoop(BindingError, RecursionError):
     """A key that needs itself; the message shows the chain."""
 
+    entry = LOOKUP_LOOP.entry
+
 
 class NotBound(BindingError, NotFound, KeyError):
     """A key that nothing is bound to, or whose producer gave nothing."""
+
+    entry = MISSING.entry
 
     __str__ = NodeattrsError.__str__
 
@@ -60,13 +78,15 @@ class BindingErrors(BindingError):
     errors: in the order of their places, each once
     """
 
+    entry = SEVERAL.entry
+
     def __init__(self, errors: Iterable[BindingError]) -> None:
         self.errors = tuple(sorted(errors, key=_by_place))
         count = len(self.errors)
         lines = "\n".join(str(error) for error in self.errors)
         head = lines if count == 1 else f"{count} things are wrong with the bindings\n{lines}"
         origins = [origin for error in self.errors for origin in error.origins if isinstance(origin, Origin)]
-        super().__init__(self.errors[0].kind if count == 1 else "several", head, origins=origins)
+        super().__init__(self.errors[0].kind if count == 1 else SEVERAL, head, origins=origins)
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -78,7 +98,8 @@ class BindingErrors(BindingError):
 def kinds_of(error: BindingError) -> frozenset[str]:
     """The kinds that an error reports, be it one or many.
 
-    >>> sorted(kinds_of(BindingErrors([BindingError("conflict", "a"), BindingError("syntax", "b")])))
+    >>> from nodeattrs.adapters.bindings.codes import CONFLICT, SYNTAX
+    >>> sorted(kinds_of(BindingErrors([BindingError(CONFLICT, "a"), BindingError(SYNTAX, "b")])))
     ['conflict', 'syntax']
     """
     return error.kinds if isinstance(error, BindingErrors) else frozenset({error.kind})

@@ -11,9 +11,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import (
+    ABSTRACT_NOT_OVERRIDDEN,
+    ABSTRACT_PARAMETERS,
+    ABSTRACT_WITH_PRODUCER,
+    BAD_OPTION,
+    INSTANCE_AS_KEY,
+    MULTIBIND_BAD_TYPE,
+    MULTIBIND_WITH_PRODUCER,
+    NO_KEY,
+    NO_PRODUCER,
+    OVERRIDE_WITHOUT_BASE,
+    REBIND_WITH_PRODUCER,
+    RESERVED_NAME,
+)
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing
 from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_of_hint
+from nodeattrs.codes import Kind
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 
@@ -37,7 +52,7 @@ def asked(key: Any, type: Any, classes: Classes) -> Asked:
     if isinstance(key, str):
         return Asked(None if type is None else type_of_hint(type, classes), key)
     if type is not None:
-        raise BindingError("no-key", f"{key!r} is no name", hint="write (name, type), or a type alone")
+        raise BindingError(NO_KEY, f"{key!r} is no name", hint="write (name, type), or a type alone")
     return Asked(type_of_hint(key, classes), None)
 
 
@@ -211,22 +226,20 @@ def faults(item: Item) -> Iterator[BindingError]:
         yield from _bind_faults(item)
     elif isinstance(item, Rebinding):
         if item.to is not None:
-            yield _fault(item, "rebind-with-producer", f"{item.verb} of {item.key} takes no producer: it keeps its own")
+            yield _fault(item, REBIND_WITH_PRODUCER, f"{item.verb} of {item.key} takes no producer: it keeps its own")
         if (item.target.name or "").startswith("/"):
             yield _reserved(item, str(item.target.name))
     elif isinstance(item, Parameters):
         if item.abstract:
             yield _fault(
-                item, "abstract-parameters", f"parameters of {item.target} cannot be abstract",
+                item, ABSTRACT_PARAMETERS, f"parameters of {item.target} cannot be abstract",
                 hint="a class that declares a parameter already says that it must be given",
             )  # fmt: skip
         elif item.to is None:
-            yield _fault(item, "no-producer", f"the parameters of {item.target} are bound to nothing")
+            yield _fault(item, NO_PRODUCER, f"the parameters of {item.target} are bound to nothing")
         yield from _options(item, item.options, PARAMETER_OPTIONS, "a parameter binding")
         if not is_parameter_map(item.options.get("map", {})):
-            yield _fault(
-                item, "bad-option", "the option map is no map of parameter names", hint="{ map => { a => b } }"
-            )
+            yield _fault(item, BAD_OPTION, "the option map is no map of parameter names", hint="{ map => { a => b } }")
 
 
 def _bind_faults(item: Bind) -> Iterator[BindingError]:
@@ -236,29 +249,29 @@ def _bind_faults(item: Bind) -> Iterator[BindingError]:
     if isinstance(item, Multibind):
         if item.type is None or item.type.name not in ("Array", "Hash"):
             yield _fault(
-                item, "multibind-bad-type", f"multibind {what} has the type {item.type or 'Data'}",
+                item, MULTIBIND_BAD_TYPE, f"multibind {what} has the type {item.type or 'Data'}",
                 hint="a multibind is an Array or a Hash: multibind Array[Data], 'name'",
             )  # fmt: skip
         if item.to is not None:
-            yield _fault(item, "multibind-with-producer", f"multibind {what} takes no producer: its fragments do")
+            yield _fault(item, MULTIBIND_WITH_PRODUCER, f"multibind {what} takes no producer: its fragments do")
         yield from _options(item, item.options, MULTIBIND_OPTIONS, "a multibind")
         return
     if item.abstract and item.to is not None:
         yield _fault(
-            item, "abstract-with-producer", f"{what} is abstract and has a producer",
+            item, ABSTRACT_WITH_PRODUCER, f"{what} is abstract and has a producer",
             hint="leave out `abstract`, or the producer",
         )  # fmt: skip
     if item.into is not None and item.abstract:
-        yield _fault(item, "abstract-not-overridden", f"{what} is a fragment and abstract: nothing could override it")
+        yield _fault(item, ABSTRACT_NOT_OVERRIDDEN, f"{what} is a fragment and abstract: nothing could override it")
     if item.into is not None and item.override:
-        yield _fault(item, "override-without-base", f"{what} is a fragment and has no key that could be overridden")
+        yield _fault(item, OVERRIDE_WITHOUT_BASE, f"{what} is a fragment and has no key that could be overridden")
     if item.into is None and item.name is None and item.type is None:
-        yield _fault(item, "no-key", "a binding has neither type nor name", hint="or is `in 'id'` missing?")
+        yield _fault(item, NO_KEY, "a binding has neither type nor name", hint="or is `in 'id'` missing?")
     if item.into is None and item.type is not None and item.name is None and _addresses_instance(item.type):
-        yield _fault(item, "instance-as-key", f"{item.type} exists already; its type cannot be bound to another")
+        yield _fault(item, INSTANCE_AS_KEY, f"{item.type} exists already; its type cannot be bound to another")
     yield from _options(item, item.options, BIND_OPTIONS, "a binding")
     if not isinstance(item.options.get("scope", ""), str):
-        yield _fault(item, "bad-option", f"the scope of {what} is no name", hint="singleton, none, request, ...")
+        yield _fault(item, BAD_OPTION, f"the scope of {what} is no name", hint="singleton, none, request, ...")
 
 
 def _addresses_instance(of: Type) -> bool:
@@ -269,18 +282,18 @@ def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: 
     for name in given:
         if name not in known:
             yield _fault(
-                item, "bad-option", f"{what} has no option {name!r}", hint=f"it knows {', '.join(sorted(known))}"
+                item, BAD_OPTION, f"{what} has no option {name!r}", hint=f"it knows {', '.join(sorted(known))}"
             )  # fmt: skip
 
 
 def _reserved(item: Item, name: str) -> BindingError:
     return _fault(
-        item, "reserved-name", f"the name {name!r} begins with a slash, as those of the library do",
+        item, RESERVED_NAME, f"the name {name!r} begins with a slash, as those of the library do",
         hint="use `bind parameters`, `bind variables`, `include`, or another name",
     )  # fmt: skip
 
 
-def _fault(item: Item, kind: str, message: str, hint: str | None = None) -> BindingError:
+def _fault(item: Item, kind: Kind, message: str, hint: str | None = None) -> BindingError:
     return BindingError(kind, message, origins=(item.origin,), details=_at(item.origin), hint=hint)
 
 

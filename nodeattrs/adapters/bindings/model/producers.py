@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
+from nodeattrs.adapters.bindings.codes import ARGUMENTS, BAD_OPTION, FUNCTION_FAILED, TYPE_MISMATCH
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import HASH, Asked, Classes, Type
@@ -132,7 +133,7 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             name = getattr(call, "__name__", "a function")
             message = f"{name} has failed: {type(error).__name__}: {error}"
-            raise BindingError("function-failed", message) from error
+            raise BindingError(FUNCTION_FAILED, message) from error
 
     guarded.__name__ = getattr(call, "__name__", "combinator")
     return guarded
@@ -146,7 +147,7 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
     args = options.get("producer_args")
     if args is not None:
         if not isinstance(args, Mapping) or not hasattr(of, "named"):
-            raise BindingError("bad-option", f"{of.describe()} takes no producer_args")
+            raise BindingError(BAD_OPTION, f"{of.describe()} takes no producer_args")
         of = replace(of, **{"named": {**of.named, **args}})
     return Series(of) if options.get("singleton") is False and of.keeps else of
 
@@ -154,7 +155,7 @@ def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
 def none_given(given: Mapping[str, Any], what: str) -> None:
     """Refuse the arguments of an injection. raises: BindingError ("arguments")"""
     if given:
-        raise BindingError("arguments", f"{what} takes no arguments, and {', '.join(given)} was given")
+        raise BindingError(ARGUMENTS, f"{what} takes no arguments, and {', '.join(given)} was given")
 
 
 @dataclass(frozen=True)
@@ -401,7 +402,7 @@ class Named(Producing):
 
 def _checked(found: Any, name: str) -> Any:
     if not callable(getattr(found, "produce", None)):
-        raise BindingError("type-mismatch", f"{name} is no producer: {type(found).__name__} has no produce()")
+        raise BindingError(TYPE_MISMATCH, f"{name} is no producer: {type(found).__name__} has no produce()")
     return found
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import BAD_OPTION, NOTHING_PRODUCED, QUERY_RESULT_COUNT
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Producing, Ref, Scope, called, none_given
 from nodeattrs.adapters.bindings.model.types import Asked, Type
@@ -122,10 +123,10 @@ class Attribute(Producing):
         if holder is None:
             if self.optional:
                 return None
-            raise BindingError("nothing-produced", f"{self.of.describe()} does not exist", hint="is `optional` meant?")
+            raise BindingError(NOTHING_PRODUCED, f"{self.of.describe()} does not exist", hint="is `optional` meant?")
         value = holder.get(self.name) if isinstance(holder, Mapping) else getattr(holder, self.name, None)
         if value is None and not self.optional:
-            raise BindingError("nothing-produced", f"{self.of.describe()} has no {self.name!r}")
+            raise BindingError(NOTHING_PRODUCED, f"{self.of.describe()} has no {self.name!r}")
         return value
 
     def _holder(self, scope: Scope) -> Any:
@@ -143,11 +144,11 @@ class Attribute(Producing):
         if len(found) > 1 and self.select is not None:
             select = called(self.select, scope)
             if select is None:
-                raise BindingError("bad-option", f"select_result names {self.select!r}, which nobody knows")
+                raise BindingError(BAD_OPTION, f"select_result names {self.select!r}, which nobody knows")
             return _picked(select(found), found)
         if len(found) != 1:
             raise BindingError(
-                "query-result-count",
+                QUERY_RESULT_COUNT,
                 f"{self.of.describe()} found {', '.join(found) or 'nothing'}; it must find one",
                 hint="select_result can pick one of several; `optional` allows none",
             )
@@ -160,4 +161,4 @@ class Attribute(Producing):
 def _picked(picked: Any, found: list[Reference]) -> Reference:
     if picked in found:
         return Reference(picked)
-    raise BindingError("query-result-count", f"select_result gave {picked!r}, which is none of {', '.join(found)}")
+    raise BindingError(QUERY_RESULT_COUNT, f"select_result gave {picked!r}, which is none of {', '.join(found)}")

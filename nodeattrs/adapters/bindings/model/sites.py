@@ -11,6 +11,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import (
+    DYNAMIC_NOT_ABSOLUTE,
+    ENVDIR_NOT_ALLOWED,
+    ENVIRONMENT_ATTRIBUTE,
+    UNKNOWN_ENVIRONMENT,
+    UNKNOWN_VARIABLE,
+)
 from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
@@ -121,7 +128,7 @@ def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Ca
         plain = name.removeprefix("::")
         if plain in variables or missing_is_nothing:
             return variables.get(plain)
-        raise BindingError("unknown-variable", f"nobody knows the variable ${name}")
+        raise BindingError(UNKNOWN_VARIABLE, f"nobody knows the variable ${name}")
 
     return ask
 
@@ -189,13 +196,13 @@ def environment_of(
         own, envdir = {}, None
     else:
         known = ", ".join([*declared, *(["production"] if "production" not in declared else [])])
-        raise BindingError("unknown-environment", f"unknown environment {name!r}", hint=f"known are {known}")
+        raise BindingError(UNKNOWN_ENVIRONMENT, f"unknown environment {name!r}", hint=f"known are {known}")
     defaults = dict(given.get("defaults") or {})
     for attributes in (own, defaults):
         for attribute, value in attributes.items():
             if attribute not in _ATTRIBUTES or not isinstance(value, str):
                 raise BindingError(
-                    "environment-attribute", f"an environment has no attribute {attribute!r} of {value!r}",
+                    ENVIRONMENT_ATTRIBUTE, f"an environment has no attribute {attribute!r} of {value!r}",
                     hint=f"attributes are {', '.join(_ATTRIBUTES)}; each is a text",
                 )  # fmt: skip
     values = {**_FACTORY, **defaults, **own}
@@ -215,12 +222,12 @@ def environment_of(
 def _check_dynamic(dynamic: Mapping[str, Any]) -> None:
     if not isinstance(dynamic.get("dir"), str) or not posixpath.isabs(dynamic["dir"]):
         raise BindingError(
-            "dynamic-not-absolute",
+            DYNAMIC_NOT_ABSOLUTE,
             f"dynamic environments live below an absolute directory, not {dynamic.get('dir')!r}",
         )
     if "envdir" in (dynamic.get("attrs") or {}):
         raise BindingError(
-            "envdir-not-allowed", "a dynamic environment has its own directory: envdir cannot be set",
+            ENVDIR_NOT_ALLOWED, "a dynamic environment has its own directory: envdir cannot be set",
             hint="leave envdir out",
         )  # fmt: skip
 

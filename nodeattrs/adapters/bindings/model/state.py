@@ -10,6 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import (
+    BAD_MODE,
+    CATEGORY_COMMON,
+    CATEGORY_ENVIRONMENT_VALUE,
+    CATEGORY_ORDER,
+    CATEGORY_TWICE,
+    CATEGORY_VALUE,
+)
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
@@ -41,19 +49,19 @@ class State:
         listed_at: Mapping[str, Origin] | None = None,
     ) -> None:
         if mode not in ("tuple", "documented"):
-            raise BindingError("bad-mode", f"no mode {mode!r}", hint="modes are tuple and documented")
+            raise BindingError(BAD_MODE, f"no mode {mode!r}", hint="modes are tuple and documented")
         self.mode = mode
         self.variables = dict(variables or {})
         self.listed_at = dict(listed_at or {})
         listed: list[tuple[str, str | None]] = []
         for entry in categories:
             if isinstance(entry, str) or len(entry) != 2:
-                raise BindingError("category-value", f"{entry!r} is no pair of a category and its value")
+                raise BindingError(CATEGORY_VALUE, f"{entry!r} is no pair of a category and its value")
             name, value = entry
             if name == "common":
                 continue
             if any(name == other for other, _ in listed):
-                raise BindingError("category-twice", f"the category {name} is listed twice")
+                raise BindingError(CATEGORY_TWICE, f"the category {name} is listed twice")
             listed.append((str(name), category_text(name, value)))
         self.categories = tuple(listed)
         self._bits = {name: 1 << len(listed) - 1 - index for index, (name, _) in enumerate(listed)}
@@ -99,7 +107,7 @@ def category_text(name: str, value: Any) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, (str, int, float)):
-        raise BindingError("category-value", f"the value of category {name} is a {type(value).__name__}")
+        raise BindingError(CATEGORY_VALUE, f"the value of category {name} is a {type(value).__name__}")
     return str(value).lower()
 
 
@@ -120,17 +128,17 @@ def effective_categories(
     for name, value in listed or ():
         if name == "common":
             raise BindingError(
-                "category-common", "the category common is always there, and last", hint="leave it out of the list"
+                CATEGORY_COMMON, "the category common is always there, and last", hint="leave it out of the list"
             )
         if name == "environment":
             if value is not True:
                 raise BindingError(
-                    "category-environment-value", f"the category environment has the value {value!r}",
+                    CATEGORY_ENVIRONMENT_VALUE, f"the category environment has the value {value!r}",
                     hint="only its place can be chosen: write environment => true",
                 )  # fmt: skip
             value = environment
         if any(name == other for other, _ in effective):
-            raise BindingError("category-twice", f"the category {name} is listed twice")
+            raise BindingError(CATEGORY_TWICE, f"the category {name} is listed twice")
         effective.append((name, category_text(name, value)))
     names = [name for name, _ in effective]
     if "node" not in names:
@@ -140,7 +148,7 @@ def effective_categories(
     names = [name for name, _ in effective]
     if names.index("node") > names.index("environment"):
         raise BindingError(
-            "category-order", "the category node stands below environment", hint="put node above environment"
+            CATEGORY_ORDER, "the category node stands below environment", hint="put node above environment"
         )
     return effective
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, Union, get_args, get_origin
 from typing import Any as OurAny
 
+from nodeattrs.adapters.bindings.codes import AMBIGUOUS_CLASS, BAD_TYPE
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.protocols import follows, is_abstract, is_protocol
 from nodeattrs.core.borders import taking
@@ -211,7 +212,7 @@ class Classes:
         known = self._known.setdefault(name, one)
         if known is not one:
             raise BindingError(
-                "ambiguous-class",
+                AMBIGUOUS_CLASS,
                 f"two classes are called {name}: {known.__module__}.{name} and {one.__module__}.{one.__qualname__}",
                 hint="name one of them with classes={'OtherName': ...}",
             )
@@ -358,7 +359,7 @@ def _checked(name: str, args: tuple[Type | str, ...], whole: str) -> Type:
 
 
 def _bad(text: str, what: str) -> BindingError:
-    return BindingError("bad-type", f"the type {text!r} {what}")
+    return BindingError(BAD_TYPE, f"the type {text!r} {what}")
 
 
 DATA = Type("Data")
@@ -403,7 +404,7 @@ def type_of_hint(hint: Any, classes: Classes) -> Type:
     way = (
         "a function is filled when it is called: wire(f)()" if callable(hint) else "pass a class, or a text like 'Data'"
     )
-    raise BindingError("bad-type", f"{hint!r} is no type that can be bound", hint=way)
+    raise BindingError(BAD_TYPE, f"{hint!r} is no type that can be bound", hint=way)
 
 
 Key = tuple[str, str]

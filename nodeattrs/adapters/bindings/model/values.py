@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import NOT_DATA
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import MAX_DEPTH, strict_key
 from nodeattrs.errors import TooDeep
@@ -59,7 +60,7 @@ def as_data(value: Any) -> Any:
         return {"regex": value.pattern}
     if hasattr(value, "to_data"):
         return value.to_data()
-    raise BindingError("not-data", f"{value!r} has no data form", hint="name it with functions={...} or classes={...}")
+    raise BindingError(NOT_DATA, f"{value!r} has no data form", hint="name it with functions={...} or classes={...}")
 
 
 def hash_as_data(pairs: Iterable[tuple[Any, Any]]) -> dict[str, Any]:

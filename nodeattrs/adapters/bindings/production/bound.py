@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from threading import local
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import LOOKUP_LOOP, MISSING, TYPE_MISMATCH
 from nodeattrs.adapters.bindings.model.expressions import injected_by, variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
 from nodeattrs.adapters.bindings.model.items import Bind
@@ -19,6 +20,7 @@ from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, s
 from nodeattrs.adapters.bindings.production.filling import Slot, not_given, place_of, slots_of
 from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
+from nodeattrs.codes import Kind
 from nodeattrs.core.tree import near
 
 _PRODUCERS = "Type[Producer["
@@ -138,7 +140,7 @@ class Bound:
     def _loop(self, chain: list[Declaration]) -> LookupLoop:
         keys = [spelled_key(one.key) if one.key else link(one) for one in chain]
         return LookupLoop(
-            "lookup-loop", f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
+            LOOKUP_LOOP, f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
             details=[self._standing(one) for one in chain[:-1]],
         )  # fmt: skip
 
@@ -156,7 +158,7 @@ class Bound:
             slot = inner
         why, hint = self._why_missing(slot)
         return NotBound(
-            "missing", f"{chained([*seen, slot.label])}: {why}", origins=[one.origin for one in reversed(chain)],
+            MISSING, f"{chained([*seen, slot.label])}: {why}", origins=[one.origin for one in reversed(chain)],
             details=[self._standing(one) for one in reversed(chain)], hint=hint,
         )  # fmt: skip
 
@@ -187,12 +189,12 @@ class Bound:
         details = self._asked_by()
         if declared is not None:
             return NotBound(
-                "missing", f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
+                MISSING, f"{wanted} is bound, and nothing was produced", origins=(declared.origin,),
                 details=[self.resolution.described(declared), *details],
             )  # fmt: skip
         if (lacking := self._lacking(wanted)) is not None:
             return self.unfilled([wanted.label], lacking)
-        return NotBound("missing", f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
+        return NotBound(MISSING, f"nothing is bound to {wanted}", details=details, hint=self._hint(wanted))
 
     def _asked_by(self, but: Declaration | None = None) -> list[str]:
         """Who asks for what is being made, in a line; nothing where nobody does."""
@@ -229,11 +231,11 @@ class Bound:
 
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
         return TypeMismatch(
-            "type-mismatch", f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
+            TYPE_MISMATCH, f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
             origins=(one.origin,), details=(self.resolution.described(one), *self._asked_by(one)),
         )  # fmt: skip
 
-    def about(self, one: Declaration, kind: str, message: str, hint: str | None = None) -> BindingError:
+    def about(self, one: Declaration, kind: Kind, message: str, hint: str | None = None) -> BindingError:
         return BindingError(kind, message, origins=(one.origin,), details=(self.resolution.described(one),), hint=hint)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nodeattrs.adapters.bindings.codes import ABSTRACT_CLASS, NO_PRODUCER, TYPE_MISMATCH, UNFILLED
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Calling, Constant, Named, Producing
 from nodeattrs.adapters.bindings.model.protocols import is_abstract
@@ -23,7 +24,7 @@ def early_faults(bound: Bound) -> Iterator[BindingError]:
         if winner.is_multibind:
             continue
         if root.producer is None:
-            yield bound.about(winner, "no-producer", f"{spelled_key(key)} is bound to nothing")
+            yield bound.about(winner, NO_PRODUCER, f"{spelled_key(key)} is bound to nothing")
         elif not isinstance(root.producer, Constant):
             yield from _of_producer(bound, root, root.producer)
         elif "transformer" not in root.options:
@@ -47,7 +48,7 @@ def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterato
         yield from _of_call(bound, one, calling)
     gives = _type_given(bound, producer, calling)
     if gives is not None and "transformer" not in one.options and one.type.excludes(gives, bound.register):
-        yield bound.about(one, "type-mismatch", f"{link(one)} is {one.type}, and {producer.describe()} gives {gives}")
+        yield bound.about(one, TYPE_MISMATCH, f"{link(one)} is {one.type}, and {producer.describe()} gives {gives}")
 
 
 def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[BindingError]:
@@ -56,10 +57,10 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
         for slot in not_given(bound.slots(call), args, named):
             if slot.is_required and slot.wanted is None and slot.way != "by name":
                 lacks = bound.unfilled([link(one), name_of(call)], slot)
-                yield bound.about(one, "unfilled", lacks.message, lacks.hint)
+                yield bound.about(one, UNFILLED, lacks.message, lacks.hint)
     elif is_abstract(call) and not hasattr(call, "__inject__"):
         what = f"{link(one)} is bound to {call.__name__}, of which nothing can be made"
-        yield bound.about(one, "abstract-class", what, CONCRETE)
+        yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
 
 
 def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> Type | None:

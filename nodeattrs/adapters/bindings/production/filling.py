@@ -14,6 +14,7 @@ from inspect import isroutine, signature, unwrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from typing import Any as OurAny
 
+from nodeattrs.adapters.bindings.codes import BAD_TYPE
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_of_hint
 from nodeattrs.adapters.bindings.model.values import shown_file
@@ -189,7 +190,7 @@ def _wanted(of: Any, key: str | Asked | None, register: Classes) -> Asked | None
     try:
         found = type_of_hint(of, register)
     except BindingError as error:
-        if key is None and error.kind == "bad-type":
+        if key is None and error.kind == BAD_TYPE:
             return None
         raise
     name = key.name if isinstance(key, Asked) else key

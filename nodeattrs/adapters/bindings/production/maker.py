@@ -15,6 +15,20 @@ from inspect import signature
 from threading import RLock
 from typing import Any, Self
 
+from nodeattrs.adapters.bindings.codes import (
+    ABSTRACT_CLASS,
+    ARGUMENTS,
+    BAD_OPTION,
+    CONFLICT,
+    EXPRESSION,
+    NEEDS_AWAIT,
+    NO_PRODUCER,
+    NOTHING_PRODUCED,
+    SCOPE,
+    TOO_DEEP,
+    UNKNOWN_CLASS,
+    UNKNOWN_VARIABLE,
+)
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
 from nodeattrs.adapters.bindings.model.protocols import is_abstract
@@ -164,11 +178,11 @@ class ValueMaker(Bound):
         known = of if isinstance(of, type) else self.register.require(of)
         if known is None:
             raise BindingError(
-                "unknown-class", f"no class is called {of}",
+                UNKNOWN_CLASS, f"no class is called {of}",
                 hint=meant(of, self.register.names()) or f"pass classes={{{of!r}: ...}}",
             )  # fmt: skip
         if is_abstract(known):
-            raise BindingError("abstract-class", f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
+            raise BindingError(ABSTRACT_CLASS, f"{of} is abstract: nothing can be made of it", hint=CONCRETE)
         hook = getattr(known, "__inject__", None)
         return self.call(known, args, named) if hook is None else _called(hook, (self, *args), named, known.__name__)
 
@@ -179,7 +193,7 @@ class ValueMaker(Bound):
         """
         *key, args = given if given and isinstance(given[-1], dict) else (*given, {})
         if not 1 <= len(key) <= 2 or not all(isinstance(one, str) for one in key):
-            raise BindingError("expression", "inject takes a name, a type, or both", hint="inject(Integer, 'size')")
+            raise BindingError(EXPRESSION, "inject takes a name, a type, or both", hint="inject(Integer, 'size')")
         typed, name = key if len(key) == 2 else (key[0], None) if isinstance(key[0], Reference) else (None, key[0])
         return self.value_of(Asked(None if typed is None else parse_type(typed), name), args)
 
@@ -193,7 +207,7 @@ class ValueMaker(Bound):
         found = self._injected(key, _NOTHING)
         if found is None:
             raise BindingError(
-                "unknown-variable", f"nobody knows the variable ${name}",
+                UNKNOWN_VARIABLE, f"nobody knows the variable ${name}",
                 hint=f"bind variables to {{ {plain} => ... }}, or give it with the state",
             )  # fmt: skip
         return found
@@ -286,7 +300,7 @@ class ValueMaker(Bound):
         while below:
             best = standing(below)
             if len(best) > 1:
-                raise self.about(best[0], "conflict", f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
+                raise self.about(best[0], CONFLICT, f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
             if best[0].abstract:
                 return
             yield best[0]
@@ -318,7 +332,7 @@ class ValueMaker(Bound):
                 if isinstance(error, LookupLoop):
                     raise
                 raise BindingError(
-                    "too-deep", f"the look-ups of {spelled_key(root.key or ('', ''))} are too deep"
+                    TOO_DEEP, f"the look-ups of {spelled_key(root.key or ('', ''))} are too deep"
                 ) from None
             finally:
                 chain.pop()
@@ -348,7 +362,7 @@ class ValueMaker(Bound):
         while wanted != "none" and one.scope_name != wanted:
             if one._outer is None:
                 raise self.about(
-                    root, "scope", f"{chained([*map(link, self._chain()), link(root)])}, which lives in the scope "
+                    root, SCOPE, f"{chained([*map(link, self._chain()), link(root)])}, which lives in the scope "
                     f"{wanted}, and none is open", hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
                 )  # fmt: skip
             one = one._outer
@@ -357,14 +371,14 @@ class ValueMaker(Bound):
     def _product(self, root: Declaration, args: Mapping[str, Any]) -> Any:
         if root.is_multibind:
             if args:
-                raise BindingError("arguments", "a multibind takes no arguments")
+                raise BindingError(ARGUMENTS, "a multibind takes no arguments")
             fragments = list(self._fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
             return collection.value
         if root.producer is None:
             raise self.about(
-                root, "no-producer", f"{spelled_key(root.key) if root.key else link(root)} is bound to nothing"
+                root, NO_PRODUCER, f"{spelled_key(root.key) if root.key else link(root)} is bound to nothing"
             )
         try:
             return self._produced(root, root.producer, args)
@@ -383,7 +397,7 @@ class ValueMaker(Bound):
         if awaits:
             if replay is None:
                 raise BindingError(
-                    "needs-await", f"{link(root)} has to be awaited: {producer.describe()} is asynchronous",
+                    NEEDS_AWAIT, f"{link(root)} has to be awaited: {producer.describe()} is asynchronous",
                     hint="await injector.ainject(...)",
                 )  # fmt: skip
             return replay.next(steps, lambda: self._begun(root, producer, args, steps))
@@ -425,7 +439,7 @@ class ValueMaker(Bound):
         found = called(given, self)
         if found is None:
             hint = meant(given, self.functions) or "pass functions={...}"
-            raise self.about(about, "bad-option", f"no function is called {given!r}", hint=hint)
+            raise self.about(about, BAD_OPTION, f"no function is called {given!r}", hint=hint)
         return found
 
     def _fragments(self, id: str | None) -> Iterator[Fragment]:
@@ -435,7 +449,7 @@ class ValueMaker(Bound):
                 yield Fragment(one, value)
             elif not one.optional:
                 raise self.about(
-                    one, "nothing-produced", f"a fragment of {id!r} has produced nothing", hint="is `optional` meant?"
+                    one, NOTHING_PRODUCED, f"a fragment of {id!r} has produced nothing", hint="is `optional` meant?"
                 )
 
 
@@ -447,7 +461,7 @@ def _called(call: Callable[..., Any], args: tuple[Any, ...], named: Mapping[str,
     except TypeError as error:
         if not _is_wrong_call(call, args, named):
             raise
-        raise BindingError("arguments", f"{name or name_of(call)} cannot be made: {error}") from error
+        raise BindingError(ARGUMENTS, f"{name or name_of(call)} cannot be made: {error}") from error
 
 
 def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -> bool:

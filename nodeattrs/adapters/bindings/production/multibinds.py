@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import BAD_OPTION, DUPLICATE_FRAGMENT, TYPE_MISMATCH, UNNAMED_FRAGMENT
 from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
 from nodeattrs.adapters.bindings.model.producers import Scope, called
 from nodeattrs.adapters.bindings.model.types import Classes, spelled_key
@@ -50,11 +51,11 @@ def _summed(lower: Part, upper: Part) -> Part:
     try:
         return made(lower.value + upper.value, lower, upper)
     except TypeError:
-        raise BindingError("type-mismatch", f"{lower.value!r} and {upper.value!r} have no sum") from None
+        raise BindingError(TYPE_MISMATCH, f"{lower.value!r} and {upper.value!r} have no sum") from None
 
 
 def _refused(lower: Part, upper: Part) -> Part:
-    raise BindingError("type-mismatch", f"merge needs hashes, and got {lower.value!r} and {upper.value!r}")
+    raise BindingError(TYPE_MISMATCH, f"merge needs hashes, and got {lower.value!r} and {upper.value!r}")
 
 
 APPEND = Policy(
@@ -177,7 +178,7 @@ class _Options:
 
     def bad(self, message: str, hint: str | None = None) -> BindingError:
         return BindingError(
-            "bad-option", f"multibind {self.key}: {message}", origins=(self.origin,), details=(f"at {self.origin}",),
+            BAD_OPTION, f"multibind {self.key}: {message}", origins=(self.origin,), details=(f"at {self.origin}",),
             hint=hint,
         )  # fmt: skip
 
@@ -210,7 +211,7 @@ def collect(
         folding = _hash(options, numbered) if options.is_hash else _array(options, numbered)
     except MergeConflict as conflict:
         raise BindingError(
-            "duplicate-fragment", f"multibind {options.key}: {conflict.message} at {spell(conflict.path or ())}",
+            DUPLICATE_FRAGMENT, f"multibind {options.key}: {conflict.message} at {spell(conflict.path or ())}",
             origins=[fragment.declaration.origin for fragment in fragments], hint=conflict.hint,
         ) from None  # fmt: skip
     value = folding.result.value
@@ -219,7 +220,7 @@ def collect(
     elif options.call is None:  # whoever injects may change what he gets; a function was given copies
         value = independent(value)
     if not options.type.holds(value, scope.register):
-        raise TypeMismatch("type-mismatch", f"multibind {options.key}: {value!r} is no {options.type}")
+        raise TypeMismatch(TYPE_MISMATCH, f"multibind {options.key}: {value!r} is no {options.type}")
     return Collected(value, folding, numbered)
 
 
@@ -255,7 +256,7 @@ def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None
     if not fits:
         origin = fragment.declaration.origin
         raise TypeMismatch(
-            "type-mismatch", f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(origin,),
+            TYPE_MISMATCH, f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(origin,),
             details=(f"the fragment is at {origin}",),
         )  # fmt: skip
 
@@ -405,7 +406,7 @@ def _named(options: _Options, numbered: _Numbered) -> dict[str, list[int]]:
         name, origin = one.declaration.name, one.declaration.origin
         if not name:
             raise BindingError(
-                "unnamed-fragment", f"multibind {options.key} is a hash, and a fragment has no name",
+                UNNAMED_FRAGMENT, f"multibind {options.key} is a hash, and a fragment has no name",
                 origins=(origin,), details=(f"the fragment is at {origin}",), hint="write: bind 'name' to ... in 'id'",
             )  # fmt: skip
         named.setdefault(name, []).append(number)
@@ -456,7 +457,7 @@ def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> 
     if len(several) > 1 and (options.word == "error" or positions.count(max(positions)) > 1):
         tied = [fragment.declaration.origin for fragment in several]
         raise BindingError(
-            "duplicate-fragment", f"multibind {options.key} has {name!r} {len(several)} times", origins=tied,
+            DUPLICATE_FRAGMENT, f"multibind {options.key} has {name!r} {len(several)} times", origins=tied,
             details=[f"at {origin}" for origin in tied if isinstance(origin, Origin)],
             hint="the option conflict_resolution or combinator says what to do",
         )  # fmt: skip

@@ -11,6 +11,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import (
+    ABSTRACT_NOT_OVERRIDDEN,
+    CONFLICT,
+    FINAL_OVERRIDDEN,
+    MAP_REQUIRED,
+    OVERRIDE_WITHOUT_BASE,
+    REBIND_MISSING,
+    SHARED_ID,
+    TYPE_ALREADY_BOUND,
+    TYPE_MISMATCH,
+    UNKNOWN_ID,
+)
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
     Bind,
@@ -50,6 +62,7 @@ from nodeattrs.adapters.bindings.resolution.declarations import (
     Why,
     standing,
 )
+from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Below, Cause
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
@@ -93,7 +106,7 @@ class Applied:
         self.declared["Data", name].append(one)
         return one
 
-    def fault(self, kind: str, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
+    def fault(self, kind: Kind, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
         """Note something that is wrong, with all whom it is about."""
         listed = list(about)
         details = [self.resolution.described(one) for one in listed]
@@ -209,12 +222,12 @@ def bind_again(applied: Applied) -> None:
         below = [one for one in applied.declared.get(item.key.key, ()) if one.position < at.position]
         if not below:
             hint = applied.near_misses(item.key.key)
-            applied.fault("rebind-missing", f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
+            applied.fault(REBIND_MISSING, f"{item.verb} of {item.key}: nothing below binds it", [at], hint=hint)
             continue
         below.sort(key=lambda one: one.position, reverse=True)
         tied = standing(below)
         if len(tied) > 1:
-            applied.fault("conflict", f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
+            applied.fault(CONFLICT, f"{item.verb} of {item.key}: what lies below is not decided", [at, *tied])
             continue
         one = _bound_again(item, at, tied[0], below)
         applied.declared[item.target.key].append(one)
@@ -267,7 +280,7 @@ def _best(applied: Applied, key: Key, several: list[Declaration]) -> Declaration
     if len(best) > 1:
         what = "demanded" if best[0].abstract else "bound"
         applied.fault(
-            "conflict", f"{spelled_key(key)} is {what} {len(best)} times at one precedence", best,
+            CONFLICT, f"{spelled_key(key)} is {what} {len(best)} times at one precedence", best,
             hint="bind it once more in a higher layer, or in a category of its own",
         )  # fmt: skip
         return None
@@ -293,17 +306,17 @@ def _check_finals(applied: Applied, key: Key, several: list[Declaration]) -> Non
     top = several[0]
     for one in several:
         if one.final and top.position[0] > one.position[0]:
-            applied.fault("final-overridden", f"{spelled_key(key)} is final, and bound again above", [top, one])
+            applied.fault(FINAL_OVERRIDDEN, f"{spelled_key(key)} is final, and bound again above", [top, one])
             return
 
 
 def _may_set(applied: Applied, key: Key, winner: Declaration, several: list[Declaration]) -> bool:
     if winner.abstract:
         hint = applied.near_misses(key) or _unread(applied) or f"{_line_for(key)} in a higher layer or category"
-        applied.fault("abstract-not-overridden", f"{spelled_key(key)} must be bound", several, hint=hint)
+        applied.fault(ABSTRACT_NOT_OVERRIDDEN, f"{spelled_key(key)} must be bound", several, hint=hint)
     elif winner.override and several[-1].position == winner.position and not any(one.abstract for one in several):
         message = f"{spelled_key(key)} overrides nothing"
-        applied.fault("override-without-base", message, [winner], hint=applied.near_misses(key) or _unread(applied))
+        applied.fault(OVERRIDE_WITHOUT_BASE, message, [winner], hint=applied.near_misses(key) or _unread(applied))
     return not winner.abstract
 
 
@@ -336,14 +349,14 @@ def check_ids(applied: Applied) -> None:
             close = near(name, applied.ids)
             hint = f"; did you mean {', '.join(close)}?" if close else ""
             message = f"no multibind has the id {name!r}: the fragment is not used{hint}"
-            warnings.extend(BindingError("unknown-id", message, origins=[one.origin]) for one in fragments)
+            warnings.extend(BindingError(UNKNOWN_ID, message, origins=[one.origin]) for one in fragments)
     effective = {id(one.root) for one in applied.resolution.winners.values()}
     for name, several in applied.ids.items():
         keys = {one.key for one in several if id(one) in effective and one.key is not None}
         if len(keys) > 1:
             listed = " and ".join(sorted(map(spelled_key, keys)))
             message = f"the id {name!r} is shared by {listed}: both get its fragments"
-            warnings.append(BindingError("shared-id", message, origins=[several[0].origin]))
+            warnings.append(BindingError(SHARED_ID, message, origins=[several[0].origin]))
 
 
 _Bound = tuple[Parameters, Declaration]
@@ -356,7 +369,7 @@ def declare_parameters(applied: Applied, objects: Objects) -> None:
         top = max(at.position for _, at in several)
         tied = [at for _, at in several if at.position == top]
         if len(tied) > 1 and isinstance(_source_type(several[0][0].to), Type):
-            applied.fault("type-already-bound", f"{source} already gives the parameters of {target}", tied)
+            applied.fault(TYPE_ALREADY_BOUND, f"{source} already gives the parameters of {target}", tied)
             continue
         for item, at in several:
             _from_source(applied, item, at, objects)
@@ -369,7 +382,7 @@ def _by_source(applied: Applied) -> dict[tuple[str, str], list[_Bound]]:
             continue  # a fault that was reported
         if isinstance(item.to, Constant):
             applied.fault(
-                "type-mismatch", f"the parameters of {item.target} are bound to {item.to.describe()}", [at],
+                TYPE_MISMATCH, f"the parameters of {item.target} are bound to {item.to.describe()}", [at],
                 hint="give a hash, an instance, a query or a producer",
             )  # fmt: skip
             continue
@@ -382,7 +395,7 @@ def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: O
     names = _names(applied, item, at, objects)
     if not names:
         applied.fault(
-            "map-required", f"{item.to.describe()} and {item.target} have no parameter name in common", [at],
+            MAP_REQUIRED, f"{item.to.describe()} and {item.target} have no parameter name in common", [at],
             hint=f"say which fills which: {{ map => {{ name_in_{item.target.name.lower()} => name }} }}",
         )  # fmt: skip
     for left, right in names.items():

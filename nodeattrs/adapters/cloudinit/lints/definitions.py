@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from nodeattrs.adapters.cloudinit.codes import NO_DICT_MERGER, REPEATED_MERGER, SETTINGS_TEXT, UNKNOWN_OPTION
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
 from nodeattrs.adapters.cloudinit.mergers import Definition
 from nodeattrs.adapters.cloudinit.steps import PartReport
+from nodeattrs.codes import Kind
 from nodeattrs.errors import BadArgument
 
 _Fault = TypeVar("_Fault")
@@ -31,29 +33,29 @@ def about_definition(report: PartReport) -> Iterator[Warned]:
     definition = report.definition
     assert definition is not None
 
-    def warned(name: str, message: str, hint: str) -> Warned:
+    def warned(name: Kind, message: str, hint: str) -> Warned:
         return Warned(name, message, report.number, report.title, None, hint)
 
     names = definition.names()
     if definition and "dict" not in names and report.status == "merged":
         yield warned(
-            "no-dict-merger",
+            NO_DICT_MERGER,
             f"{definition} names no dict merger, so the whole part is dropped",
             f"write {definition}+dict(recurse_list)",
         )
     for index, name in enumerate(names):
         if name in names[:index] and name in _OPTIONS:
-            yield warned("repeated-merger", f"the second {name} merger is not used", "name each merger once")
+            yield warned(REPEATED_MERGER, f"the second {name} merger is not used", "name each merger once")
     yield from _about_options(definition, warned)
 
 
-def _about_options(definition: Definition, warned: Callable[[str, str, str], _Fault]) -> Iterator[_Fault]:
+def _about_options(definition: Definition, warned: Callable[[Kind, str, str], _Fault]) -> Iterator[_Fault]:
     for name, spec in zip(definition.names(), definition.mergers, strict=True):
         if name not in _OPTIONS:
             continue
         if isinstance(spec.options, str):
             yield warned(
-                "settings-text",
+                SETTINGS_TEXT,
                 f"the settings of {name} are the text {spec.options!r}, in which option names are searched",
                 f"write settings: [{spec.options}]",
             )
@@ -65,7 +67,7 @@ def _about_options(definition: Definition, warned: Callable[[str, str, str], _Fa
             if option not in _OPTIONS[name]:
                 always = (name, option) == ("dict", "recurse_dict")
                 hint = "mappings are always merged" if always else f"known are {', '.join(sorted(_OPTIONS[name]))}"
-                yield warned("unknown-option", f"{name} does not know the option {option!r}", hint)
+                yield warned(UNKNOWN_OPTION, f"{name} does not know the option {option!r}", hint)
             elif deaf is not None and option.startswith("recurse"):
                 message = f"{option} has no effect beside {deaf} in {name}"
-                yield warned("unknown-option", message, "leave one of them out")
+                yield warned(UNKNOWN_OPTION, message, "leave one of them out")

@@ -8,9 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.codes import (
+    BOTH_KEYS,
+    CONFD_APPEND_ORDER,
+    DEFAULT_REPLACES,
+    DEFINITION_TOO_EARLY,
+    DUPLICATES,
+    LIST_HIDDEN,
+    POSITION_LOSES,
+    SPREAD,
+)
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
 from nodeattrs.adapters.cloudinit.parts import same
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, befores_of
+from nodeattrs.codes import Kind
 from nodeattrs.core.folding import Encounter, encounters
 from nodeattrs.core.origins import sources
 from nodeattrs.core.part import Part
@@ -64,7 +75,7 @@ def _hidden(met: Sequence[_Met], reports: Sequence[PartReport], user: set[int]) 
         number = next(iter(sources(above.origins)), 0)
         if number:
             yield Warned(
-                "list-hidden",
+                LIST_HIDDEN,
                 f"the list {spell(path)} is not used: {reports[stronger[0] - 1].title} has one, and is stronger",
                 number,
                 reports[number - 1].title,
@@ -99,7 +110,7 @@ def _about_body(report: PartReport, joining: Joining) -> Iterator[Warned]:
     assert joining.laid is not None
     if isinstance(joining.laid.value, dict) and "merge_type" in joining.laid.value:
         yield Warned(
-            "both-keys",
+            BOTH_KEYS,
             "has merge_how and merge_type: merge_type was not read and stays in the config",
             report.number,
             report.title,
@@ -114,7 +125,7 @@ def _about_meetings(
     default = report.source == "default"
     early = False
 
-    def warned(name: str, message: str, path: Path, hint: str) -> Warned:
+    def warned(name: Kind, message: str, path: Path, hint: str) -> Warned:
         return Warned(name, message, report.number, report.title, path, hint)
 
     for verb, old, new, path in met:
@@ -122,7 +133,7 @@ def _about_meetings(
         if verb == "take" and default and not joining.folded and (gone := _gone(below, above)):
             kind = "list" if isinstance(below, list) else "mapping"
             yield warned(
-                "default-replaces",
+                DEFAULT_REPLACES,
                 f"replaces the {kind} {where} of the parts before it: {gone} of {len(below)} entries go",
                 path,
                 "to keep both, write merge_how: dict(recurse_list)+list(append) into this part",
@@ -130,7 +141,7 @@ def _about_meetings(
             if defined and not early:
                 early = True
                 yield warned(
-                    "definition-too-early",
+                    DEFINITION_TOO_EARLY,
                     f"the merge definition of {defined} says nothing about this part",
                     path,
                     "a part joins by its own definition: repeat it in this part",
@@ -139,7 +150,7 @@ def _about_meetings(
             common, lost = min(len(below), len(above)), max(0, len(above) - len(below))
             if common or lost:
                 yield warned(
-                    "position-loses",
+                    POSITION_LOSES,
                     f"merges the list {where} by position: {common} old items meet new ones, {lost} new items are lost",
                     path,
                     "write list(append) to keep all items",
@@ -148,7 +159,7 @@ def _about_meetings(
             yield from _about_adding(below, above, path, lists, warned)
             if verb == "append" and joining.folded and isinstance(below, list):
                 yield warned(
-                    "confd-append-order",
+                    CONFD_APPEND_ORDER,
                     f"appends to {where}, whose items so far are those of the files that sort later",
                     path,
                     "write list(prepend) in each file to get the order of the files",
@@ -162,7 +173,7 @@ def _about_adding(below: Any, above: Any, path: Path, lists: _Lists, warned: Any
         what = "keys of a mapping" if isinstance(above, dict) else "characters of a text"
         if above:
             yield warned(
-                "spread", f"adds the {what} to the list {spell(path)}, one by one", path, "write a list with one item"
+                SPREAD, f"adds the {what} to the list {spell(path)}, one by one", path, "write a list with one item"
             )
     elif isinstance(above, (list, tuple)):
         old, new = lists.keys(path, below), _keys(above)
@@ -171,7 +182,7 @@ def _about_adding(below: Any, above: Any, path: Path, lists: _Lists, warned: Any
         lists.grows(path, old)
         if twice:
             yield warned(
-                "duplicates",
+                DUPLICATES,
                 f"adds {twice} of the items that the list {spell(path)} has already",
                 path,
                 "remove one of each",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodeattrs.adapters.cloudinit.codes import OVER_SIZE
 from nodeattrs.adapters.cloudinit.lints.warned import Warned
 
 LIMITS: dict[str, tuple[int, bool]] = {
@@ -27,4 +28,4 @@ def about_size(size: int, title: str, cloud: str | None) -> Warned | None:
         return None
     message = f"{sent:,} bytes{' as base64' if of_base64 else ''} are more than the {most:,} that {name} takes"
     hint = "pack it with gzip, or fetch what is large; --cloud names another cloud"
-    return Warned("over-size", message, 0, title, None, hint, "error" if cloud else "note", (1, 1))
+    return Warned(OVER_SIZE, message, 0, title, None, hint, "error" if cloud else "note", (1, 1))

@@ -9,11 +9,26 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from nodeattrs.adapters.cloudinit.codes import (
+    BLANK_LINES_FIRST,
+    BYTE_ORDER_MARK,
+    CRLF_SCRIPT,
+    EMPTY,
+    FIRST_LINE,
+    HEADER_CASE,
+    HEADER_ON_GZIP,
+    INCLUDE_NOT_FOLLOWED,
+    REPEATED_KEY,
+    UNDEFINED_VARIABLE,
+    UNEXPANDED,
+    UNKNOWN_TYPE,
+)
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
 from nodeattrs.adapters.cloudinit.secrets import veiled
 from nodeattrs.adapters.cloudinit.steps import PartReport
 from nodeattrs.adapters.cloudinit.templates import MISSING
+from nodeattrs.codes import Kind
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
 
@@ -36,7 +51,7 @@ _LINES = 20
 class _Found(NamedTuple):
     """What is wrong with a text, and where in it."""
 
-    name: str
+    name: Kind
     message: str
     hint: str
     line: int | None = None
@@ -56,18 +71,18 @@ def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
     if report.status == "include":
         message = f"the include {veiled(part.text.strip())!r} was not followed"
         hint = "nothing is fetched; put a copy into a folder and name it with --include-root"
-        yield _Found("include-not-followed", message, hint)
+        yield _Found(INCLUDE_NOT_FOLLOWED, message, hint)
     elif report.status == "ignored" and part.type not in _KNOWN and not has_handler:
         yield from _about_unknown(part)
     elif part.type in SCRIPTS:
         yield from _about_script(part)
     elif part.lines:
         yield from _about_rendered(part.text)
-    elif report.kind == "empty":
+    elif report.kind == EMPTY:
         yield from _about_template(report)
     for one in report.repeated:
         message = f"{spell(one.path)} is written a second time in one mapping: what stands above is not used"
-        yield _Found("repeated-key", message, "remove one of the two", one.line, one.column)
+        yield _Found(REPEATED_KEY, message, "remove one of the two", one.line, one.column)
     if part.type == CLOUD_CONFIG:
         yield from _about_beginning(part)
 
@@ -82,7 +97,7 @@ def _about_template(report: PartReport) -> Iterator[_Found]:
     markup = block[0] if block else markup_in("\n".join(part.text.splitlines()[max(line - 2, 0) : line]))
     if markup is not None:
         message = f"holds {markup}, which cloud-init does not fill in, and as it stands it is {error.reason}"
-        yield _Found("unexpanded", message, "check what the template is filled in to", line, error.column or 1)
+        yield _Found(UNEXPANDED, message, "check what the template is filled in to", line, error.column or 1)
 
 
 def _about_rendered(text: str) -> Iterator[_Found]:
@@ -90,7 +105,7 @@ def _about_rendered(text: str) -> Iterator[_Found]:
     for found in re.finditer(rf"{MISSING}([\w.]+)", text):
         message = f"the template asks for {found[1]}, which the instance data do not have"
         hint = "`cloud-init query --all` shows what there is; write {{ name | default('x') }} for what may be missing"
-        yield _Found("undefined-variable", message, hint, text.count("\n", 0, found.start()) + 1)
+        yield _Found(UNDEFINED_VARIABLE, message, hint, text.count("\n", 0, found.start()) + 1)
 
 
 def _about_beginning(part: CloudPart) -> Iterator[_Found]:
@@ -98,15 +113,15 @@ def _about_beginning(part: CloudPart) -> Iterator[_Found]:
     if part.line == 1 and blank:
         message = f"{blank} blank line{'s' * (blank > 1)} before the first line"
         hint = "cloud-init passes over them, its command `cloud-init schema` did not before 23.2"
-        yield _Found("blank-lines-first", message, hint, 1, 1, "note")
+        yield _Found(BLANK_LINES_FIRST, message, hint, 1, 1, "note")
     for header in part.headers:
         if header.lower() in ("merge-type", "x-merge-type") and header not in ("Merge-Type", "X-Merge-Type"):
             yield _Found(
-                "header-case", f"the header {header} is not seen", f"write {header.title()}, in exactly this case"
+                HEADER_CASE, f"the header {header} is not seen", f"write {header.title()}, in exactly this case"
             )
     for header in part.lost:
         message = f"the header {header} was lost when the part was unpacked"
-        yield _Found("header-on-gzip", message, "write merge_how into the body of the part")
+        yield _Found(HEADER_ON_GZIP, message, "write merge_how into the body of the part")
 
 
 def markup_in(text: str) -> str | None:
@@ -120,23 +135,23 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
     text = part.text
     if text.startswith("\ufeff"):
         message = "a byte order mark stands before the first line, so it is not seen and the part is ignored"
-        yield _Found("byte-order-mark", message, "save the file as UTF-8 without a byte order mark", 1)
+        yield _Found(BYTE_ORDER_MARK, message, "save the file as UTF-8 without a byte order mark", 1)
         return
     for number, row in enumerate(text.splitlines()[:_LINES], 1):
         if not row.strip():
             continue
         if type_of_text(row) == CLOUD_CONFIG:
             message = f"#cloud-config stands on line {number}, and only the first line counts: the part is ignored"
-            yield _Found("first-line", message, "move it to the top", number)
+            yield _Found(FIRST_LINE, message, "move it to the top", number)
             return
         if _NEARLY.fullmatch(row.strip()):
             message = f"the first line is {row.strip()!r}, which says nothing to cloud-init: the part is ignored"
-            yield _Found("first-line", message, "write #cloud-config, without a blank", number)
+            yield _Found(FIRST_LINE, message, "write #cloud-config, without a blank", number)
             return
         if not row.lstrip().startswith("#"):
             break
     if not _OTHERS.match(text.lstrip()):
-        yield _Found("unknown-type", f"nothing is done with a part of type {part.type}", _way_to_cloud_config(part))
+        yield _Found(UNKNOWN_TYPE, f"nothing is done with a part of type {part.type}", _way_to_cloud_config(part))
 
 
 def _way_to_cloud_config(part: CloudPart) -> str:
@@ -149,9 +164,9 @@ def _about_script(part: CloudPart) -> Iterator[_Found]:
     text = part.text
     if text[:1].isspace() and text.lstrip().startswith("#!"):
         message = "blank lines before #! : the kernel looks at the first two bytes, so the script is not started"
-        yield _Found("blank-lines-first", message, "begin with #!", 1)
+        yield _Found(BLANK_LINES_FIRST, message, "begin with #!", 1)
     first, _, rest = text.partition("\n")
     if not first.endswith("\r") and "\r\n" in rest:
         line = text.count("\n", 0, text.index("\r\n")) + 1
         message = "some lines end with a carriage return, and the first one does not: they stay in the script"
-        yield _Found("crlf-script", message, "save it with line feeds alone", line)
+        yield _Found(CRLF_SCRIPT, message, "save it with line feeds alone", line)

@@ -9,8 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from nodeattrs.adapters.cloudinit.codes import (
+    COMMAND_NO_TEXT,
+    COMMANDS_NO_LIST,
+    CRLF_SCRIPT,
+    MISSPELT_KEY,
+    PERMISSIONS_NUMBER,
+    UNEXPANDED,
+    USERS_WITHOUT_DEFAULT,
+)
 from nodeattrs.adapters.cloudinit.lints.texts import markup_in
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
+from nodeattrs.codes import Kind
 from nodeattrs.core.tree import Path, near, spell
 
 
@@ -75,7 +85,7 @@ def is_foreign(config: Any) -> bool:
     return is_map and (not _FOREIGN.isdisjoint(config) or ("install" in config and "os" in config))
 
 
-def _warned(name: str, path: Path, message: str, hint: str, severity: Severity = "warning") -> Warned:
+def _warned(name: Kind, path: Path, message: str, hint: str, severity: Severity = "warning") -> Warned:
     return Warned(name, f"{spell(path)} {message}", 0, "", path, hint, severity)
 
 
@@ -90,10 +100,10 @@ def _about_keys(entries: Iterable[Any], known: frozenset[str], path: Path) -> It
     for key in (key for key in entries if key not in known):
         close = near(key, known, _NEAR) if isinstance(key, str) else []
         if path and key in _TOP:
-            yield _warned("misspelt-key", (*path, key), "is a key of the config itself", "write it at the top")
+            yield _warned(MISSPELT_KEY, (*path, key), "is a key of the config itself", "write it at the top")
         elif close:
             hint = f"did you mean {' or '.join(close)}?"
-            yield _warned("misspelt-key", (*path, key), "is no key of cloud-init", hint)
+            yield _warned(MISSPELT_KEY, (*path, key), "is no key of cloud-init", hint)
 
 
 def _about_commands(commands: Any, key: str) -> Iterator[Warned]:
@@ -101,13 +111,13 @@ def _about_commands(commands: Any, key: str) -> Iterator[Warned]:
         return
     if not isinstance(commands, list):
         message = f"is {kind_of(commands)}, and has to be a list: nothing of it is run"
-        yield _warned("commands-no-list", (key,), message, "write each command as an item: - COMMAND", "error")
+        yield _warned(COMMANDS_NO_LIST, (key,), message, "write each command as an item: - COMMAND", "error")
         return
     for index, command in enumerate(commands):
         if type(command) is str or type(command) is list or command is None or isinstance(command, tuple):
             continue
         message = f"is {kind_of(command)}, and has to be a text or a list: no command of {key} is run"
-        yield _warned("command-no-text", (key, index), message, _quoted(command), "error")
+        yield _warned(COMMAND_NO_TEXT, (key, index), message, _quoted(command), "error")
 
 
 def _quoted(command: Any) -> str:
@@ -128,7 +138,7 @@ def _about_users(config: dict[Any, Any]) -> Iterator[Warned]:
     if theirs:
         message += f", and {' and '.join(theirs)} {'goes' if len(theirs) == 1 else 'go'} to nobody but root"
     hint = "write - default as the first item, if that user is wanted"
-    yield _warned("users-without-default", ("users",), message, hint, "warning" if theirs else "note")
+    yield _warned(USERS_WITHOUT_DEFAULT, ("users",), message, hint, "warning" if theirs else "note")
 
 
 def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
@@ -137,11 +147,11 @@ def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
         octal = f"0{mode:o}"
         meant = f"0{mode}" if mode > 0o777 and set(str(mode)) <= set("01234567") else octal
         message = f"is the number {mode}, which is the mode {octal}"
-        yield _warned("permissions-number", (*path, "permissions"), message, f"write '{meant}', as text")
+        yield _warned(PERMISSIONS_NUMBER, (*path, "permissions"), message, f"write '{meant}', as text")
     content = entry.get("content")
     if isinstance(content, str) and content.startswith("#!") and content.partition("\n")[0].endswith("\r"):
         message = "is a script whose first line ends with a carriage return: it is not started"
-        yield _warned("crlf-script", (*path, "content"), message, "write it with line feeds alone")
+        yield _warned(CRLF_SCRIPT, (*path, "content"), message, "write it with line feeds alone")
 
 
 def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
@@ -155,7 +165,7 @@ def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
         path, markup = places[0]
         more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
         message = f"holds {markup}, which cloud-init does not fill in{more}"
-        yield _warned("unexpanded", path, message, "check what the template is filled in to")
+        yield _warned(UNEXPANDED, path, message, "check what the template is filled in to")
 
 
 def _markup_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:

@@ -8,46 +8,76 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.codes import known_kinds
+from nodeattrs.adapters.cloudinit.codes import (
+    BLANK_LINES_FIRST,
+    BOTH_KEYS,
+    BYTE_ORDER_MARK,
+    COMMAND_NO_TEXT,
+    COMMANDS_NO_LIST,
+    CONFD_APPEND_ORDER,
+    CRLF_SCRIPT,
+    DEFAULT_REPLACES,
+    DEFINITION_TOO_EARLY,
+    DUPLICATES,
+    FIRST_LINE,
+    HEADER_CASE,
+    HEADER_ON_GZIP,
+    INCLUDE_NOT_FOLLOWED,
+    LIST_HIDDEN,
+    MISSPELT_KEY,
+    NO_DICT_MERGER,
+    OVER_SIZE,
+    PERMISSIONS_NUMBER,
+    POSITION_LOSES,
+    REPEATED_KEY,
+    REPEATED_MERGER,
+    SCHEMA,
+    SCHEMA_DEPRECATED,
+    SETTINGS_TEXT,
+    SPREAD,
+    UNDEFINED_VARIABLE,
+    UNEXPANDED,
+    UNKNOWN_OPTION,
+    UNKNOWN_TYPE,
+    USERS_WITHOUT_DEFAULT,
+)
+from nodeattrs.codes import Kind
 from nodeattrs.core.tree import Path, spell
 
-WARNINGS: dict[str, str] = {
-    "no-dict-merger": "a definition without a dict merger drops the whole part",
-    "definition-too-early": "an earlier part's definition does not rule later parts",
-    "default-replaces": "the default replaces a list or mapping of an earlier part",
-    "position-loses": "a list merged by position loses items",
-    "spread": "a text or mapping is spread into a list",
-    "unknown-option": "an option that has no effect",
-    "repeated-merger": "a second merger for one type is not used",
-    "both-keys": "merge_how and merge_type in one part: one of them stays as data",
-    "header-case": "a merge header in the wrong case is not seen",
-    "header-on-gzip": "a gzip part loses its merge header",
-    "confd-append-order": "append in conf.d files gives the reverse order of the files",
-    "settings-text": "settings given as text are searched for option names",
-    "duplicates": "items are in the list twice after append or prepend",
-    "include-not-followed": "an include is listed, and not followed",
-    "unknown-type": "a part of a type that nobody here handles",
-    "repeated-key": "a key is written twice in one mapping",
-    "users-without-default": "users without default: the image's own user is not created",
-    "list-hidden": "the list of a weaker layer is not used",
-    "commands-no-list": "runcmd or bootcmd is no list",
-    "command-no-text": "a command is neither a text nor a list",
-    "permissions-number": "permissions are a number",
-    "misspelt-key": "a key that nobody knows, and that looks like one",
-    "byte-order-mark": "a byte order mark hides the first line",
-    "first-line": "the first line is nearly the one that is needed",
-    "blank-lines-first": "blank lines before the first line",
-    "over-size": "more than a cloud takes",
-    "unexpanded": "a template that has not been filled in",
-    "undefined-variable": "a template asks for a variable that is not there",
-    "crlf-script": "a script that a carriage return breaks",
-    "schema": "the schema of cloud-init does not allow it",
-    "schema-deprecated": "the schema of cloud-init calls it deprecated",
+WARNINGS: dict[Kind, str] = {
+    NO_DICT_MERGER: "a definition without a dict merger drops the whole part",
+    DEFINITION_TOO_EARLY: "an earlier part's definition does not rule later parts",
+    DEFAULT_REPLACES: "the default replaces a list or mapping of an earlier part",
+    POSITION_LOSES: "a list merged by position loses items",
+    SPREAD: "a text or mapping is spread into a list",
+    UNKNOWN_OPTION: "an option that has no effect",
+    REPEATED_MERGER: "a second merger for one type is not used",
+    BOTH_KEYS: "merge_how and merge_type in one part: one of them stays as data",
+    HEADER_CASE: "a merge header in the wrong case is not seen",
+    HEADER_ON_GZIP: "a gzip part loses its merge header",
+    CONFD_APPEND_ORDER: "append in conf.d files gives the reverse order of the files",
+    SETTINGS_TEXT: "settings given as text are searched for option names",
+    DUPLICATES: "items are in the list twice after append or prepend",
+    INCLUDE_NOT_FOLLOWED: "an include is listed, and not followed",
+    UNKNOWN_TYPE: "a part of a type that nobody here handles",
+    REPEATED_KEY: "a key is written twice in one mapping",
+    USERS_WITHOUT_DEFAULT: "users without default: the image's own user is not created",
+    LIST_HIDDEN: "the list of a weaker layer is not used",
+    COMMANDS_NO_LIST: "runcmd or bootcmd is no list",
+    COMMAND_NO_TEXT: "a command is neither a text nor a list",
+    PERMISSIONS_NUMBER: "permissions are a number",
+    MISSPELT_KEY: "a key that nobody knows, and that looks like one",
+    BYTE_ORDER_MARK: "a byte order mark hides the first line",
+    FIRST_LINE: "the first line is nearly the one that is needed",
+    BLANK_LINES_FIRST: "blank lines before the first line",
+    OVER_SIZE: "more than a cloud takes",
+    UNEXPANDED: "a template that has not been filled in",
+    UNDEFINED_VARIABLE: "a template asks for a variable that is not there",
+    CRLF_SCRIPT: "a script that a carriage return breaks",
+    SCHEMA: "the schema of cloud-init does not allow it",
+    SCHEMA_DEPRECATED: "the schema of cloud-init calls it deprecated",
 }
 """Every name a warning can have, and what it says in general."""
-
-known_kinds(CloudConfigError, *WARNINGS)
 
 Severity = Literal["error", "warning", "note"]
 
@@ -63,7 +93,7 @@ class Warned:
     place:  line and column in the text of the part, where they are known already
     """
 
-    name: str
+    name: Kind
     message: str
     number: int
     title: str

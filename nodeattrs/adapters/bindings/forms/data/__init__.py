@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import NOT_DATA
 from nodeattrs.adapters.bindings.forms.data.items import ITEMS, KINDS
 from nodeattrs.adapters.bindings.forms.data.producers import CONDITIONS, PRODUCERS, expression
 from nodeattrs.adapters.bindings.forms.data.shapes import CLASSES, TEXT, TYPE, Reading, object_schema
@@ -229,8 +230,8 @@ def to_data(sets: BindingSet | list[BindingSet]) -> dict[str, Any]:
     if not isinstance(sets, BindingSet):
         return {"version": VERSION, "sets": [to_data(one) for one in sets]}
     if sets.unread:
-        raise BindingError("not-data", f"nobody knows what the set {sets.name} binds: {sets.unread}")
+        raise BindingError(NOT_DATA, f"nobody knows what the set {sets.name} binds: {sets.unread}")
     try:
         return {"name": sets.name, "items": ITEMS.write(sets.items)}
     except RecursionError:
-        raise BindingError("not-data", f"the set {sets.name} is nested too deep to be written") from None
+        raise BindingError(NOT_DATA, f"the set {sets.name} is nested too deep to be written") from None

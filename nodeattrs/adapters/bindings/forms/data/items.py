@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import NOT_DATA
 from nodeattrs.adapters.bindings.forms.data.producers import LITERAL, OPTIONS, PRODUCER, expression
 from nodeattrs.adapters.bindings.forms.data.shapes import (
     CLASSES,
@@ -60,7 +61,7 @@ def _write_item(item: Item) -> dict[str, Any]:
     for kind, record in KINDS.items():
         if record.is_of(item):
             return {"kind": kind, **record.write(item)}
-    raise BindingError("not-data", f"{item!r} has no data form")
+    raise BindingError(NOT_DATA, f"{item!r} has no data form")
 
 
 ITEMS = Shape(_read_items, lambda items: [_write_item(item) for item in items], {"$ref": "#/$defs/items"})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import NOT_DATA
 from nodeattrs.adapters.bindings.forms.data.shapes import (
     KEY,
     TEXT,
@@ -214,7 +215,7 @@ def _write(of: Producing) -> dict[str, Any]:
     for record in PRODUCERS.values():
         if record.is_of(of):
             return record.write(of)
-    raise BindingError("not-data", f"{of.describe()} has no data form", hint="bind a class or a producer by name")
+    raise BindingError(NOT_DATA, f"{of.describe()} has no data form", hint="bind a class or a producer by name")
 
 
 PRODUCER = Shape(_read, _write, {"$ref": "#/$defs/producer"})

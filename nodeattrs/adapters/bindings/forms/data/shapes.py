@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+from nodeattrs.adapters.bindings.codes import FORMAT
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import NOWHERE
 from nodeattrs.adapters.bindings.model.types import Asked, parse_type, target_of
+from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path, meant
 
@@ -46,7 +48,7 @@ class Reading:
         except Malformed:
             pass
         except RecursionError:
-            self._faults.append(BindingError("format", "the data is nested too deep", origins=(self._place("", ()),)))
+            self._faults.append(BindingError(FORMAT, "the data is nested too deep", origins=(self._place("", ()),)))
         if self._faults:
             raise BindingErrors(self._faults)
         return found
@@ -88,13 +90,13 @@ class Reading:
                 hint = meant(name, words) or f"it knows {', '.join(words)}"
                 self.fault((*path, name), f"{what} has no field {name!r}", hint)
 
-    def fault(self, path: Path, message: str, hint: str | None = None, kind: str = "format") -> None:
+    def fault(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> None:
         """Note something that is wrong."""
         origin = self.origin(path)
         details = () if origin is NOWHERE else (f"at {origin}",)
         self._faults.append(BindingError(kind, message, origins=(origin,), details=details, hint=hint))
 
-    def stop(self, path: Path, message: str, hint: str | None = None, kind: str = "format") -> Malformed:
+    def stop(self, path: Path, message: str, hint: str | None = None, kind: Kind = FORMAT) -> Malformed:
         """Note something that is wrong; what it gives is to be raised."""
         self.fault(path, message, hint, kind)
         return Malformed()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from nodeattrs.adapters.bindings.codes import CATEGORIES_TWICE, ENVIRONMENT_TWICE
 from nodeattrs.adapters.bindings.forms.language.expressions import Expressions, written
 from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
 from nodeattrs.adapters.bindings.model.expressions import (
@@ -248,7 +249,7 @@ class SiteReader:
                 site.dynamic = (self._expressions.node(tree.children[0]), self._attributes(tree.children[1]))
             case "categories":
                 if site.categories is not None:
-                    raise self._text.error(tree, "there is a second categories expression", "categories-twice")
+                    raise self._text.error(tree, "there is a second categories expression", CATEGORIES_TWICE)
                 listed = tree.children[0]
                 site.categories = list(self._pairs(listed))
                 site.listed_at = {str(one.children[0]): self._text.origin(one) for one in listed.children}
@@ -258,7 +259,7 @@ class SiteReader:
     def _environment(self, tree: Tree, site: Site) -> None:
         name = self._expressions.name(tree.children[0])
         if name in (site.environments or {}):
-            raise self._text.error(tree, f"the environment {name!r} is declared twice", "environment-twice")
+            raise self._text.error(tree, f"the environment {name!r} is declared twice", ENVIRONMENT_TWICE)
         site.environments = {**(site.environments or {}), name: self._attributes(tree.children[1])}
 
     def _attributes(self, tree: Tree) -> dict[str, Node]:

@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from nodeattrs.adapters.bindings.codes import SYNTAX
 from nodeattrs.adapters.bindings.forms.language.grammar import parser
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import Type, parse_type
+from nodeattrs.codes import Kind
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
@@ -43,7 +45,7 @@ def syntax_error(error: Any, text: str, file: str | None) -> BindingError:
     what = "the text ends too early" if at_end else f"{_found(token, text, line, column)} is not expected here"
     where = ":".join(str(part) for part in (file, line, column) if part is not None)
     return BindingError(
-        "syntax", f"{where}: {what}", origins=(Origin("bindings", "", file, line, column),),
+        SYNTAX, f"{where}: {what}", origins=(Origin("bindings", "", file, line, column),),
         details=caret(text, line, column), hint=_hint(token, expected, text, line, column),
     )  # fmt: skip
 
@@ -139,7 +141,7 @@ class Text:
         try:
             return read()
         except RecursionError:
-            raise BindingError("syntax", f"{self.file or 'the text'} is nested too deep") from None
+            raise BindingError(SYNTAX, f"{self.file or 'the text'} is nested too deep") from None
 
     def origin(self, tree: Tree) -> Origin:
         """Where a branch begins."""
@@ -151,7 +153,7 @@ class Text:
         meta = getattr(tree, "meta", tree)
         return self.text[getattr(meta, "start_pos", 0) : getattr(meta, "end_pos", 0)]
 
-    def error(self, tree: Tree, message: str, kind: str = "syntax") -> BindingError:
+    def error(self, tree: Tree, message: str, kind: Kind = SYNTAX) -> BindingError:
         """An error about a branch, with its line and a caret."""
         origin = self.origin(tree)
         known = [str(part) for part in (self.file, origin.line, origin.column) if part is not None]

@@ -1,0 +1,247 @@
+"""The kinds of errors and warnings of Ansible: NA13xx.
+
+Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+"""
+
+from __future__ import annotations
+
+from nodeattrs.codes import kind
+
+YAML = kind(
+    "NA1302",
+    "yaml",
+    cause="A file that does not parse, or that holds two documents.",
+    example="group_vars/web.yml with a tab before a key",
+    way_out="Mend the line that the message names.",
+)
+WRONG_SHAPE = kind(
+    "NA1303",
+    "wrong-shape",
+    cause="A list or a text where a map was needed, or the other way round.",
+    example="vars: nope",
+    way_out="Write name: value.",
+)
+EXTRA_VARS = kind(
+    "NA1304",
+    "extra-vars",
+    cause="What -e gives is no map of variables, or has a quote that stays open.",
+    example="nodeattrs ansible vars web1 -e '[1, 2]'",
+    way_out="Write name=value, {name: value} or @FILE.",
+)
+NO_FILE = kind(
+    "NA1305",
+    "no-file",
+    cause="A file that is named and is not there.",
+    example="nodeattrs ansible vars web1 -e @none.yml",
+    way_out="Mend the name.",
+)
+NO_ROLE = kind(
+    "NA1306",
+    "no-role",
+    cause="A role that is in none of the folders where roles are sought.",
+    example="roles: [ngnix]",
+    way_out="Mend the name, or name its folder in roles_path.",
+)
+CYCLE = kind(
+    "NA1307",
+    "cycle",
+    cause="A role that depends on itself, by way of others or not.",
+    example="dependencies: [web], in the role web",
+    way_out="Take one of the dependencies away.",
+)
+UNKNOWN_KEY = kind(
+    "NA1308",
+    "unknown-key",
+    cause="A key that a play does not have.",
+    example="- hosts: all, and below it http_port: 80",
+    way_out="Variables belong under vars.",
+)
+MISSING_KEY = kind(
+    "NA1309",
+    "missing-key",
+    cause="A play without hosts.",
+    example="- tasks: []",
+    way_out="Add hosts: all.",
+)
+VARIABLE_NAME = kind(
+    "NA1310",
+    "variable-name",
+    cause="A name that no variable can have: letters, digits and _ are allowed, and no digit first.",
+    example="vars: {http-port: 80}",
+    way_out="Use _ instead of the sign.",
+)
+UNDEFINED = kind(
+    "NA1311",
+    "undefined",
+    cause="A name that must be known before any host is asked, and that is not.",
+    example="roles: ['{{ which }}'], where only group_vars has which",
+    way_out="Give it with -e or in the vars of the play.",
+)
+UNPARSED = kind(
+    "NA1312",
+    "unparsed",
+    cause="A source of the inventory that cannot be read: a warning, or an error where ansible.cfg asks for it.",
+    example="[web without its bracket",
+    way_out="Mend the line that the message names.",
+)
+NOTHING_PARSED = kind(
+    "NA1313",
+    "nothing-parsed",
+    cause="No source of the inventory could be read.",
+    example="nodeattrs ansible list -i nosuch",
+    way_out="Name a file, a folder or a list of hosts such as web1,web2,",
+)
+NO_GROUP = kind(
+    "NA1314",
+    "no-group",
+    cause="No such group.",
+    example="nodeattrs ansible graph wbe",
+    way_out="The hint has near misses.",
+)
+NO_HOST = kind(
+    "NA1315",
+    "no-host",
+    cause="No such host, or no task of that name for it.",
+    example="nodeattrs ansible vars wbe1",
+    way_out="The hint has near misses; `nodeattrs ansible graph` prints all.",
+)
+INVENTORY = kind(
+    "NA1316",
+    "inventory",
+    cause="A line or an entry of an inventory that cannot be meant.",
+    example="web1 http_port = 80",
+    way_out="Write name=value without blanks on the line of a host.",
+)
+SETTING = kind(
+    "NA1317",
+    "setting",
+    cause="A value of ansible.cfg, or of its environment variable, that cannot be read.",
+    example="private_role_vars = perhaps",
+    way_out="docs/ansible.md lists the keys that are read.",
+)
+DUPLICATE_KEY = kind(
+    "NA1318",
+    "duplicate-key",
+    cause="A key that a map has twice; the last one counts.",
+    example="port: 80 and, further down, port: 8080",
+    way_out="Remove one of the two.",
+)
+GROUP_NAME = kind(
+    "NA1319",
+    "group-name",
+    cause="A group whose name has other signs than letters, digits and _.",
+    example="[web-servers]",
+    way_out="Ansible keeps it, and warns; use _.",
+)
+GROUP_IS_HOST = kind(
+    "NA1320",
+    "group-is-host",
+    cause="A host and a group of one name.",
+    example="[web] with a host web",
+    way_out="Rename one of the two.",
+)
+RESERVED_NAME = kind(
+    "NA1321",
+    "reserved-name",
+    cause="A variable whose name is a word of plays and tasks.",
+    example="tags: blue, in group_vars",
+    way_out="Rename it.",
+)
+SKIPPED = kind(
+    "NA1322",
+    "skipped",
+    cause="A group, or a key of a group, of an inventory in YAML that means nothing.",
+    example="web: {host: {web1: }}",
+    way_out="A group has hosts, vars and children.",
+)
+VARS_FILE_SKIPPED = kind(
+    "NA1323",
+    "vars-file-skipped",
+    cause="A name under vars_files with a template that cannot be filled in.",
+    example="vars_files: ['os-{{ family }}.yml']",
+    way_out="Give the facts with --facts, or the variable with -e.",
+)
+NO_MATCH = kind(
+    "NA1324",
+    "no-match",
+    cause="A pattern of hosts that no host matches.",
+    example="hosts: wbe",
+    way_out="Mend the pattern.",
+)
+NOT_PROMPTED = kind(
+    "NA1325",
+    "not-prompted",
+    cause="A variable that a person is asked for, and was not.",
+    example="vars_prompt: [{name: version}]",
+    way_out="Give it with -e.",
+)
+PRECEDENCE_ENTRY = kind(
+    "NA1326",
+    "precedence-entry",
+    cause="A word in the option precedence that is none of the six.",
+    example="precedence = all_inventory, groups",
+    way_out="Ansible passes over it; docs/ansible.md lists the words.",
+)
+MISSING = kind(
+    "NA1327",
+    "missing",
+    cause="A file that vars_files names and that is not there; Ansible passes over it.",
+    example="vars_files: [secrets.yml]",
+    way_out="Mend the name, or remove it.",
+)
+BROKEN = kind(
+    "NA1328",
+    "broken",
+    cause="A file of variables that cannot be read and costs only its own variables, since that was asked for.",
+    example="nodeattrs ansible explain web1 port --lenient",
+    way_out="Mend the line that the message names.",
+)
+NOT_EVALUATED = kind(
+    "NA1330",
+    "not-evaluated",
+    cause="A template that --render leaves as it is; the message names it and says why.",
+    example="url: \"{{ lookup('env', 'HOME') }}\"",
+    way_out="Give the variable with -e where only Ansible knows it.",
+)
+VAULT = kind(
+    "NA1331",
+    "vault",
+    cause="A vault that none of the passwords opens.",
+    example="nodeattrs ansible vars web1 --vault-password-file old.txt",
+    way_out="Name the password that it was encrypted with; ID@FILE says for which vault ids it is.",
+)
+UNUSED_VARIABLE = kind(
+    "NA1332",
+    "unused-variable",
+    cause="A variable that no template, condition, task or program of the repository mentions.",
+    example="http_prot: 80 in group_vars/web.yml",
+    way_out="Remove it, or mend the name.",
+)
+MISSPELT_VARIABLE = kind(
+    "NA1333",
+    "misspelt-variable",
+    cause="A variable that nothing mentions, beside one that is mentioned and that nothing sets.",
+    example="htpp_port: 80, and {{ http_port }} in a template",
+    way_out="Mend one of the two.",
+)
+UNDEFINED_VARIABLE = kind(
+    "NA1334",
+    "undefined-variable",
+    cause="A variable that a template mentions, never with a word about its absence, and that nothing sets.",
+    example='listen: "{{ http_port }}"',
+    way_out="Set it, or say {{ http_port | default(80) }}.",
+)
+SHADOWED_VARIABLE = kind(
+    "NA1335",
+    "shadowed-variable",
+    cause="A variable of an inventory that counts on no host: something stronger sets it on each that has it.",
+    example="http_port under [web:vars], and in group_vars/all.yml",
+    way_out="Remove it, or put it where it counts; `nodeattrs ansible explain` says why it does not.",
+)
+GROUP_SEARCH = kind(
+    "NA1336",
+    "group-search",
+    cause="A search under [ansible.groups] that cannot be understood, or a name that another group gets, too.",
+    example='web = "role:("',
+    way_out="Mend the search; docs/search.md has the language.",
+)

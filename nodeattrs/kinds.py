@@ -1,0 +1,456 @@
+"""The kinds of errors, warnings and findings that belong to no dialect.
+
+They are constants here, because several rooms use them. Imports only `nodeattrs.codes`; docs/codes.md is made of it.
+"""
+
+from __future__ import annotations
+
+from nodeattrs.codes import declared, kind
+
+# Everywhere: NA00xx
+USAGE = kind(
+    "NA0002",
+    "usage",
+    cause=(
+        "The command line is not understood: an option or an argument that is not there, missing, or excludes another."
+    ),
+    example="nodeattrs show",
+    way_out="`nodeattrs COMMAND --help` lists what the command takes.",
+)
+
+# Merging: NA02xx
+LAYER_IS_UNKNOWN = kind(
+    "NA0204",
+    "unknown-layer",
+    cause="There is an answer, and a layer that cannot be read may override it (exit code 5).",
+    example="a level of Hiera whose data function is not here",
+    way_out="Make the layer readable; the message says what it needs.",
+)
+ENCRYPTED = kind(
+    "NA0205",
+    "encrypted",
+    cause="A value was not decrypted; what is printed says so in its place (exit code 5).",
+    example="hiera lookup db::password, which hiera-eyaml encrypted",
+    way_out="Where the keys are at hand, --decrypt uses them.",
+)
+
+# Documents: NA03xx
+REPEATED_KEY = kind(
+    "NA0303",
+    "repeated-key",
+    cause="A key stands twice in one map; the last one counts.",
+    example='{"port": 80, "port": 8080}',
+    way_out="Remove one of the two.",
+)
+KEY_IS_NO_TEXT = kind(
+    "NA0304",
+    "key-is-no-text",
+    cause="A key of Hiera's data that is no text is found by no lookup.",
+    example="80: http",
+    way_out='Quote it: "80": http.',
+)
+OTHER_NAME = kind(
+    "NA0305",
+    "other-name",
+    cause="The name inside a document is not the one it is filed under; the file's own counts.",
+    example='roles/web.json with "name": "www"',
+    way_out="Write the file's name, or rename the file.",
+)
+SET_TWICE = kind(
+    "NA0306",
+    "set-twice",
+    cause="Two spellings of one setting; the oldest counts.",
+    example="automatic_attribute_whitelist = [] beside [allowed] automatic = []",
+    way_out="Keep one of them.",
+)
+LIST_LOSES_VALUES = kind(
+    "NA0307",
+    "list-loses-values",
+    cause="A list of what may be saved for a level that people and cookbooks set.",
+    example='[allowed] normal = ["app"]',
+    way_out="Restrict automatic attributes only.",
+)
+RUBY = kind(
+    "NA0308",
+    "ruby",
+    cause=(
+        "A file in Ruby was neither run nor read: an unknown layer stands for it, so that explanations say "
+        "what it may override."
+    ),
+    example="cookbooks/app/attributes/default.rb",
+    way_out=("For roles, environments and metadata: pip install 'nodeattrs[chef]'. Attribute files: --ruby runs them."),
+)
+NOT_RUN = kind(
+    "NA0309",
+    "not-run",
+    cause="A check does not run code: what this file says is not known to it.",
+    example="roles/web.py under nodeattrs check",
+    way_out="Let the check run it (--run-code), or write it as JSON or YAML.",
+)
+RUBY_LEFT = kind(
+    "NA0311",
+    "ruby-left",
+    cause="A text of a Python file has Ruby's #{...} in it, which is stored as it stands.",
+    example='node.default["app"]["log"] = "#{node[\'app\'][\'dir\']}/log"',
+    way_out="Write an f-string, with lazy(lambda: ...) around it where what it reads may change.",
+)
+NOT_LITERAL = kind(
+    "NA0312",
+    "not-literal",
+    cause="Ruby that only Ruby could know: a method, a condition, the environment. It is read here and not run.",
+    example='default_attributes "host" => `hostname`',
+    way_out="Write the value out, or the whole file as JSON: knife role show NAME -F json.",
+)
+TWO_LANGUAGES = kind(
+    "NA0313",
+    "two-languages",
+    cause="One attribute file or recipe in Python and in Ruby; it cannot be known which counts.",
+    example="cookbooks/app/attributes/default.py beside default.rb",
+    way_out="Keep one of the two.",
+)
+JSON_COUNTS = kind(
+    "NA0314",
+    "json-counts",
+    cause="A role or an environment in JSON and in Ruby; the JSON counts, as in Chef.",
+    example="roles/web.json beside roles/web.rb",
+    way_out="Remove one of the two.",
+)
+NO_CONSTRAINT = kind(
+    "NA0315",
+    "no-constraint",
+    cause=(
+        "A metadata.json asks for a version of a cookbook in words that are no constraint; any version will "
+        "do, as in Chef."
+    ),
+    example='{"dependencies": {"runit": [">= 1.0", "< 2.0"]}}',
+    way_out="Write one constraint, or none.",
+)
+MISSING_COOKBOOK = kind(
+    "NA0316",
+    "missing-cookbook",
+    cause="A cookbook is not there, and nothing says what fetches it; or it was not read: --roles-only.",
+    example="nodeattrs run --repo . --run-list 'role[web]' --roles-only",
+    way_out="Fetch it (berks vendor), or name its folder: [chef] cookbook_paths.",
+)
+OUTSIDE = kind(
+    "NA0317",
+    "outside",
+    cause="The repository names a file or folder outside of itself, which is not read.",
+    example='cookbook_path "/var/chef/cookbooks" in .chef/config.rb, or datadir: /srv/hieradata in hiera.yaml',
+    way_out=(
+        "--allow-path DIR, or nodeattrs trust DIR for a repository of your own; a folder of Chef's "
+        "configuration is named under [chef]."
+    ),
+)
+NOT_TRUSTED = kind(
+    "NA0318",
+    "not-trusted",
+    cause="A repository sets a limit above the default, which does not count.",
+    example="[limits] bytes = 100000000 in a nodeattrs.toml that came with a clone",
+    way_out="--budget for one command, or nodeattrs trust DIR for a repository of your own.",
+)
+RUBY_HELPER = kind(
+    "NA0320",
+    "ruby-helper",
+    cause=(
+        "A library that Ruby cannot load, so that an attribute file may lack it; or a value of Ruby that is "
+        "kept as its text."
+    ),
+    example='default["fstab"]["ignored"] = /^tmpfs/',
+    way_out="Write the text itself; of a library, keep what attribute files need apart from what needs Chef.",
+)
+SEVERAL_DOCUMENTS = kind(
+    "NA0330",
+    "several-documents",
+    cause="A YAML file holds several documents where one layer is wanted.",
+    example='read_layer("all.yaml")',
+    way_out="Say which, document=1, or fold the file on the command line: each document is a layer there.",
+)
+NO_DOCUMENT = kind(
+    "NA0331",
+    "no-document",
+    cause="A file has fewer documents than the one that was asked for.",
+    example="nodeattrs fold all.yaml#3",
+    way_out="The message says how many there are; they count from 1.",
+)
+TAG_REFUSED = kind(
+    "NA0332",
+    "tag-refused",
+    cause="What was given for a YAML tag in tags= could make no value of what stands under it.",
+    example='read_layer("a.yaml", tags={"!int": int}) of the line port: !int http',
+    way_out="Mend the line, or let the function take it.",
+)
+NO_LEVEL = kind(
+    "NA0333",
+    "no-level",
+    cause="A file of data under attributes/ that sets no level; it is passed over.",
+    example='attributes/users.json with {"users": ["ada"]}',
+    way_out="Write default or another level above its keys; what programs read belongs into files/.",
+)
+NUMBER_FOR_TEXT = kind(
+    "NA0334",
+    "number-for-text",
+    cause="A condition that compares the version of a platform, which is a text, with a number.",
+    example="when: {platform_version: 12}",
+    way_out='Quote it, or compare versions: {version: "12"}.',
+)
+
+# Repositories and runs: NA04xx
+FACT_FUNCTION_FAILED = kind(
+    "NA0414",
+    "fact-function-failed",
+    cause="A function that gathers facts failed; what it would have set is absent.",
+    example="an entry point of nodeattrs.facts that raises",
+    way_out="Mend the function, or uninstall its package.",
+)
+EMPTY_RUN_LIST = kind(
+    "NA0415",
+    "empty-run-list",
+    cause="Nothing was known of the node, so nothing ran.",
+    example="nodeattrs run --node web9",
+    way_out="Write nodes/web9.json, or name what is to run: --run-list.",
+)
+SAME_KEY_AS_TEXT = kind(
+    "NA0416",
+    "same-key-as-text",
+    cause=(
+        "A number and its own text are keys of one map; what is saved has text for keys, and keeps the last of the two."
+    ),
+    example='node.default["ports"] = {80: "http", "80": "web"}',
+    way_out="Write both as text.",
+)
+UNUSED_ROLE = kind(
+    "NA0420",
+    "unused-role",
+    cause=(
+        "A role that is in the run-list of no node that the repository describes, and that no other text of it names."
+    ),
+    example="roles/old.json, where no file in nodes/ has role[old]",
+    way_out="Remove it, or put it on a run-list.",
+)
+UNREAD_ATTRIBUTES = kind(
+    "NA0421",
+    "unread-attributes",
+    cause="A cookbook with attribute files that no run-list reaches.",
+    example="cookbooks/old/attributes/default.rb, where no node runs a recipe of old or of what depends on it",
+    way_out="Remove the cookbook, or put a recipe of it on a run-list.",
+)
+ALWAYS_OVERRIDDEN = kind(
+    "NA0422",
+    "always-overridden",
+    cause="A value that something stronger overrides wherever it counts: on every node, nobody ever reads it.",
+    example="port: 80 in a role whose only environment has port: 8080 as an override",
+    way_out="Remove it, or the value that overrides it.",
+)
+EQUAL_TO_OVERRIDDEN = kind(
+    "NA0423",
+    "equal-to-overridden",
+    cause="A value that is what would be read without it, wherever it counts.",
+    example="port: 80 in a role, and port: 80 in the environment of each of its nodes",
+    way_out="Remove it: nodeattrs check --fix.",
+)
+MISSPELT = kind(
+    "NA0424",
+    "misspelt",
+    cause="A key that no code names, and that looks like one that code reads or sets in the same place.",
+    example="apache: {listen_prot: 80} where cookbooks/apache sets listen_port",
+    way_out="Write the key that the message names.",
+)
+TYPE_CHANGE = kind(
+    "NA0425",
+    "type-change",
+    cause="A map overrides what is no map, or is overridden by it: one hides the other whole.",
+    example='app: "on" in an environment, and app: {port: 80} in a role',
+    way_out="Write both in one shape.",
+)
+UNUSED_KEY = kind(
+    "NA0426",
+    "unused-key",
+    cause="A key of Hiera's data that is a parameter of no class of its module, and that no text looks up.",
+    example="profile::web::prot: 80",
+    way_out="Remove it, or mend the name.",
+)
+UNREAD_DATA_FILE = kind(
+    "NA0427",
+    "unread-data-file",
+    cause="A file among Hiera's data that no level of the hierarchy can read.",
+    example='data/nodes/web1.yml under path: "nodes/%{fqdn}.yaml"',
+    way_out="Rename it, or name it in hiera.yaml.",
+)
+AGAINST_RULE = kind(
+    "NA0428",
+    "against-rule",
+    cause="A value stands where a rule of `[[check.rules]]` does not want it.",
+    example='db: {password: secret} in a role, with {path = "**.password", only = ["data_bags"]}',
+    way_out="Set it in one of the places that the rule names.",
+)
+AGAINST_SCHEMA = kind(
+    "NA0429",
+    "against-schema",
+    cause="An attribute does not fit the JSON Schema of the repository.",
+    example='port: "80" where the schema wants an integer',
+    way_out="Mend the value at the line that is named, or the schema.",
+)
+UNUSED_ATTRIBUTE = kind(
+    "NA0430",
+    "unused-attribute",
+    cause="An attribute that no cookbook names, in a map whose other keys cookbooks name one by one.",
+    example="apache: {log_bak_dir: /srv} where cookbook apache sets and reads others below apache only",
+    way_out="Remove it, or mend its path.",
+)
+FETCHED_COOKBOOK = kind(
+    "NA0431",
+    "fetched-cookbook",
+    cause="A cookbook that is not in the repository; a Berksfile, Cheffile or Policyfile says what is fetched.",
+    example='depends "nginx" in a cookbook beside a Berksfile',
+    way_out="For a closer check fetch it: berks vendor.",
+)
+SOLO_ATTRIBUTES = kind(
+    "NA0432",
+    "solo-attributes",
+    cause=("A node document has attributes at its top, which only chef-solo reads there (-j); here they are not set."),
+    example='nodes/web1.json: {"run_list": ["nginx"], "nginx": {"port": 80}}',
+    way_out="Put them under normal, or give the file to a run as --json-attributes.",
+)
+DEPENDENCY_RING = kind(
+    "NA0433",
+    "dependency-ring",
+    cause=("Cookbooks depend on each other in a ring. A run loads each once, and cuts the ring where it meets it."),
+    example='depends "app" in cookbook db, and depends "db" in cookbook app',
+    way_out="Take one of the dependencies out, where the order of attribute files matters.",
+)
+FOLDER_NAME = kind(
+    "NA0434",
+    "folder-name",
+    cause=(
+        "The folder of a cookbook has another name than its metadata gives it. Chef knows that one only; here "
+        "both find it."
+    ),
+    example='name "ntp" in cookbooks/ntp-cookbook/metadata.rb',
+    way_out="Call the folder so, too.",
+)
+MISSING_ROLE = kind(
+    "NA0435",
+    "missing-role",
+    cause="A role that a run-list of the repository names and that is not there.",
+    example='run_list: ["role[wbe]"] in nodes/web1.json',
+    way_out="Write roles/NAME.json, .yaml or .py, or mend the name.",
+)
+MISSING_RECIPE = kind(
+    "NA0436",
+    "missing-recipe",
+    cause="A recipe that a run-list of the repository names and that its cookbook does not have.",
+    example='run_list: ["recipe[app::deploi]"] in roles/web.json',
+    way_out="Write cookbooks/app/recipes/NAME.py, or mend the name.",
+)
+MISSING_ENVIRONMENT = kind(
+    "NA0437",
+    "missing-environment",
+    cause="A node of the repository names an environment that is not there.",
+    example="chef_environment: prodution in nodes/web1.json",
+    way_out="Write environments/NAME.json, .yaml or .py, or mend the name.",
+)
+VALUE_CHANGES = kind(
+    "NA0461",
+    "value-changes",
+    cause="A line because of which values are others than before: what `nodeattrs impact --format sarif` notes.",
+    example="roles/web.json:12: 212 nodes: apache2.port 80 -> 8080",
+    way_out="Nothing, if that is what was meant; --ignore PATH passes it over.",
+)
+NO_LONGER_ANSWERS = kind(
+    "NA0462",
+    "no-longer-answers",
+    cause="A line because of which nodes, sets or keys can no longer be resolved.",
+    example="nodes/web1.json:5: 1 node: no answer: there is no role wbe",
+    way_out="Mend what the message names.",
+)
+CHANGES_NOTHING = kind(
+    "NA0463",
+    "changes-nothing",
+    cause="A changed line that sets a value which something else overrides for everybody who was asked.",
+    example="roles/base.json:4: app.workers is overridden on all 3 nodes by environments/production.yaml:7",
+    way_out="Write it where it counts, or leave it out.",
+)
+
+# Stores: NA05xx
+DAMAGED = kind(
+    "NA0503",
+    "damaged",
+    cause="Something that is kept cannot be read back, or does not fit together.",
+    example="nodeattrs store check, after a disk has failed",
+    way_out="An older revision may be whole (`nodeattrs history`); else import an export.",
+)
+SAVED_NOTE = kind(
+    "NA0505",
+    "saved-note",
+    cause=(
+        "The origins of a saved node's values are not known: it came without a snapshot, or its document was edited."
+    ),
+    example="nodeattrs explain web1, after `store import` of a document that Chef wrote",
+    way_out="Run the node again.",
+)
+
+# Fleets: NA14xx
+WORKER_DIED = kind(
+    "NA1402",
+    "worker-died",
+    cause="A process that ran nodes has died, or several did over the same nodes.",
+    example="nodeattrs fleet resolve --jobs 64",
+    way_out="It may have had too little memory: try with fewer at a time.",
+)
+CLUSTER_GONE = kind(
+    "NA1403",
+    "cluster-gone",
+    cause="The scheduler of a cluster does not answer, or has no worker.",
+    example="nodeattrs fleet resolve --executor dask:tcp://nowhere:8786",
+    way_out="Start it again, and go on with --since.",
+)
+STORE_GONE = kind(
+    "NA1404",
+    "store-gone",
+    cause="Many nodes in a row could not be read from the store, or saved to it.",
+    example="a server of PostgreSQL that was stopped, a disk that is full",
+    way_out="Bring the store back, and go on with --since.",
+)
+OTHER_REPOSITORY = kind(
+    "NA1405",
+    "other-repository",
+    cause="A worker has another repository than the one that was asked for, or none.",
+    example="a worker whose checkout is of yesterday",
+    way_out="Bring it up to date there, or send it: --ship.",
+)
+OTHER_VERSION = kind(
+    "NA1406",
+    "other-version",
+    cause="A worker has another version of nodeattrs, or none.",
+    example="a worker that was not upgraded",
+    way_out="Install the same version there.",
+)
+OTHER_CLOCK = kind(
+    "NA1407",
+    "other-clock",
+    cause="The clock of a worker is another one, so that --since would pass over the wrong nodes.",
+    example="a machine without NTP",
+    way_out="Set the clock.",
+)
+BAD_PACK = kind(
+    "NA1408",
+    "bad-pack",
+    cause="A repository that was sent is damaged, or has something in it that is no file of one.",
+    example="a pack with the path ../../etc/passwd",
+    way_out="Nothing of it was written; send it again.",
+)
+LEADS_OUT = kind(
+    "NA1409",
+    "leads-out",
+    cause="A link of the repository leads out of it, and --ship sends nothing from elsewhere.",
+    example="cookbooks/ntp -> /home/ann/ntp",
+    way_out="Copy it into the repository, or keep the repository on every machine.",
+)
+ALREADY_RUN = declared(
+    "NA1410",
+    "AlreadyRun",
+    cause="A node that a call of a fleet was to run again, since whoever had run it was thought dead.",
+    example='perform(repository, store, "web1", facts=facts, fleet="7f3a")',
+    way_out="Nothing: what it left is there.",
+)
