@@ -22,8 +22,7 @@ from nodeattrs.node.packed_maps import Maps
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
-from nodeattrs.texts import fast_json
-from nodeattrs.texts.fast_json import encoded
+from nodeattrs.texts.json_choice import encoded
 from tests.causality.systems.node import Making
 from tests.on_disk import repository
 
@@ -311,17 +310,15 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("which", TEXTS)
-def test_texts_that_are_remembered_are_those_of_what_stands_there(tmp_path, monkeypatch, which):
-    monkeypatch.setattr(fast_json._Choice, "library", fast_json._imported())
+def test_texts_that_are_remembered_are_those_of_what_stands_there(tmp_path, which):
     repository(tmp_path, {**FILES, ATTRIBUTES: OF_TWO})
-    known, (of, is_known) = Repository(tmp_path), TEXTS[which]
+    known, (of, _) = Repository(tmp_path), TEXTS[which]
     left(tmp_path, known, FIRST)
     snapshot = of(left(tmp_path, known, {**FIRST, "site": "b"}))
     texts = texts_in(snapshot)
-    assert all(text == encoded(snapshot["slots"][number])[0] for number, text in texts.slots.items())
+    assert all(text == encoded(snapshot["slots"][number]) for number, text in texts.slots.items())
     pairs = [*zip(texts.marks, snapshot["marks"], strict=True)]
-    assert all(text in (None, encoded(mark)[0]) for text, mark in pairs)
-    assert ("2" in texts.slots and any(text for text, _ in pairs)) == (is_known and bool(fast_json._Choice.library))
+    assert all(text in (None, encoded(mark)) for text, mark in pairs)
     assert "1" not in texts.slots
 
 

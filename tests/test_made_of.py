@@ -24,7 +24,6 @@ from nodeattrs.runs.made_of import made_of
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import run_node
 from nodeattrs.runs.session import perform
-from nodeattrs.texts import fast_json
 from tests.causality.systems.node import NodeRuns
 from tests.effort import examples
 from tests.on_disk import repository
@@ -234,13 +233,10 @@ class TestInAFleet:
 
     @pytest.mark.parametrize("value", ["1", "0.00001", "float('nan')", "10**30", DEEP])
     @pytest.mark.parametrize("fact", ["1", "0.00001", "[1e-7]", "123456789012345678901234567890"])
-    def test_what_libraries_write_otherwise_is_saved_as_by_the_long_way(
-        self, fleet, tmp_path, monkeypatch, value, fact
-    ):
+    def test_what_libraries_write_otherwise_is_saved_as_by_the_long_way(self, fleet, tmp_path, value, fact):
         """
         What is hashed is looked through, and then not a second time.
         """
-        monkeypatch.setattr(fast_json._Choice, "library", fast_json._imported())
         place = Path(fleet.repository)
         (place / "cookbooks/app/attributes/default.py").write_text(f'default["a"] = {value}\n', "utf-8")
         (place / "facts/web1.json").write_text(f'{json.dumps(FACTS)[:-1]}, "load": {{"b": {fact}}}}}', "utf-8")

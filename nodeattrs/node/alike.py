@@ -20,7 +20,7 @@ from nodeattrs.node.maps import AssignedMap, OwnedMap
 from nodeattrs.node.packed_maps import Differs, Maps, Pack, Place, exactly, is_alike
 from nodeattrs.node.packing import packed_origin
 from nodeattrs.node.slot_names import FACTS, SLOTS
-from nodeattrs.texts.fast_json import encoded
+from nodeattrs.texts.json_choice import encoded
 
 MOST = 4
 """So many that differ are remembered of those that began alike."""
@@ -197,8 +197,8 @@ class Alike:
     @cached_property
     def texts(self) -> Texts:
         """The JSON of its slots and its marks, as far as it comes back."""
-        slots = {number: encoded(tree, plain=True) for number, tree in self.slots.items()}
-        marks = [encoded(mark, plain=True) for mark in self.packed]
+        slots = {number: (encoded(tree), False) for number, tree in self.slots.items()}
+        marks = [(encoded(mark), False) for mark in self.packed]
         return Texts(
             {number: text for number, (text, is_sure) in slots.items() if is_sure},
             [text if is_sure else None for text, is_sure in marks],

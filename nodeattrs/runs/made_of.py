@@ -24,7 +24,7 @@ from nodeattrs.runs.content import Stamp, stamps_of
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import Document
-from nodeattrs.texts.fast_json import encoded
+from nodeattrs.texts.json_choice import encoded
 
 
 class Looked(NamedTuple):
@@ -74,21 +74,20 @@ def looked_over(snapshot: dict[str, Any], facts: Facts, config: Config) -> Looke
     rest_of_it = {key: value for key, value in snapshot.items() if key not in ("slots", "marks")}
     try:
         # A node takes in plain data alone, which comes back; facts that are not as they were read may be anybody's.
-        of_facts, is_sure = encoded(slot, plain=bool(file))
+        of_facts = encoded(slot)
         known = texts_in(snapshot)
         written = {
-            number: (known.slots[number], True) if number in known.slots else encoded(tree, plain=True)
+            number: (known.slots[number], True) if number in known.slots else (encoded(tree), False)
             for number, tree in slots.items()
             if number != _FACTS
         }
-        head, is_plain = encoded([_MADE_OF, VERSION, *lists, rest_of_it, [*slots], len(marks)], plain=True)
+        head = encoded([_MADE_OF, VERSION, *lists, rest_of_it, [*slots], len(marks)])
         of_marks = _array(marks, known.marks)
     except (TypeError, ValueError, RecursionError):  # whoever writes it says what is wrong
         return NOT_LOOKED
-    plain = is_sure and is_plain and all(is_sure for _, is_sure in written.values())
     # No JSON without spaces has a line break, so that nothing can be taken for another part.
     parts = sha256(file).digest(), head, of_facts, *(text for text, _ in written.values()), of_marks
-    return Looked(sha256(b"\n".join(parts)).digest(), plain)
+    return Looked(sha256(b"\n".join(parts)).digest(), False)
 
 
 def _array(values: list[Any], known: list[bytes | None]) -> bytes:
@@ -96,7 +95,7 @@ def _array(values: list[Any], known: list[bytes | None]) -> bytes:
     texts: list[bytes] = []
     for is_unknown, some in groupby(zip(values, known, strict=True), lambda one: one[1] is None):
         if is_unknown:
-            texts.append(encoded([value for value, _ in some], plain=True)[0][1:-1])
+            texts.append(encoded([value for value, _ in some])[1:-1])
         else:
             texts += [text for _, text in some if text is not None]
     return b"[" + b",".join(texts) + b"]"

@@ -57,7 +57,7 @@ from nodeattrs.keep.stores.texts import (
     unpacked,
 )
 from nodeattrs.keep.stores.turns import Turns
-from nodeattrs.texts.fast_json import decoded
+from nodeattrs.texts.json_choice import decoded
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 

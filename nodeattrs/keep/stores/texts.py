@@ -25,7 +25,7 @@ from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.keep.revisions import JsonMap, Noted, Saved
 from nodeattrs.keep.snapshots import normal_alone
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.texts.fast_json import decoded, encoded
+from nodeattrs.texts.json_choice import decoded, encoded
 
 _DEEPEST = 1_999
 """Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
@@ -46,7 +46,7 @@ def json_text(value: Any, what: str) -> str:
 def written(value: Any, what: str) -> str:
     """*value* as JSON, for `check_readable` to judge. raises: BadValue, also for what holds itself"""
     with _refusing(what):
-        return encoded(value)[0].decode()
+        return encoded(value).decode()
 
 
 def check_readable(text: str, value: Any, what: str) -> None:
@@ -107,7 +107,7 @@ def noted_text(name: str, noted: Noted) -> str:
 
 def begins_with(snapshot: JsonMap) -> bytes:
     """What of a snapshot the next run begins with, as JSON: the normal attributes, and who set them."""
-    return encoded(normal_alone(snapshot), plain=True)[0]  # its text was written a moment ago
+    return encoded(normal_alone(snapshot))  # its text was written a moment ago
 
 
 # --- compression --------------------------------------------------------------------
@@ -195,17 +195,15 @@ _HOLE = {"j": None}
 class Text:
     """A value as JSON, and its hash. raises: BadValue, where the value is no JSON at all"""
 
-    def __init__(self, value: JsonMap, what: str, plain: bool) -> None:
-        """plain: as for `encoded`"""
+    def __init__(self, value: JsonMap, what: str) -> None:
         self._value, self._what = value, what
         with _refusing(what):
-            self.content, self._is_sure = encoded(value, plain)
+            self.content = encoded(value)
         self.hash = hashed(self.content)
 
     def check(self) -> None:
         """raises: BadValue, where the value could not be read back"""
-        if not self._is_sure:
-            check_readable(self.content.decode(), self._value, self._what)
+        check_readable(self.content.decode(), self._value, self._what)
 
 
 def texts_of(name: str, saved: Saved) -> list[Text | None]:
@@ -213,11 +211,9 @@ def texts_of(name: str, saved: Saved) -> list[Text | None]:
     if not isinstance(saved.document, dict) or saved.document.get("name") != name:
         raise BadValue(f"the document of the node {name!r} does not name it")
     document, snapshot, facts = _divided(saved.document, saved.snapshot)
-    is_plain = facts is not None and all(saved.settled.get(key, facts) is fact for key, fact in facts.items())
-    given = (document, False), (snapshot, saved.plain), (facts, is_plain)
     return [
-        None if value is None else Text(value, f"the {kind} of the node {name!r}", plain)
-        for kind, (value, plain) in zip(KINDS, given, strict=True)
+        None if value is None else Text(value, f"the {kind} of the node {name!r}")
+        for kind, value in zip(KINDS, (document, snapshot, facts), strict=True)
     ]
 
 

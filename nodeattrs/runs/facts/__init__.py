@@ -184,13 +184,13 @@ def load_facts(
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
     stamp = stamp_of(path) if stamped and path.is_file() else None
-    facts = _facts_in(documents.read(path, file, settled=settled, by_caller=by_caller), path.name, settled)
+    facts = _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
     return replace(facts, stamp=stamp) if stamped else facts
 
 
 def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
     """The facts in what such a file holds: JSON. The words, and what is raised, are those of `load_facts`."""
-    document = documents.parse_json(content, file, settled=settled)
+    document = documents.parse_json(content, file)
     return _facts_in(document, pathlib.PurePosixPath(file).name, settled)
 
 
