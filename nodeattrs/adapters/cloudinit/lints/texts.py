@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart
 from nodeattrs.adapters.cloudinit.secrets import veiled
 from nodeattrs.adapters.cloudinit.steps import PartReport
 from nodeattrs.adapters.cloudinit.templates import MISSING
+from nodeattrs.adapters.cloudinit.unpacking import type_of_text
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
 
