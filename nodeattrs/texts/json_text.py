@@ -23,6 +23,7 @@ from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
+_TEXT = frozenset({str})
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 
 _OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
@@ -140,12 +141,16 @@ def _size(tree: Any, budget: Budget) -> tuple[int, int]:
             if type(part) is dict:
                 strings += len(part)
                 part = part.values()
+            if _TEXT.issuperset(map(type, part)):  # as most parts are
+                strings += len(part)
+                continue
             for inner in part:
-                if type(inner) is str:
+                kind = type(inner)
+                if kind is str:
                     strings += 1
-                elif type(inner) is dict or type(inner) is list:
+                elif kind is dict or kind is list:
                     below.append(inner)
-                elif type(inner) is int and inner.bit_length() >= WIDE:
+                elif kind is int and inner.bit_length() >= WIDE:
                     budget.integer(inner)
         level = below
     return levels, strings
