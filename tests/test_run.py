@@ -20,7 +20,7 @@ from nodeattrs.errors import (
     RecipeNotFound,
     RoleNotFound,
 )
-from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document, parse
@@ -350,7 +350,35 @@ class TestTheNextRun:
         assert ({"cone": 9}, ["a", "z"]) == (first.node["kiln"], first.node["racks"])
         assert {"cone": 7, "gas": True} == second.node["kiln"]
         assert "nodes/n1.json:5 (node n1)" == origin(second.node, "kiln.cone")
-        assert {"a", "b", "z"} == set(second.node["racks"])
+        assert ["a", "b", "z"] == second.node["racks"]
+
+    @pytest.mark.parametrize("given", [{}, {"tags": ["json"]}])
+    def test_a_list_that_recipes_add_to_has_one_order_in_all_runs(self, tmp_path, given):
+        """
+        As in Chef, where the saved node has the elements of its document before those that recipes add.
+        """
+        files = {NODE: {"name": "n1", "normal": {"tags": ["rack"]}}, RECIPE: "tag('hot')\ntag('rack')\ntag('clay')"}
+        runs = [run(tmp_path, files, run_list=["kiln"], json_attributes=attributes(given))]
+        for _ in range(2):
+            runs.append(again(tmp_path, {}, runs[-1], json_attributes=attributes(given)))
+
+        assert [["rack", *given.get("tags", []), "hot", "clay"]] * 3 == [one.node["tags"] for one in runs]
+        assert f"{NODE}:5 (node n1)" == str(runs[-1].node.trace("tags").elements[0].claims[0].origin)
+        assert f"{RECIPE}:1 (saved recipe kiln::default)" == str(
+            runs[-1].node.trace("tags").elements[-2].claims[0].origin
+        )
+
+    @pytest.mark.parametrize("name", ["db1", "web1", "web2"])
+    def test_a_second_run_of_the_example_changes_nothing(self, name):
+        """
+        No value, and no order of a list.
+        """
+        example = Path(__file__).parents[1] / "cookbooks_example"
+        facts = load_facts(example / "facts" / f"{name}.json")
+        first = run_node(Repository(example), name, facts=facts)
+        second = run_node(Repository(example), name, facts=facts, saved=Node.restore(first.node.snapshot()))
+
+        assert first.node.to_dict() == second.node.to_dict()
 
     def test_what_the_nodes_own_file_no_longer_says_is_gone(self, tmp_path):
         """

@@ -1,9 +1,8 @@
-"""`nodeattrs search`: which of the kept nodes have something."""
+"""`nodeattrs search`: search saved nodes by their attributes."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,10 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
-    from nodeattrs.keep import Store
-    from nodeattrs.reports.search import Finding
+    from nodeattrs.core.tree import Path
+    from nodeattrs.reports.search import Page
 
-SUMMARY = "find kept nodes by what they have"
+SUMMARY = "search saved nodes by their attributes"
 DESCRIPTION = """\
 Find nodes in Chef's query language (field:value, AND, OR, NOT, "a phrase", * and ?, [a TO b]), or by
 path and type in our own: path=80, path>=8, path~"regex". docs/search.md has all of it."""
@@ -51,69 +50,50 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Find them."""
+    """Search, and print the page."""
     from nodeattrs.keep.search import parse_query
-    from nodeattrs.keep.search.doubts import doubts
-    from nodeattrs.reports.search import Finding, Findings
+    from nodeattrs.reports.search import search
     from nodeattrs.reports.undecided import words_of
 
-    if options.offset < 0 or (options.limit is not None and options.limit < 0):
-        options.refuse("--limit and --offset are not negative")
-    at = moment(options.at)
-    if isinstance(at, int):
-        options.refuse("--at is a time here: the number of a revision means one node")
-    assert not isinstance(at, int)
+    at, attributes, page = _time(options), _attributes(options), _page(options)
     query = parse_query(options.query)
-    attributes = {}
-    for text in options.attribute:
-        name, mark, path = text.partition("=")
-        attributes[name] = path_of(path if mark else name)
     store, _ = saved_in(options)
-    names = store.search(query, at)
-    unknown = doubts(store, query, bool(names), at)
-    names = names if options.node is None else sorted(set(names).intersection(options.node))
-    terminal.warn(unknown)
-    if options.sort is not None:
-        names = _sorted(store, names, options.sort, at)
-    if options.reverse:
-        names.reverse()
-    end = None if options.limit is None else options.offset + options.limit
-    shown, undecided = names[options.offset : end], {}
-
-    def page() -> Iterator[Finding]:
-        for name in shown:
-            one = _found(store, name, attributes, at) if attributes else Finding(name, {})
-            undecided.update({f"{title} of {name}": layers for title, layers in one.unknown.items()})
-            yield one
-
-    findings = Findings(options.query, len(names), options.offset, len(shown), list(attributes), page())
+    findings = search(store, query, attributes, page, at)
+    terminal.warn(findings.doubts)
     if options.json_lines:
         for line in findings.json_lines():
             terminal.text(line)
     else:
         terminal.report(findings)
-    terminal.warn(words_of(undecided), LAYER_IS_UNKNOWN.entry)
-    if any(undecided.values()):
+    terminal.warn(words_of(findings.unknown), LAYER_IS_UNKNOWN.entry)
+    if findings.unknown:
         return UNKNOWN_LAYER
-    return 1 if unknown and not names else 0
+    return 1 if findings.doubts and not findings.total else 0
 
 
-def _found(store: Store, name: str, wanted: dict[str, tuple[object, ...]], at: datetime | None) -> Finding:
-    """The attributes of a saved node. A node whose revision is gone has only its name."""
-    from nodeattrs.reports.search import finding
+def _time(options: argparse.Namespace) -> datetime | None:
+    at = moment(options.at)
+    if isinstance(at, int):
+        options.refuse("--at is a time here: the number of a revision means one node")
+    assert not isinstance(at, int)
+    return at
 
-    saved = store.load(name, at)
-    return finding(saved.document if saved else {"name": name}, wanted, saved.snapshot if saved else None)
+
+def _attributes(options: argparse.Namespace) -> dict[str, Path]:
+    """The path of each column, by its title."""
+    attributes: dict[str, Path] = {}
+    for text in options.attribute:
+        title, mark, spelled = text.partition("=")
+        path = path_of(spelled if mark else title)
+        if attributes.setdefault(title, path) != path:
+            options.refuse(f"--attribute: two columns are called {title}; write NAME=PATH with another NAME")
+    return attributes
 
 
-def _sorted(store: Store, names: list[str], key: str, at: datetime | None) -> list[str]:
-    """The names, ordered by an attribute. raises: NotFound, where no node has it"""
-    from nodeattrs.core.tree import ABSENT
-    from nodeattrs.keep.search.doubts import no_such_path
-    from nodeattrs.reports.search import in_order
+def _page(options: argparse.Namespace) -> Page:
+    from nodeattrs.reports.search import Page
 
-    path = path_of(key)
-    found = [_found(store, name, {key: path}, at) for name in names]
-    if names and all(one.values[key] is ABSENT for one in found):
-        raise no_such_path(path, (saved.document for name in names if (saved := store.load(name, at))))
-    return [one.name for one in in_order(found, key)]
+    if options.offset < 0 or (options.limit is not None and options.limit < 0):
+        options.refuse("--limit and --offset are not negative")
+    sort = None if options.sort is None else path_of(options.sort)
+    return Page(options.node, sort, options.reverse, options.offset, options.limit)

@@ -15,7 +15,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.part import Part, Recalled
+from nodeattrs.core.part import Part, Recalled, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes, set_by
@@ -121,8 +121,12 @@ class Intake:
         _take_over(self._trees["normal"], other, _of_node_document)
 
     def normal(self, attributes: Mapping[Any, Any], locator: Locator) -> None:
-        """Deep merge attributes of the node's own document over normal, lists united."""
-        _lay_over(self._trees["normal"], attributes, locator)
+        """Deep merge attributes of the node's own document over normal, lists united.
+
+        The elements of the document stand first, as if the document were the saved node: so a list to which recipes
+        add has the same order in each run.
+        """
+        _lay_over(self._trees["normal"], attributes, locator, _UpperFirst(0))
 
     def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
         """Deep merge JSON attributes over normal, lists united; without what they say of the node (`split_of_node`)."""
@@ -276,6 +280,13 @@ def _mark(component: ComponentTree, locator: Locator) -> int:
     ledger = component.ledger
     bulk = SLOTS[component.lower - 1].source == "facts" and not isinstance(locator, Origin)
     return ledger.marks.add(Mark(locator, bulk=bulk)) if ledger.provenance else 0
+
+
+class _UpperFirst(Recalled):
+    """Unites two lists with the elements of the upper one first. None goes on in place."""
+
+    def unite(self, lower: Part, upper: Part) -> Part:
+        return unite(upper, lower)
 
 
 def _lay_over(component: ComponentTree, tree: Any, locator: Locator, lists: Recalled | None = None) -> None:

@@ -1,13 +1,17 @@
-"""The nodes that a search found, with the attributes that were asked for."""
+"""Search saved nodes: a page of rows, each with the attributes that were asked for."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
-from nodeattrs.keep.search import read_tree
+from nodeattrs.errors import NotFound
+from nodeattrs.keep import Store
+from nodeattrs.keep.search import Query, read_tree
+from nodeattrs.keep.search.doubts import doubts, no_such_path
 from nodeattrs.node.node import Node
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -22,6 +26,7 @@ _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 class Finding(NamedTuple):
     """One node, and its value for each attribute that was asked for; ABSENT where it has none.
 
+    values:  by the titles of the attributes; what the node has by itself, its name, stands beside them
     unknown: for some attributes, the layers that cannot be read and might override it
     """
 
@@ -36,29 +41,89 @@ class Finding(NamedTuple):
         return {"name": self.name, "values": values, **more} if values else {"name": self.name}
 
 
-def finding(document: dict[str, Any], attributes: dict[str, Path], snapshot: dict[str, Any] | None = None) -> Finding:
-    """What a node's document says of some attributes, as the node reads them.
+class Page(NamedTuple):
+    """Which nodes of those found are reported, and their order.
 
-    snapshot: the node's, if there is one: it knows what cannot be read
+    only:    the names of some nodes; None is all
+    sort:    the path of the attribute to sort by; None is by name
+    reverse: the last one first
+    offset:  how many nodes are left out at the beginning
+    limit:   how many are reported at most; None is all
     """
-    tree, unknown = {}, {}
-    if attributes:
-        tree = read_tree(document)
-        if snapshot and snapshot.get("unknown"):
-            node = Node.restore(snapshot)
-            unknown = {title: Undecided.at(node, path) for title, path in attributes.items()}
-    return Finding(str(document["name"]), {title: dig(tree, path) for title, path in attributes.items()}, unknown)
+
+    only: Collection[str] | None = None
+    sort: Path | None = None
+    reverse: bool = False
+    offset: int = 0
+    limit: int | None = None
 
 
-def in_order(findings: Sequence[Finding], title: str) -> list[Finding]:
-    """By the value of an attribute: true and false, numbers, texts, anything else, nothing; then by name."""
+ALL = Page()
+"""All nodes found, by name."""
 
-    def key(one: Finding) -> tuple[Any, ...]:
-        value = one.values[title]
+
+def search(
+    store: Store,
+    query: Query,
+    attributes: Mapping[str, Path] = NO_ENTRIES,
+    page: Page = ALL,
+    at: datetime | None = None,
+) -> Findings:
+    """The nodes that a query finds, each as a row with the values of some attributes.
+
+    attributes: the path of each column, by its title
+    at:         search the nodes as they were then; None is now
+    raises:     NotFound, where no node found has the attribute to sort by
+    cost:       reads each node on the page; with `page.sort` each node found, before it returns
+    """
+    names = store.search(query, at)
+    missing = doubts(store, query, bool(names), at)
+    if page.only is not None:
+        names = sorted(set(names).intersection(page.only))
+    if page.sort is not None:
+        names = _sorted(store, names, page.sort, at)
+    if page.reverse:
+        names.reverse()
+    end = None if page.limit is None else page.offset + page.limit
+    shown = names[page.offset : end]
+    rows = (_row(store, name, attributes, at) for name in shown)
+    return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing)
+
+
+def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> Finding:
+    """One node. A node without a revision has its name alone."""
+    if not attributes:
+        return Finding(name, {})
+    saved = store.load(name, at)
+    document: dict[str, Any] = {"name": name} if saved is None else saved.document
+    tree, unknown = _fields(document) | read_tree(document), {}
+    if saved is not None and saved.snapshot and saved.snapshot.get("unknown"):
+        node = Node.restore(saved.snapshot)
+        unknown = {title: Undecided.at(node, path) for title, path in attributes.items()}
+    return Finding(name, {title: dig(tree, path) for title, path in attributes.items()}, unknown)
+
+
+def _fields(document: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a node that `knife search -a` prints where no attribute has that name."""
+    return {
+        "name": document["name"],
+        "chef_environment": document.get("chef_environment") or "_default",
+        "run_list": document.get("run_list") or [],
+    }
+
+
+def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> list[str]:
+    """The names by the value of an attribute: true and false, numbers, texts, anything else, nothing; then by name."""
+    values = {name: _row(store, name, {"": path}, at).values[""] for name in names}
+    if names and all(value is ABSENT for value in values.values()):
+        raise no_such_path(path, (saved.document for name in names if (saved := store.load(name, at))))
+
+    def key(name: str) -> tuple[Any, ...]:
+        value = values[name]
         kind = 9 if value is ABSENT or value is None else _ORDER.get(type(value), 3)
-        return kind, on_one_line(value) if kind in (3, 9) else value, one.name
+        return kind, on_one_line(value) if kind in (3, 9) else value, name
 
-    return sorted(findings, key=key)
+    return sorted(names, key=key)
 
 
 class Findings(Long):
@@ -68,14 +133,30 @@ class Findings(Long):
     offset: how many of them stand before this page
     count:  how many are on it
     titles: the attributes that were asked for
-    page:   the nodes
+    page:   the nodes; each is read when it is asked for
+    doubts: the fields and paths of the query that no node has
+    unknown: the layers that cannot be read and might override an attribute of a node, for the nodes read so far
     """
 
     def __init__(
-        self, query: str, total: int, offset: int, count: int, titles: Sequence[str], page: Iterable[Finding]
+        self,
+        query: str,
+        total: int,
+        offset: int,
+        count: int,
+        titles: Sequence[str],
+        page: Iterable[Finding],
+        doubts: Sequence[NotFound] = (),
     ) -> None:
         self.query, self.total, self.offset, self.count = query, total, offset, count
-        self.titles, self.page = titles, page
+        self.titles, self.doubts = titles, doubts
+        self.unknown: dict[str, tuple[Undecided, ...]] = {}
+        self.page = self._noting(page)
+
+    def _noting(self, page: Iterable[Finding]) -> Iterator[Finding]:
+        for one in page:
+            self.unknown.update({f"{title} of {one.name}": layers for title, layers in one.unknown.items() if layers})
+            yield one
 
     def data(self) -> dict[str, Any]:
         """The page as data."""

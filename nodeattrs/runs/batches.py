@@ -48,16 +48,12 @@ from nodeattrs.keep.stores import may_be_copied
 from nodeattrs.kinds import CLUSTER_GONE, OTHER_CLOCK, OTHER_VERSION, WORKER_DIED
 from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors, without_processes
 from nodeattrs.runs.shipping import Packed, hold
-from nodeattrs.texts.fast_json import expect
 
 BATCH = 8
 """Nodes that a worker is given at once, until it is known how long they take."""
 
 TOGETHER = 2 * BATCH
 """So many a process of our own is given where there are many; and so many are saved at once."""
-
-_TEXT = 150_000
-"""Characters that are read and written for a node, about."""
 
 _SKEW = 5.0
 """Seconds by which a worker's clock may differ."""
@@ -120,13 +116,11 @@ def through(
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
     if jobs == 1 or without_processes():
-        expect(len(first) * _TEXT)
         yield from some(_until(stopping, chain(first, waiting)))
         return
     sizes = Sizes(min(TOGETHER, math.ceil(len(first) / jobs)) or 1)
     is_copied = workers.copied and _is_alone()
     if is_copied:
-        expect(len(first) * _TEXT)
         ready()
     with _pool(jobs, stopping, is_copied, ending) as (submit_to, asked):
         yield from _sent(
@@ -411,7 +405,6 @@ def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Do
         raise FleetError(message, kind=OTHER_VERSION, hint="install the same one there")
     if shared is not None:
         hold(shared)
-    expect(len(names) * _TEXT)
     outcomes: list[Any] = []
     _Stop.at_work = True
     try:

@@ -21,7 +21,6 @@ import os
 import pathlib
 import re
 import stat
-from codecs import BOM_UTF8
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -32,7 +31,7 @@ from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.texts import flat_text, json_text, toml_text, yaml_text
 from nodeattrs.texts.blobs import blob_name
-from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text, Undecoded
+from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
 from nodeattrs.texts.yaml_text import Tags
 
 MAX_BYTES = Limits().bytes
@@ -72,7 +71,7 @@ class Document:
 
     @property
     def content(self) -> bytes:
-        """The same in UTF-8; not decoded for that."""
+        """The same in UTF-8."""
         return self._text.content
 
     @cached_property
@@ -144,14 +143,12 @@ def read(
     file: str | None = None,
     budget: Budget | None = None,
     *,
-    settled: bool = False,
     by_caller: bool = False,
 ) -> Document:
     """Read the data file at *path*; its suffix says which syntax.
 
     file:   its name in messages; *path* itself unless given
     budget: what is drawn on; one of its own unless given
-    settled: nobody is going to change its tree: parts of it may be those of other documents
     by_caller: the command line names the file: it may be a pipe, and without a known suffix its content is judged
     raises: DocumentError, also where there is no such file; TooMuch
     """
@@ -161,21 +158,15 @@ def read(
         raise DocumentError("this kind of file is not known", file=name, hint=f"known are {', '.join(_SYNTAX_OF)}")
     budget = budget or Budget(name)
     content = content_of(path, name, budget, by_caller)
-    return _read(content, name, syntax or syntax_in(decoded(content, name), name), budget, settled)
+    text = decoded(content, name)
+    return _parsed(text, name, syntax or syntax_in(text, name), budget)
 
 
-def parse_json(content: bytes, file: str, *, settled: bool = False) -> Document:
-    """Read a document from what a file held. settled: as for `read`. raises: DocumentError; TooMuch"""
+def parse_json(content: bytes, file: str) -> Document:
+    """Read a document from what a file held. raises: DocumentError; TooMuch"""
     budget = Budget(file)
     budget.bytes(len(content))
-    return _read(content, file, "json", budget, settled)
-
-
-def _read(content: bytes, file: str, syntax: Syntax, budget: Budget, settled: bool) -> Document:
-    if syntax == "json" and not content.startswith(BOM_UTF8):
-        source = Undecoded(file, content, decoded)
-        return Document(source, _reading(source, syntax, budget, settled))
-    return _parsed(decoded(content, file), file, syntax, budget)
+    return _parsed(decoded(content, file), file, "json", budget)
 
 
 def text_of(path: pathlib.Path, file: str) -> str:
@@ -304,11 +295,11 @@ def _source(text: str, file: str) -> Text:
     return source
 
 
-def _reading(source: Text, syntax: Syntax, budget: Budget, settled: bool = False) -> Reading:
+def _reading(source: Text, syntax: Syntax, budget: Budget) -> Reading:
     # Each reader is imported when its first document comes: YAML alone costs more than all the rest.
     match syntax:
         case "json":
-            return json_text.read(source, budget, settled=settled)
+            return json_text.read(source, budget)
         case "yaml":
             return yaml_text.read(source, budget)
         case "toml":

@@ -1,6 +1,6 @@
 """JSON texts: what they say, and where each key stands.
 
-A library parses (see `fast_json`); the scanner below only runs over texts that parsed, to
+A library parses (see `json_choice`); the scanner below only runs over texts that parsed, to
 find offsets, and never recurses. Stricter than the library: no NaN or Infinity, no
 number beyond a double, no half of a surrogate pair, 500 levels.
 """
@@ -17,18 +17,19 @@ from typing import Any
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.fast_json import DEEPEST, is_fast, quotes_in, read_back
+from nodeattrs.texts.json_choice import decoded
 from nodeattrs.texts.numbers import NoNumber, finite
-from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text, Undecoded
-from nodeattrs.texts.recurring import read_entries
+from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)
+_TEXT = frozenset({str})
 _KEY, _OPEN, _CLOSE = 1, 2, 3  # the groups of a token; the fourth is a scalar
 
 _OPENED, _COLON, _SPACE = (re.compile(rf"\s*{mark}") for mark in ('"', r":\s*", ""))
 _skip = json.JSONDecoder().raw_decode
 
+_ESCAPE = re.compile(r"(?s)\\.")
 _LONG_NUMBER = re.compile(rf"\d{{{MAX_DIGITS + 1}}}")
 _SPARE_COMMA = re.compile(r"\s*,\s*[\]}]")
 
@@ -51,37 +52,31 @@ _HINTS = {
 }
 
 
-def read(text: Text, budget: Budget, number: Callable[[str], float] = finite, *, settled: bool = False) -> Reading:
+def read(text: Text, budget: Budget, number: Callable[[str], float] = finite) -> Reading:
     """What *text* says. A key written twice: the last one counts, as in Chef, with a warning.
 
     number: makes a float of its spelling
-    settled: nobody is going to change what is read; parts of it may be those of other texts
-    cost:   the library's parser, and one look at each map and list; with orjson a fraction of it
+    cost:   the parser, and one look at each value
     raises: DocumentError; TooMuch
     """
-    may_be_fast = number is finite and budget.limits.depth >= DEEPEST
-    if may_be_fast and settled and is_fast() and (entries := read_entries(text.content)) is not None:
-        if isinstance(text, Undecoded):
-            text.held = entries
-        return Reading(entries.tree, lambda: _root(text.text, 0), (), DEEPEST, 0)
-    fast = read_back(text.content) if may_be_fast else None
-    if fast and fast[1] is None:
-        return Reading(fast[0], lambda: _root(text.text, 0), (), DEEPEST, 0)
-    if fast and fast[1] is not None:
-        tree, levels, quotes = fast[0], DEEPEST, quotes_in(fast[1].decode())
-    else:
-        tree, levels, quotes = _parsed(text, budget, number)
-    # The libraries keep quiet about keys written twice; but what is lost of one shows by its quotes.
-    repeated = tuple(_repeated(text)) if quotes_in(text.text) > quotes else ()
+    tree = _parsed(text, number)
+    levels, strings = _size(tree, budget)
+    if levels > MAX_DEPTH:
+        raise _too_deep(text)
+    budget.depth(levels)
+    _refuse_half_pairs(text)
+    # The parsers keep quiet about keys written twice; but what is lost of one shows by its quotes.
+    repeated = tuple(_repeated(text)) if _quotes_in(text.text) > 2 * strings else ()
     start = len(text.text) - len(text.text.lstrip())
     return Reading(tree, lambda: _root(text.text, start), repeated, levels, start)
 
 
-def _parsed(text: Text, budget: Budget, number: Callable[[str], float]) -> tuple[Any, int, int]:
-    """By the standard library: what *text* says, its levels, and how many quotes its strings have."""
+def _parsed(text: Text, number: Callable[[str], float]) -> Any:
+    """The value of *text*. orjson refuses NaN, infinity, and half of a surrogate pair, so that `json` explains them."""
     written = text.text  # a file that is no UTF-8 ends here
+    decode = _decoder(number).decode
     try:
-        tree = _decoder(number).decode(written)
+        return decoded(text.content, lambda _: decode(written)) if number is finite else decode(written)
     except json.JSONDecodeError as error:
         raise _explained(text, error) from error
     except RecursionError:
@@ -94,12 +89,12 @@ def _parsed(text: Text, budget: Budget, number: Callable[[str], float]) -> tuple
         raise text.error(
             f"a number of more than {MAX_DIGITS} digits", found.start() if found else None, hint="put it in quotes"
         ) from error
-    levels, strings = _size(tree, budget)
-    if levels > MAX_DEPTH:
-        raise _too_deep(text)
-    budget.depth(levels)
-    _refuse_half_pairs(text)
-    return tree, levels, 2 * strings
+
+
+def _quotes_in(text: str) -> int:
+    """How many quotes open or close a string in a text that parses."""
+    escaped = _ESCAPE.findall(text).count('\\"') if "\\" in text else 0
+    return text.count('"') - escaped
 
 
 def _refused(word: str) -> Any:
@@ -146,12 +141,16 @@ def _size(tree: Any, budget: Budget) -> tuple[int, int]:
             if type(part) is dict:
                 strings += len(part)
                 part = part.values()
+            if _TEXT.issuperset(map(type, part)):  # as most parts are
+                strings += len(part)
+                continue
             for inner in part:
-                if type(inner) is str:
+                kind = type(inner)
+                if kind is str:
                     strings += 1
-                elif type(inner) is dict or type(inner) is list:
+                elif kind is dict or kind is list:
                     below.append(inner)
-                elif type(inner) is int and inner.bit_length() >= WIDE:
+                elif kind is int and inner.bit_length() >= WIDE:
                     budget.integer(inner)
         level = below
     return levels, strings

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import accumulate
 from operator import add
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from nodeattrs.codes import Kind, NoKind
 from nodeattrs.core.tree import MAX_DEPTH, spell
@@ -141,32 +141,6 @@ class Text:
             hint="remove one of the two",
             kind=REPEATED_KEY,
         )
-
-
-class Undecoded(Text):
-    """What a file holds, which is decoded when somebody looks at it: a parser in C need not. raises: DocumentError
-
-    held: the bytes, or what has them in parts
-    """
-
-    def __init__(self, file: str, content: bytes, decode: Callable[[bytes, str], str]) -> None:
-        self.file, self._decode = file, decode
-        self.held: bytes | Rewritten = content
-
-    @property
-    def content(self) -> bytes:
-        return self.held if isinstance(self.held, bytes) else self.held.text
-
-    @cached_property
-    def text(self) -> str:  # type: ignore[override]  # decoded when it is asked for
-        return self._decode(self.content, self.file)
-
-
-class Rewritten(Protocol):
-    """What has a text in parts that others have, too."""
-
-    @property
-    def text(self) -> bytes: ...
 
 
 class Reading(NamedTuple):

@@ -45,6 +45,7 @@ DROPPED: Any = object()
 _SQUARES_A_STEP = 100
 _NO_KEY: Any = object()
 _NO_PARTS: dict[Any, Mark] = {}
+_NO_MARK = Mark(0)
 
 _HINTS = (
     ("'\\t'", "indent with spaces, not with tabs"),
@@ -111,11 +112,12 @@ class Builder:
     anchors_once = False  # an anchor that is set again is refused
     half_pairs = False  # half of a surrogate pair may be escaped
     values_stand = True  # a scalar on a later line than its key stands there; otherwise where the key does
+    pure = False  # the parser is PyYAML's own, and not libyaml
 
     def __init__(self, text: Text, *, marks: bool = True, budget: Budget | None = None) -> None:
         self.text = text
         self.tree: Any = None
-        self.mark = Mark(0)
+        self.mark = _NO_MARK
         self.documents: list[tuple[Any, Mark]] = []
         self.warnings: list[DocumentError] = []
         self.open: list[Frame] = []
@@ -164,6 +166,9 @@ class Builder:
         cost:   one event a key and value
         raises: DocumentError with line and column; TooMuch
         """
+        tags = self.text.text.count("%TAG")
+        if tags:
+            self._budget.steps(tags**2 // _SQUARES_A_STEP)  # the parser compares each directive with all before it
         try:
             self._run()
         except yaml.YAMLError as error:
@@ -180,15 +185,13 @@ class Builder:
     def parser(self) -> Any:
         """What gives the events."""
         quick = getattr(yaml, "CSafeLoader", None)
-        return quick(self.text.text) if quick is not None else pure_parser(self.text.text)
+        return quick(self.text.text) if quick is not None and not self.pure else Loader(self.text.text)
 
     def _run(self) -> None:
         # Scalars first: loading is most of what a whole lookup costs.
         escapes = not self.half_pairs and (
             "\\u" in self.text.text or "\\U" in self.text.text
         )  # libyaml refuses half a pair itself
-        tags = self.text.text.count("%TAG")
-        self._budget.steps(tags**2 // _SQUARES_A_STEP)  # the parser compares each directive with all before it
         scalar, place, left = self.scalar, self._place, self._left
         for event in _events(self.parser()):
             kind = type(event)
@@ -230,7 +233,7 @@ class Builder:
         """Keep the document where all are read. True: the text behind it is not read."""
         if self.takes_all:
             self.documents.append((self.tree, self.mark))
-            self.tree, self.mark = None, Mark(0)
+            self.tree, self.mark = None, _NO_MARK
             self._named.clear()
         return self.only_first
 
@@ -294,7 +297,9 @@ class Builder:
     def _place(self, value: Any, event: Any, parts: dict[Any, Mark]) -> None:
         """Give a finished value to what it stands in."""
         if not self.open:
-            self.tree, self.mark = value, Mark(_offset(event), parts)
+            self.tree = value
+            if self._marks:
+                self.mark = Mark(_offset(event), parts)
             return
         frame = self.open[-1]
         if not frame.is_map:
@@ -366,7 +371,7 @@ class Builder:
             if is_number and len(written) > MAX_DIGITS:
                 raise NoNumber(written)
             value = _CONSTRUCT[tag](ScalarNode(tag, written, event.start_mark))
-            if type(value) is int and too_long(value):
+            if type(value) is int and value.bit_length() >= WIDE and too_long(value):
                 raise NoNumber(written)
         except NoNumber:
             raise self.error(f"a number of more than {MAX_DIGITS} digits", event, hint="quote it") from None
@@ -428,15 +433,17 @@ _VALUES = {YAML + name for name in ("int", "float", "bool", "null", "timestamp",
 PYTHON2 = f"{YAML}python/unicode"
 """How Python 2 wrote texts."""
 
-_TEXTS = {f"{YAML}str", PYTHON2}
 _MAPS = {None: dict, "!": dict, f"{YAML}map": dict, f"{YAML}set": set}
 _LISTS = {None, "!", f"{YAML}seq"}
 _PAIRS = {f"{YAML}omap", f"{YAML}pairs"}
 
 
-def pure_parser(text: str) -> Any:
-    """What gives the events as PyYAML does that is Python alone."""
-    return Loader(text)
+class Repeated(NamedTuple):
+    """A key that a text writes a second time in one mapping: where in the tree, and where in the text."""
+
+    path: tuple[Any, ...]
+    line: int
+    column: int
 
 
 class Safe(Builder):
@@ -444,12 +451,18 @@ class Safe(Builder):
 
     Whoever holds such values, cloud-init and Ansible, makes a dialect of it. What an alias
     repeats is one object; an unknown tag is an error.
+
+    texts:    the tags of texts
+    repeated: where keys that a mapping writes twice are noted; None notes none
     """
+
+    texts = frozenset({f"{YAML}str", PYTHON2})
+    repeated: list[Repeated] | None = None
 
     def scalar(self, event: Any) -> Any:
         """The value of a scalar. raises: DocumentError"""
         tag = tag_of(event)
-        if tag in _TEXTS:
+        if tag in self.texts:
             return event.value
         if tag in _VALUES:
             return self.constructed(tag, event)
@@ -465,6 +478,10 @@ class Safe(Builder):
         """Any scalar. raises: DocumentError"""
         if type(value) in (dict, list, set):
             raise self.error("a map or list cannot be a key", event, hint="quote it, if it is meant as text")
+        if self.repeated is not None and value in frame.data:
+            path = tuple("<<" if one.step is MERGE else one.step for one in self.open if one.step is not None)
+            line, column = event.start_mark.line + 1, event.start_mark.column + 1
+            self.repeated.append(Repeated((*path, value), line, column))
         return value
 
     def made(self, frame: Frame) -> Any:

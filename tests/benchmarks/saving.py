@@ -29,7 +29,6 @@ from nodeattrs.keep import Saved, Store, open_store
 from nodeattrs.keep.stores import saving
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
-from nodeattrs.texts import fast_json
 from tests.benchmarks import plain
 from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure
@@ -59,7 +58,6 @@ def saving_figures(folder: Path) -> Iterator[Figure]:
         common = str(example(folder / "old", Path(OLD)))
         describe(Path(common), SAMPLE)
     yield from _fleets(folder, common, facts)
-    fast_json._Choice.library = fast_json._imported()  # a fleet has read enough to choose it
     yield from _kept(folder, place, facts)
 
 

@@ -40,7 +40,7 @@ from nodeattrs.adapters.cloudinit import (
     read_confd,
     release_of,
 )
-from nodeattrs.adapters.cloudinit.parts import type_of_text
+from nodeattrs.adapters.cloudinit.unpacking import type_of_text
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.cloudinit_questions import INSTANCE_DATA, question
 from tests.oracles.cloudinit_rules import Asked, explained

@@ -1,4 +1,4 @@
-"""How many files a question may lead through, and how long a function may be."""
+"""How often a question may go back to a file that it had left, and how long a function may be."""
 
 from __future__ import annotations
 
@@ -16,17 +16,14 @@ LONGEST = 60
 
 
 class TestWays:
-    @pytest.mark.parametrize(
-        ("way", "files", "back"), [("explain", 10, 40), ("cloud-config", 10, 999), ("save", 19, 999)]
-    )
-    def test_a_way_is_short(self, way: str, files: int, back: int):
+    @pytest.mark.parametrize(("way", "back"), [("explain", 40), ("cloud-config", 60), ("save", 180)])
+    def test_a_way_returns_to_few_files(self, way: str, back: int):
         """
-        Few files, and little to and fro; one of cloud-config's is the builder of YAML that three readers share. Trees,
-        marks and Chef's document of a save are a file each: of these a run that changes nothing needs the first.
+        How often a question goes back to a file that it had left. `python -m tests.structure.ways` also shows the
+        files.
         """
         walked = WAYS[way]()
 
-        assert len(walked.files) <= files, str(walked)
         assert walked.back <= back, str(walked)
 
     def test_every_way_can_be_walked(self):

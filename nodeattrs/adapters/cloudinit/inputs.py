@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.codes import INPUT
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.parts import type_of_text
-from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of
+from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, type_of_text
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin

@@ -19,7 +19,7 @@ from nodeattrs.adapters.cloudinit.codes import ENCODING, TEMPLATE, TYPE, VALUE, 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
 from nodeattrs.adapters.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
 from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION
-from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, independent, load_config, load_yaml
+from nodeattrs.adapters.cloudinit.parts import CloudPart, independent, load_config, load_yaml
 from nodeattrs.adapters.cloudinit.releases import NEWEST, Release, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
 from nodeattrs.adapters.cloudinit.templates import InstanceData, no_data, template_in
@@ -34,6 +34,7 @@ from nodeattrs.core.origins import sources as numbers_in
 from nodeattrs.core.part import Part, kept
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.texts.yaml_events import Repeated
 
 Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
 """A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""

@@ -83,6 +83,11 @@ class Definition(NamedTuple):
         """The names, without the prefix `m_` that cloud-init's modules have."""
         return tuple(_bare(spec.name) for spec in self.mergers)
 
+    @property
+    def is_built_in(self) -> bool:
+        """Whether no merger is a custom one. A name that is no text is none at all: `policy_of` refuses it."""
+        return all(name in BUILT_IN for name in self.names() if isinstance(name, str))
+
     def to_list(self) -> list[list[Any]]:
         """Plain data: `[["list", ["append"]], ["dict", []]]`."""
         return [
@@ -206,6 +211,30 @@ def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, An
     return Definition(), rest, None
 
 
+HEADERS = ("Merge-Type", "X-Merge-Type")
+"""The headers of a part that hold a definition; the first one that is there is read."""
+
+
+def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[Definition, dict[Any, Any], str]:
+    """The definition of body and header together, the body first; the config without it; and which of them have one.
+
+    raises: CloudConfigError of kind "format" or "definition"
+    """
+    body, rest, key = take_definition(config)
+    name = next((name for name in HEADERS if headers.get(name)), None)
+    if name is None:
+        return body, rest, f"body {key}" if body.mergers else ""
+    text = headers[name]
+    if not isinstance(text, str):
+        raise CloudConfigError(DEFINITION, f"the header {name} is no plain text")
+    try:
+        header = parse_definition(text)
+    except CloudConfigError as error:
+        raise CloudConfigError(FORMAT, f"in the header {name}: {error.reason}", hint=error.hint) from error
+    sources = [f"body {key}"] * bool(body) + [f"header {name}"] * bool(header)
+    return Definition((*body.mergers, *header.mergers)), rest, " and ".join(sources)
+
+
 PART_DEFAULT = parse_definition("dict(replace)+list()+str()")
 """What a part of user-data uses if it asks for nothing: a shallow overwrite of top-level keys."""
 
@@ -224,7 +253,7 @@ def policy_of(definition: Definition, mode: Mode = "current") -> Policy:
     """
     if mode not in ("current", "documented"):
         raise BadArgument(f"no such mode: {mode!r}", hint="write current or documented")
-    if all(name in BUILT_IN for name in definition.names() if isinstance(name, str)):
+    if definition.is_built_in:
         try:
             return _built_in(definition, mode)
         except TypeError:  # settings that cannot be hashed

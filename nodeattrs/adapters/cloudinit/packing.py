@@ -11,9 +11,9 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError
-from nodeattrs.adapters.cloudinit.mergers import Definition, take_definition
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config, type_of_text
-from nodeattrs.adapters.cloudinit.userdata import HEADERS
+from nodeattrs.adapters.cloudinit.mergers import HEADERS, Definition, take_definition
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config
+from nodeattrs.adapters.cloudinit.unpacking import type_of_text
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.errors import BadArgument
 from nodeattrs.texts.places import HALF_PAIR

@@ -20,13 +20,13 @@ import yaml
 
 from nodeattrs.adapters.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
-from nodeattrs.adapters.cloudinit.releases import LATEST, Release, release_of
+from nodeattrs.adapters.cloudinit.releases import Release
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
 from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
 from nodeattrs.texts.places import Mark, Text
-from nodeattrs.texts.yaml_events import MERGE, PYTHON2, Frame, Safe, pure_parser, tag_of
+from nodeattrs.texts.yaml_events import PYTHON2, Repeated, Safe
 from nodeattrs.texts.yaml_scanning import Loader
 from nodeattrs.texts.yaml_writing import written
 
@@ -42,34 +42,6 @@ SCRIPTS = (
     "text/x-shellscript-per-once",
     "text/cloud-boothook",
 )
-
-_FIRST_LINES = {
-    "#include": "text/x-include-url",
-    "#include-once": "text/x-include-once-url",
-    "#!": "text/x-shellscript",
-    "#cloud-config": CLOUD_CONFIG,
-    "#part-handler": "text/part-handler",
-    "#cloud-boothook": "text/cloud-boothook",
-    "#cloud-config-archive": ARCHIVE,
-    "#cloud-config-jsonp": JSONP,
-    "## template: jinja": JINJA,
-}
-_LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
-
-
-def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
-    """The type that the beginning of a text shows, in any case and after leading white space.
-
-    >>> type_of_text("#Cloud-Config-JSONP")
-    'text/cloud-config-jsonp'
-    """
-    if isinstance(text, bytes):
-        try:
-            text = text.decode("utf-8")
-        except UnicodeDecodeError:
-            return default
-    start = text.lstrip()[:40].lower()
-    return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
 
 
 class CloudPart(NamedTuple):
@@ -122,12 +94,15 @@ _SIGNS = ("\t", "\ufeff", "?", "!", "%", "\\", ":,", ":[", ":]", ":{", ":}")
 """One of which any of that has; most texts have none, and no expression is compiled for them."""
 
 
+def _is_read_differently(text: str) -> bool:
+    return any(sign in text for sign in _SIGNS) and _READ_DIFFERENTLY.search(text) is not None
+
+
 class _CloudInit(Safe):
     anchors_once = True
     half_pairs = True
     values_stand = False
-    release = LATEST
-    repeated: list[Repeated] | None = None
+    texts = Safe.texts - {PYTHON2}
 
     def fault(
         self, message: str, offset: int | None, *, too_deep: bool = False, hint: str | None = None, **more: Any
@@ -135,34 +110,6 @@ class _CloudInit(Safe):
         line, column = (None, None) if offset is None else self.text.place(offset)
         fault = TOO_DEEP if too_deep else EMPTY
         return CloudConfigError(fault, f"broken YAML: {message}", line=line, column=column, hint=hint)
-
-    def parser(self) -> Any:
-        text = self.text.text
-        differs = any(sign in text for sign in _SIGNS) and _READ_DIFFERENTLY.search(text)
-        return pure_parser(text) if differs else super().parser()
-
-    def scalar(self, event: Any) -> Any:
-        """As ever; of an old release what Python 2 wrote, too. raises: DocumentError"""
-        if tag_of(event) == PYTHON2 and not self.release.python2:
-            raise self.unknown_tag(event)
-        return super().scalar(event)
-
-    def key(self, frame: Frame, value: Any, event: Any) -> Any:
-        """As ever; a key that was there is noted, where that is wanted. raises: DocumentError"""
-        value = super().key(frame, value, event)
-        if self.repeated is not None and value in frame.data:
-            path = tuple("<<" if one.step is MERGE else one.step for one in self.open if one.step is not None)
-            line, column = event.start_mark.line + 1, event.start_mark.column + 1
-            self.repeated.append(Repeated((*path, value), line, column))
-        return value
-
-
-class Repeated(NamedTuple):
-    """A key that a text writes a second time in one mapping: where in the tree, and where in the text."""
-
-    path: tuple[Any, ...]
-    line: int
-    column: int
 
 
 _SHORT, _LONG, _FEW = 2_000, 100_000, 2
@@ -198,9 +145,12 @@ def load_yaml(
     try:
         budget = budget or Budget("")
         budget.bytes(len(text))
+        is_pure = _is_read_differently(text)
         builder = _CloudInit(Text("", text), marks=False, budget=budget)
-        builder.release = release or builder.release
+        builder.pure = is_pure
         builder.repeated = repeated
+        if release is not None and release.python2:
+            builder.texts = Safe.texts
         return builder.run()
     except CloudConfigError as error:
         if error.kind == EMPTY and "!" in text:
@@ -213,7 +163,8 @@ def load_yaml(
 def marked(text: str) -> Mark:
     """Where each part of a text stands. raises: DocumentError"""
     builder = _CloudInit(Text("", text))
-    builder.release = release_of("22.4")  # what was read by any release has its lines
+    builder.pure = _is_read_differently(text)
+    builder.texts = Safe.texts  # what was read by any release has its lines
     builder.run()
     return builder.mark
 

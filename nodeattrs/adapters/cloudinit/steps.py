@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
-from nodeattrs.adapters.cloudinit.parts import CloudPart, Repeated, same
+from nodeattrs.adapters.cloudinit.parts import CloudPart, same
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
@@ -23,6 +23,7 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.texts.yaml_events import Repeated
 
 _NUMBERED = re.compile(r"part-\d{3,}")
 

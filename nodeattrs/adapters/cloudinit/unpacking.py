@@ -12,15 +12,18 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from email.message import Message
 from email.mime.base import MIMEBase
 from email.mime.nonmultipart import MIMENonMultipart
+from email.mime.text import MIMEText
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from nodeattrs.adapters.cloudinit.archives import from_entry, set_filename, stops_as
 from nodeattrs.adapters.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
 from nodeattrs.adapters.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, TOO_LARGE
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
@@ -28,11 +31,12 @@ from nodeattrs.adapters.cloudinit.parts import (
     ARCHIVE,
     CLOUD_CONFIG,
     INCLUDES,
+    JINJA,
+    JSONP,
+    SCRIPTS,
     CloudPart,
     load_yaml,
-    type_of_text,
 )
-from nodeattrs.adapters.cloudinit.rows import Rows
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
@@ -53,6 +57,35 @@ _WITH_PARAMETERS = re.compile(rb"(?im)^content-(?:type|disposition):[^\n]*(?:\n[
 _INCLUDE = re.compile(r"(?i)^#include(-once)?")
 MAX_INCLUDES = 20
 """How deep includes may lie in each other."""
+
+
+_FIRST_LINES = {
+    "#include": "text/x-include-url",
+    "#include-once": "text/x-include-once-url",
+    "#!": "text/x-shellscript",
+    "#cloud-config": CLOUD_CONFIG,
+    "#part-handler": "text/part-handler",
+    "#cloud-boothook": "text/cloud-boothook",
+    "#cloud-config-archive": ARCHIVE,
+    "#cloud-config-jsonp": JSONP,
+    "## template: jinja": JINJA,
+}
+_LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
+
+
+def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
+    """The type that the beginning of a text shows, in any case and after leading white space.
+
+    >>> type_of_text("#Cloud-Config-JSONP")
+    'text/cloud-config-jsonp'
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError:
+            return default
+    start = text.lstrip()[:40].lower()
+    return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
 
 
 class Blob:
@@ -119,9 +152,14 @@ def unpack(
                   what stops cloud-init too, or would fill its memory
     source:       docs/cloudinit.md, "Parts"
     """
+    return unpacked(sources, launch_index, include_root, budget or Budget("user-data"))
+
+
+def unpacked(sources: Any, launch_index: int | None, include_root: Path | None, budget: Budget) -> list[Any]:
+    """See `unpack`, whose border is that of the caller here."""
     if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
         raise wrong_argument("user-data", "a list of parts", sources, 'merge(["#cloud-config\\n..."]), or a Path in it')
-    unpacking = _Unpacking(launch_index, include_root, budget or Budget("user-data"))
+    unpacking = _Unpacking(launch_index, include_root, budget)
     found: list[Any] = []
     for source in sources:
         is_taken = isinstance(source, CloudPart) or hasattr(source, "origin")  # a layer: most merges load no folds
@@ -147,7 +185,7 @@ class _Unpacking:
         self.budget = budget
         self.included: list[Path] = []
         self.blob_now = Blob("")
-        self.rows = Rows("", budget)
+        self.rows = _Rows("", budget)
 
     def blob(self, blob: Blob) -> list[CloudPart]:
         before = self.blob_now, self.rows
@@ -176,11 +214,12 @@ class _Unpacking:
             data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
         except UnicodeEncodeError as error:
             raise CloudConfigError(ENCODING, "half of a surrogate pair, which no file can hold") from error
-        self.budget.whole().bytes(len(data))
+        if len(data) > self.budget.limits.bytes:
+            raise self.budget.passed("bytes")
         if data[:2] == b"\x1f\x8b":
-            self.rows = Rows("", self.budget)
+            self.rows = _Rows("", self.budget)
             return self._gunzipped(data, data)
-        self.rows = Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
+        self.rows = _Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
         return data
 
     def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
@@ -284,7 +323,7 @@ class _Unpacking:
         for value in part.values():
             self._draw_for_parameters(str(value).encode("utf-8", "surrogatepass"))
         if not part.get_filename():
-            set_filename(part, f"part-{self.attached:03d}")
+            _set_filename(part, f"part-{self.attached:03d}")
         if self.launch_index is not None:
             _add_launch_index(part, self.budget)
         return _Attached(part, packed, lost)
@@ -322,14 +361,14 @@ class _Unpacking:
             content = entry.get("content")
             self.budget.bytes(len(content) if isinstance(content, (str, bytes)) else 0)
             try:
-                part = from_entry(entry)
+                part = _from_entry(entry)
             except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text
                 raise CloudConfigError(
                     BAD_ARCHIVE,
                     f"entry {number} of the archive cannot be made a part: {error}",
                     hint="content and headers are texts; a type is written like text/cloud-config",
                 ) from error
-            if stops_as(part, content):
+            if _stops_as(part, content):
                 raise CloudConfigError(BAD_ARCHIVE, f"entry {number} of the archive is a {type(content).__name__}")
             yield self._attached(part)
 
@@ -391,7 +430,7 @@ def _rewrapped(part: Message, kind: str, payload: str) -> Message:
     new.set_payload(payload)
     name = part.get_filename()
     if name:
-        set_filename(new, name)
+        _set_filename(new, name)
     if "Launch-Index" in part:
         _set_header(new, "Launch-Index", str(part["Launch-Index"]))
     return new
@@ -433,3 +472,148 @@ def _number(text: Any) -> int | None:
         return int(text)
     except (TypeError, ValueError):
         return None
+
+
+# --- an entry of an archive as a message, as cloud-init makes it ---------------------------
+
+_ENTRY_KEYS = (
+    "content", "filename", "type", "launch-index", "content-disposition", "number-attachments", "content-type",
+)  # fmt: skip
+
+
+def _set_filename(part: Message, name: Any) -> None:
+    """Call a part something."""
+    del part["Content-Disposition"]
+    part.add_header("Content-Disposition", "attachment", filename=str(name))
+
+
+def _from_entry(entry: dict[Any, Any]) -> Message:
+    """A part of its own. raises: whatever stops cloud-init, too"""
+    content = entry.get("content", "")
+    kind = entry.get("type")
+    if not kind:
+        default = "application/octet-stream" if isinstance(content, bytes) else CLOUD_CONFIG
+        kind = type_of_text(_text_or_bytes(content), default) or default
+    main, sub = kind.split("/", 1)
+    part: Message
+    if main == "text":
+        part = MIMEText(content.decode() if isinstance(content, bytes) else content, _subtype=sub)
+    else:
+        part = MIMEBase(main, sub)
+        part.set_payload(content)
+    if "filename" in entry:
+        _set_filename(part, entry["filename"])
+    if "launch-index" in entry:
+        part.add_header("Launch-Index", str(entry["launch-index"]))
+    for header, value in entry.items():
+        if header.lower() not in _ENTRY_KEYS:
+            part.add_header(header, value)
+    return part
+
+
+def _stops_as(part: Message, content: Any) -> bool:
+    """Whether cloud-init stops when it wants to show an entry that is no text, since nobody handles its type."""
+    if not content or isinstance(content, (str, bytes)):
+        return False
+    if isinstance(content, list):
+        return True
+    # What is declared as several parts, and has none, is never looked at.
+    known = part.get_content_type() in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
+    return not known and part.get_content_maintype() != "multipart"
+
+
+def _text_or_bytes(content: Any) -> str | bytes:
+    if not isinstance(content, (str, bytes)):
+        raise TypeError(f"its content is a {type(content).__name__}")
+    return content
+
+
+# --- where a body stands in the file that it came from -----------------------------------
+
+_SEEN_IN_A_STEP = 1_000
+"""How many signs are looked at in one step: as near as one can say."""
+
+
+class _Rows:
+    """The lines of a text. What is found in it lies behind what was found before.
+
+    text:   nothing where bodies do not stand in the file as they are
+    budget: what the looking may take
+    """
+
+    def __init__(self, text: str, budget: Budget) -> None:
+        self.text = text
+        self._budget = budget
+        self._searched = 0
+
+    @cached_property
+    def _rows(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(len(row) + 1 for row in self._rows)]
+
+    @cached_property
+    def _where(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self._rows):
+            found.setdefault(_unindented(row), []).append(number)
+        return found
+
+    def place(self, body: str) -> tuple[int | None, int]:
+        """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
+        line = self.line(body)
+        if line is not None or not body.strip() or not self.text:
+            return line, 0
+        wanted = body.rstrip("\n").split("\n")
+        for number in self._candidates(wanted, 0, self._row_at(self._searched)):
+            rows = self._rows[number : number + len(wanted)]
+            indent = len(rows[0]) - len(wanted[0])
+            if len(rows) == len(wanted) and indent > 0 and all(map(_is_indented, rows, wanted, [indent] * len(rows))):
+                self._searched = self._starts[number + len(wanted)]
+                return number + 1, indent
+        return None, 0
+
+    def line(self, body: str) -> int | None:
+        """The line on which a body begins, where it stands in the file as it is."""
+        at = self._found(body) if body and self.text else -1
+        if at < 0:
+            return None
+        self._searched = at + len(body)
+        return self._row_at(at) + 1
+
+    def _row_at(self, offset: int) -> int:
+        return bisect_right(self._starts, offset) - 1
+
+    def _found(self, body: str) -> int:
+        """Where it stands first; -1 for nowhere."""
+        before, *inner = body.split("\n")[:-1] or [""]
+        if not inner:
+            at = self.text.find(body, self._searched)
+            self._budget.steps(((at if at >= 0 else len(self.text)) - self._searched) // _SEEN_IN_A_STEP)
+            return at
+        # What is between its first and its last line are whole lines of the file.
+        for number in self._candidates(inner, 1, self._row_at(self._searched)):
+            at = self._starts[number + 1] - len(before) - 1
+            if at >= self._searched and self.text.startswith(body, at):
+                return at
+        return -1
+
+    def _candidates(self, wanted: Sequence[str], after: int, first: int) -> Iterator[int]:
+        """The rows, from one on, that several wanted lines may follow after so many others, by the rarest of these."""
+        self._budget.steps(len(wanted))
+        known = [self._where.get(_unindented(line), ()) for line in wanted]
+        rarest = min(range(len(wanted)), key=lambda index: len(known[index]))
+        rows = known[rarest]
+        for at in range(bisect_left(rows, first + after + rarest), len(rows)):
+            self._budget.steps()
+            yield rows[at] - after - rarest
+
+
+def _unindented(row: str) -> str:
+    return row.lstrip(" ") if row.strip() else ""
+
+
+def _is_indented(row: str, wanted: str, indent: int) -> bool:
+    return row == " " * indent + wanted or (not wanted and not row.strip())

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
 from nodeattrs.adapters.cloudinit.codes import DEFINITION, FORMAT, TEMPLATE, TOO_DEEP, UNKNOWN_MERGER, VALUE
-from nodeattrs.adapters.cloudinit.custom import BUILT_IN
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
 from nodeattrs.adapters.cloudinit.lints import Warned, warnings_of
 from nodeattrs.adapters.cloudinit.mergers import (
@@ -23,9 +22,8 @@ from nodeattrs.adapters.cloudinit.mergers import (
     Definition,
     Mode,
     lay,
-    parse_definition,
+    own_definition,
     policy_of,
-    take_definition,
 )
 from nodeattrs.adapters.cloudinit.merging import ANY_DEFINITION, as_definition
 from nodeattrs.adapters.cloudinit.parts import (
@@ -35,12 +33,10 @@ from nodeattrs.adapters.cloudinit.parts import (
     JSONP,
     SCRIPTS,
     CloudPart,
-    Repeated,
     dumped,
     independent,
     load_config,
     measured,
-    type_of_text,
 )
 from nodeattrs.adapters.cloudinit.patching import changes_in, given_in, operations_of
 from nodeattrs.adapters.cloudinit.places import YamlLocator
@@ -48,7 +44,7 @@ from nodeattrs.adapters.cloudinit.provenance import Provenance
 from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, Release, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, status_of, steps_of
 from nodeattrs.adapters.cloudinit.templates import REDACTED, InstanceData, no_data, template_in
-from nodeattrs.adapters.cloudinit.unpacking import unpack
+from nodeattrs.adapters.cloudinit.unpacking import type_of_text, unpacked
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Locator, Origin
@@ -58,8 +54,8 @@ from nodeattrs.core.origins import origins_at, sources
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
+from nodeattrs.texts.yaml_events import Repeated
 
-HEADERS = ("Merge-Type", "X-Merge-Type")
 _WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
 
 
@@ -101,9 +97,12 @@ def merge(
             "the mode of a merge", " or ".join(map(repr, get_args(Mode))), mode, "leave it out for today's"
         )
     asked = None if how is None else as_definition(how)
-    budget = budget or Budget("user-data")
     rules = Rules(mode, asked, LATEST if cloud_init == NEWEST else release_of(cloud_init), _known(instance_data))
-    return _merged(unpack(parts, launch_index=launch_index, include_root=include_root, budget=budget), rules, budget)
+    budget = budget or Budget("user-data")
+    run = _Run(rules, budget)
+    for part in unpacked(parts, launch_index, include_root, budget):
+        run.take(part)
+    return run.merged()
 
 
 def _known(data: Any) -> InstanceData | None:
@@ -113,13 +112,6 @@ def _known(data: Any) -> InstanceData | None:
     if not isinstance(data, InstanceData):
         raise wrong_argument("instance data", "an InstanceData", data, 'InstanceData({"v1": {...}})')
     return data
-
-
-def _merged(parts: Iterable[CloudPart | Layer], rules: Rules, budget: Budget) -> Merged:
-    run = _Run(rules, budget)
-    for part in parts:
-        run.take(part)
-    return run.merged()
 
 
 _READ_IN_A_STEP = 100
@@ -137,11 +129,6 @@ class _Effort:
         self.budget = budget
         self._read = 0
 
-    def next(self, text: str) -> None:
-        """One more part is read. raises: TooMuch"""
-        self.budget.steps()
-        self._read += len(text)
-
     def all(self) -> None:
         """It may make all of the result anew. raises: TooMuch"""
         self.budget.steps(self._read // _READ_IN_A_STEP)
@@ -156,11 +143,13 @@ class _Effort:
                 pairs += [(old[key], inner) for key, inner in new.items() if key in old]
             elif isinstance(old, list) and isinstance(new, list):
                 pairs += zip(old, new, strict=False)
-        self.budget.steps(size // _MET_IN_A_STEP)
+        if size >= _MET_IN_A_STEP:
+            self.budget.steps(size // _MET_IN_A_STEP)
 
-    def read(self, text: str, config: Any) -> None:
-        """What a text says; only where it has aliases this may be more than it wrote. raises: TooMuch, TooDeep"""
-        if "*" in text:
+    def read(self, text: str, config: Any = None) -> None:
+        """One more part is read; where its text has aliases, it says more than it wrote. raises: TooMuch, TooDeep"""
+        self._read += len(text)
+        if "*" in text and config is not None:
             size = measured(config)
             self.budget.values(size)
             self._read += size
@@ -244,29 +233,30 @@ class _Run:
     def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
         folding, self.has_config = self._begun(), True
         try:
-            self.effort.next(part.text)
+            text = part.text
             if part.body == b"":
                 raise CloudConfigError(VALUE, "the part holds something else than text")
             if part.type == JSONP:
+                self.effort.read(text)
                 self.effort.all()
-                operations = operations_of(part.text)
+                operations = operations_of(text)
                 folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
                 self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
                 return PartReport(number, part, name, "merged")
             repeated: list[Repeated] = []
-            config = load_config(part.text, self.effort.budget.whole(), self.release, repeated)
-            self.effort.read(part.text, config)
-            own, rest, source = _own_definition(config, part)
+            config = load_config(text, self.effort.budget.whole(), self.release, repeated)
+            self.effort.read(text, config)
+            own, rest, source = own_definition(config, part.headers)
             used, source = self._used(own, source)
             policy = policy_of(used, self.mode)
-            laid = Part(rest, number)
-            if all(name in BUILT_IN for name in used.names()):
+            if used.is_built_in:
                 self.effort.meeting(folding.result.value, rest)
             else:
                 self.effort.all()
+            laid = Part(rest, number)
             lay(folding, laid, policy)
             self.joinings.append(Joining(number, part, name, policy, laid))
-            if own:
+            if own.mergers:
                 self.stack.append((own, f"part {number}"))
             return PartReport(number, part, name, "merged", used, source, repeated=repeated)
         except MissingExtra:
@@ -314,7 +304,7 @@ class _Run:
         if self.mode == "documented":
             policy_of(own, self.mode)  # one that cannot be built fails its own part, not the next one
             return self.stack[-1]
-        return (own, source) if own else (PART_DEFAULT, "default")
+        return (own, source) if own.mergers else (PART_DEFAULT, "default")
 
     def _begin_anew(self, folding: Folding) -> None:
         """A patch has put null in place of the whole config: cloud-init goes on with nothing."""
@@ -327,21 +317,6 @@ class _Run:
             return Merged(None, reports, rules=self.rules)
         row = Row(self.folding, tuple(self.joinings))
         return Merged(self.folding.result if self.has_config else None, reports, (row,), self.unknown, self.rules)
-
-
-def _own_definition(config: dict[Any, Any], part: CloudPart) -> tuple[Definition, dict[Any, Any], str]:
-    """What body and header ask for together, the body first; the config without it; and who asked."""
-    body, rest, key = take_definition(config)
-    name = next((name for name in HEADERS if part.headers.get(name)), None)
-    text = "" if name is None else part.headers[name]
-    if not isinstance(text, str):
-        raise CloudConfigError(DEFINITION, f"the header {name} is no plain text")
-    try:
-        header = parse_definition(text)
-    except CloudConfigError as error:
-        raise CloudConfigError(FORMAT, f"in the header {name}: {error.reason}", hint=error.hint) from error
-    sources = [f"body {key}"] * bool(body) + [f"header {name}"] * bool(header)
-    return Definition((*body.mergers, *header.mergers)), rest, " and ".join(sources)
 
 
 def without(merged: Merged, types: Collection[str]) -> Merged:

@@ -26,7 +26,7 @@ from nodeattrs.errors import DocumentError, wrong_argument
 from nodeattrs.node.restoring import rules_in
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import ACROSS
-from nodeattrs.texts.fast_json import decoded, encoded_once
+from nodeattrs.texts.json_choice import decoded, encoded
 
 _NAMED, _WHOLE = re.compile(r"(recipe|role)\[.*\]", re.DOTALL), re.compile(r"^(-?\d)e")
 
@@ -198,30 +198,26 @@ def index_parts(document: JsonMap) -> Iterator[IndexPart]:
     yield from _parts((), chef, own)
 
 
-def _text(value: Any) -> bytes:
-    return encoded_once(value, plain=True)[0]
-
-
 def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
     """The big maps inside are parts of their own; what is left is one part."""
     small: dict[int, list[str]] = {}
     for key in chef if chef is own else {**chef, **own}:
         side, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
         if isinstance(side, dict) and isinstance(other, dict):
-            text = _text(side)
+            text = encoded(side)
             if side is other and len(text) > _BIG:
                 yield from _of_both((*steps, key), side, text)
                 continue
-            if len(text) > _BIG or (side is not other and len(_text(other)) > _BIG):
+            if len(text) > _BIG or (side is not other and len(encoded(other)) > _BIG):
                 yield from _parts((*steps, key), side, other)
                 continue
             if len(text) > _TINY and not steps:
                 sort = 1 + crc32(str(key).encode()) % _SORTS
         small.setdefault(sort, []).append(key)
     for names in small.values():
-        first = _text({name: chef[name] for name in names if name in chef})
-        second = first if chef is own else _text({name: own[name] for name in names if name in own})
-        content = b"\n".join([_text(steps), first[1:-1], second[1:-1]])
+        first = encoded({name: chef[name] for name in names if name in chef})
+        second = first if chef is own else encoded({name: own[name] for name in names if name in own})
+        content = b"\n".join([encoded(steps), first[1:-1], second[1:-1]])
         yield IndexPart(sha256(content).digest(), steps, chef, own, names)
 
 

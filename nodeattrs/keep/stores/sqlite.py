@@ -27,7 +27,7 @@ from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import VERSION
 from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.keep.stores.turns import folder_turn, pause
-from nodeattrs.texts.fast_json import encoded
+from nodeattrs.texts.json_choice import encoded
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
@@ -304,7 +304,7 @@ class _SqliteTalk(Talk):
             self._connection.executemany(sql, rows[together:])
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
-        return f"{column} IN (SELECT value FROM json_each(?))", encoded([*numbers], plain=True)[0].decode()
+        return f"{column} IN (SELECT value FROM json_each(?))", encoded([*numbers]).decode()
 
     def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
         looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"

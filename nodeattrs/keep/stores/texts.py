@@ -24,7 +24,7 @@ from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.keep.revisions import JsonMap, Noted, Saved
 from nodeattrs.keep.stores.talk import Question, Talk
-from nodeattrs.texts.fast_json import decoded, encoded
+from nodeattrs.texts.json_choice import decoded, encoded
 
 _DEEPEST = 1_999
 """Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""
@@ -45,7 +45,7 @@ def json_text(value: Any, what: str) -> str:
 def written(value: Any, what: str) -> str:
     """*value* as JSON, for `check_readable` to judge. raises: BadValue, also for what holds itself"""
     with _refusing(what):
-        return encoded(value)[0].decode()
+        return encoded(value).decode()
 
 
 def check_readable(text: str, value: Any, what: str) -> None:
@@ -192,7 +192,7 @@ class Text:
     def __init__(self, value: JsonMap, what: str) -> None:
         self._value, self._what = value, what
         with _refusing(what):
-            self.content = encoded(value)[0]
+            self.content = encoded(value)
         self.hash = hashed(self.content)
 
     def check(self) -> None:

@@ -179,12 +179,12 @@ def load_facts(
     by_caller: as of `documents.read`
     raises:  DocumentError, also for a document that is no map, and for a role, an environment or a node
     """
-    return _facts_in(documents.read(path, file, settled=settled, by_caller=by_caller), path.name, settled)
+    return _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
 
 
 def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
     """The facts in what such a file holds: JSON. The words, and what is raised, are those of `load_facts`."""
-    document = documents.parse_json(content, file, settled=settled)
+    document = documents.parse_json(content, file)
     return _facts_in(document, pathlib.PurePosixPath(file).name, settled)
 
 

@@ -24,10 +24,11 @@ from nodeattrs.adapters.cloudinit.codes import (
     UNKNOWN_TYPE,
 )
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
-from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart, type_of_text
+from nodeattrs.adapters.cloudinit.parts import CLOUD_CONFIG, SCRIPTS, CloudPart
 from nodeattrs.adapters.cloudinit.secrets import veiled
 from nodeattrs.adapters.cloudinit.steps import PartReport
 from nodeattrs.adapters.cloudinit.templates import MISSING
+from nodeattrs.adapters.cloudinit.unpacking import type_of_text
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
