@@ -15,8 +15,8 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import Saved, open_store
-from nodeattrs.keep.revisions import tried
 from nodeattrs.keep.stores import indexing, sqlite
+from nodeattrs.keep.stores.saving import tried
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
 
 

@@ -12,18 +12,17 @@ import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from nodeattrs.codes import declared
 from nodeattrs.core.borders import taking
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import BadName, BadValue, DocumentError, NodeattrsError, NodeNotFound, StoreError
+from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
 
 if TYPE_CHECKING:  # a command that reads one node does not search
     from nodeattrs.keep.search import Query
 
 JsonMap = dict[str, Any]
-_Came = TypeVar("_Came")
 
 OnNode = Callable[[str], None]
 
@@ -259,14 +258,6 @@ def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: in
             except NewerRevision:
                 if not times:
                     raise
-
-
-def tried(do: Callable[..., _Came], *words: Any) -> _Came | NodeattrsError:
-    """What came of one of several nodes, or what is wrong."""
-    try:
-        return do(*words)
-    except (StoreError, BadName, BadValue, DocumentError) as error:
-        return error
 
 
 def now() -> datetime:

@@ -293,6 +293,7 @@ def _lines_of(mark: Mark, covered: dict[Any, Any], base: Origin, at: Path) -> di
 
 def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
     base = mark.unplaced if mark.bulk else mark.locator.at(())  # of facts the file is kept, and no line at all
+    over = getattr(mark.locator, "lines", None)
     lines = {} if type(mark.locator) is Origin else _lines_of(mark, covered, base, ())  # which is one place
     packed = {**packed_origin(base), "verb": mark.verb.value}
     if mark.depth:
@@ -303,7 +304,6 @@ def _packed_mark(mark: Mark, covered: dict[Any, Any]) -> dict[str, Any]:
         packed["earlier"] = True
     if lines:
         packed["lines"] = _packed_lines(lines)
-    over = getattr(mark.locator, "lines", None)
     if over is not None and (over.first, over.last) != (base.line, base.line):
         packed["over"] = [over.first, over.last]
     return packed

@@ -73,6 +73,16 @@ def hashes_in(names: Sequence[Any]) -> Hashes:
     return [None if name is None else as_bytes(name) for name in names]
 
 
+def put_revisions(talk: Talk, saves: Iterable[tuple[int, Revision, str, Hashes]]) -> None:
+    """Write revisions whose texts are there: of which node, what is noted of it, and its texts."""
+    talk.each(
+        (
+            "INSERT INTO revision (node, number, at, noted, document, snapshot, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(node, revision.number, spelled(revision.at), noted, *hashes) for node, revision, noted, hashes in saves],
+        )
+    )
+
+
 # --- forgetting ----------------------------------------------------------------------
 
 
@@ -92,7 +102,7 @@ def forget_revisions(talk: Talk, node: int, last: int = 2**31 - 1) -> int:
     had = {as_bytes(name) for row in rows for name in row if name is not None}
     unused = " AND ".join(f"NOT EXISTS (SELECT 1 FROM revision WHERE {kind} = text.hash)" for kind in KINDS)
     lost = talk.found(f"SELECT hash FROM text WHERE {unused} AND hash = ?", had) if had else ()
-    talk.each("DELETE FROM text WHERE hash = ?", sorted((as_bytes(name),) for (name,) in lost))
+    talk.each(("DELETE FROM text WHERE hash = ?", sorted((as_bytes(name),) for (name,) in lost)))
     return len(rows)
 
 
@@ -117,16 +127,16 @@ def forget_parts(talk: Talk, parts: set[int]) -> None:
     parts = talk.unused("node_part", "part", parts)
     condition, wanted = talk.among("part", parts)
     entries = {entry for (entry,) in talk.all(f"SELECT DISTINCT entry FROM part_entry WHERE {condition}", wanted)}
-    talk.each("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts])
-    talk.each("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
+    talk.each(("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts]))
+    talk.each(("DELETE FROM part WHERE id = ?", [(part,) for part in parts]))
     condition, wanted = talk.among("id", talk.unused("part_entry", "entry", entries))
     lost = talk.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
     words = [row for entry, path, folded in lost for row in _words(talk, path, entry, folded)]
-    talk.each("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
-    talk.each("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
+    talk.each(("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words))
+    talk.each(("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost]))
     condition, wanted = talk.among("id", talk.unused("entry", "path", {path for _, path, _ in lost}))
     paths = talk.all(f"SELECT id, steps FROM path WHERE {condition}", wanted)
     fields = [row for path, steps in paths for row in field_rows(talk.secret, path, tuple(json.loads(steps)))]
     rows = [(field, path, depth) for field, _, path, depth in fields]
-    talk.each("DELETE FROM field WHERE id = ? AND path = ? AND depth = ?", rows)
-    talk.each("DELETE FROM path WHERE id = ?", [(path,) for path, _ in paths])
+    talk.each(("DELETE FROM field WHERE id = ? AND path = ? AND depth = ?", rows))
+    talk.each(("DELETE FROM path WHERE id = ?", [(path,) for path, _ in paths]))

@@ -14,7 +14,7 @@ from typing import Any
 
 from nodeattrs.keep.revisions import JsonMap
 from nodeattrs.keep.search.fields import Branch, IndexPart, Steps, index_parts, names_of
-from nodeattrs.keep.stores.talk import Talk
+from nodeattrs.keep.stores.talk import Statement, Talk
 
 WORDS = re.compile(r"[A-Za-z0-9@._':-]+")
 """The words of a casefolded text, as `terms.Pattern` has them."""
@@ -129,9 +129,11 @@ def put_index(talk: Talk, nodes: Mapping[int, Mapping[int, IndexPart]]) -> None:
         _put_parts(talk, secret, numbers, new)
     wanted = {(part, node) for node, its in nodes.items() for part in its}
     gone = sorted({*kept} - wanted)
-    talk.each("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
-    insert(talk, "former (part, node)", gone)
-    insert(talk, "node_part (part, node)", sorted(wanted - {*kept}))
+    talk.each(
+        ("DELETE FROM node_part WHERE part = ? AND node = ?", gone),
+        _added("former (part, node)", gone),
+        _added("node_part (part, node)", sorted(wanted - {*kept})),
+    )
 
 
 def _put_parts(talk: Talk, secret: bytes, numbers: Numbers, new: Mapping[int, Mapping[int, int]]) -> None:
@@ -150,15 +152,17 @@ def _put_parts(talk: Talk, secret: bytes, numbers: Numbers, new: Mapping[int, Ma
     fields = [row for path, (steps, _) in paths.items() for row in field_rows(secret, path, steps)]
     views = [(entry, part, view) for part, its in new.items() for entry, view in its.items()]
     # In one order for all who write, so that no two of them wait for each other.
-    insert(talk, "path (id, steps)", sorted((path, spelled) for path, (_, spelled) in paths.items()))
-    insert(talk, "field (id, name, path, depth)", sorted(fields))
-    insert(talk, "entry (id, path, kind, text, folded)", entries)
-    insert(talk, "word (word, path, entry)", sorted(words))
-    insert(talk, "part (id)", [(part,) for part in new])
-    insert(talk, "part_entry (entry, part, view)", sorted(views))
+    talk.each(
+        _added("path (id, steps)", sorted((path, spelled) for path, (_, spelled) in paths.items())),
+        _added("field (id, name, path, depth)", sorted(fields)),
+        _added("entry (id, path, kind, text, folded)", entries),
+        _added("word (word, path, entry)", sorted(words)),
+        _added("part (id)", [(part,) for part in new]),
+        _added("part_entry (entry, part, view)", sorted(views)),
+    )
 
 
-def insert(talk: Talk, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Add rows, those that are there aside. table: as in "path (id, steps)"; no name comes from outside"""
+def _added(table: str, rows: Sequence[tuple[Any, ...]]) -> Statement:
+    """Adds rows, those that are there aside. table: as in "path (id, steps)"; no name comes from outside"""
     holes = ", ".join("?" * (table.count(",") + 1))
-    talk.each(f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows)
+    return f"INSERT INTO {table} VALUES ({holes}) ON CONFLICT DO NOTHING", rows

@@ -21,7 +21,7 @@ from nodeattrs.errors import StoreError, missing_extra
 from nodeattrs.keep.stores import turns
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import VERSION
-from nodeattrs.keep.stores.talk import AT_ONCE, Question, Talk, only
+from nodeattrs.keep.stores.talk import AT_ONCE, Question, Statement, Talk, only
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474
@@ -164,8 +164,8 @@ class PostgresqlStore(SqlStore):
             talk.open(self._key, self._judged)
             return True
         version = self._version(talk)
-        if version is not None:
-            self._refuse_other_version(version)
+        if version not in (None, VERSION):
+            raise self._of_another_version(version)
         return version is not None
 
     def _version(self, talk: Talk) -> int | None:
@@ -315,10 +315,11 @@ class _PostgresqlTalk(Talk):
             for cursor, sql in sent
         ]
 
-    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+    def each(self, *statements: Statement) -> None:
         # What is written waits for what else is, and is one statement with it.
-        if rows := list(rows):
-            self._rows.setdefault(sql, []).extend(rows)
+        for sql, rows in statements:
+            if rows := list(rows):
+                self._rows.setdefault(sql, []).extend(rows)
 
     def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
         looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"

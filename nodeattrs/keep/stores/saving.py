@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import BadValue
-from nodeattrs.keep.revisions import Revision, Saved, now, stale, tried
+from nodeattrs.errors import BadName, BadValue, DocumentError, NodeattrsError, StoreError
+from nodeattrs.keep.revisions import Revision, Saved, now, stale
 from nodeattrs.keep.search.fields import IndexPart
-from nodeattrs.keep.stores.holding import Hashes, latest_of, revision_in, spelled, texts_in
+from nodeattrs.keep.stores.holding import Hashes, latest_of, put_revisions, revision_in, texts_in
 from nodeattrs.keep.stores.indexing import numbered_parts, put_index
 from nodeattrs.keep.stores.talk import Talk
 from nodeattrs.keep.stores.texts import Bodies, Text, as_bytes, noted_text, texts_of, texts_questions
 
 Row = Sequence[Any]
+_Came = TypeVar("_Came")
 
 
 class Saves:
@@ -121,6 +122,14 @@ class _Save:
         return self.revision
 
 
+def tried(do: Callable[..., _Came], *words: Any) -> _Came | NodeattrsError:
+    """What came of one of several nodes, or what is wrong."""
+    try:
+        return do(*words)
+    except (StoreError, BadName, BadValue, DocumentError) as error:
+        return error
+
+
 def _document(hashes: Hashes) -> Hashes:
     """Of the texts of a revision those that its document is in."""
     return [hashes[0], hashes[2]] if hashes else []
@@ -128,14 +137,6 @@ def _document(hashes: Hashes) -> Hashes:
 
 def _names(rows: Iterable[Row]) -> set[bytes]:
     return {as_bytes(name) for (name,) in rows}
-
-
-def put_revisions(talk: Talk, saves: Iterable[tuple[int, Revision, str, Hashes]]) -> None:
-    """Write revisions whose texts are there: of which node, what is noted of it, and its texts."""
-    talk.each(
-        "INSERT INTO revision (node, number, at, noted, document, snapshot, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(node, revision.number, spelled(revision.at), noted, *hashes) for node, revision, noted, hashes in saves],
-    )
 
 
 def put_texts(talk: Talk, texts: Iterable[Text]) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, StoreError, TooMuch
-from nodeattrs.keep.revisions import JsonMap, OnNode, Revision, Saved, taken, tried
+from nodeattrs.keep.revisions import JsonMap, OnNode, Revision, Saved, taken
 from nodeattrs.keep.search.answer import answer
 from nodeattrs.keep.search.memory import names_found
 from nodeattrs.keep.search.query import Query
@@ -31,12 +31,13 @@ from nodeattrs.keep.stores.holding import (
     LATEST_OF_ALL,
     Hashes,
     hashes_in,
+    put_revisions,
     revision_in,
     when,
 )
 from nodeattrs.keep.stores.index import SqlIndex
 from nodeattrs.keep.stores.indexing import is_worded, numbered_parts, put_index
-from nodeattrs.keep.stores.saving import Saves, put_revisions, put_texts
+from nodeattrs.keep.stores.saving import Saves, put_texts, tried
 from nodeattrs.keep.stores.tables import SCHEMA, VERSION
 from nodeattrs.keep.stores.talk import AT_ONCE, Talk, nodes_in, some_of, without
 from nodeattrs.keep.stores.texts import (
@@ -336,13 +337,12 @@ class SqlStore(ABC):
         if wanted != {part for (part,) in talk.all("SELECT part FROM node_part WHERE node = ?", node)}:
             yield f"search does not know {name} as it is; {_AGAIN}"
 
-    def _refuse_other_version(self, version: int) -> None:
-        if version != VERSION:
-            raise StoreError(
-                f"{self.describe()} has the store version {version}; this nodeattrs reads version {VERSION}",
-                hint="export it with nodeattrs of commit e2dc3421 (or the newer one that wrote it) and import the "
-                "export: docs/stores.md, Other versions",
-            )
+    def _of_another_version(self, version: int) -> StoreError:
+        return StoreError(
+            f"{self.describe()} has the store version {version}; this nodeattrs reads version {VERSION}",
+            hint="export it with nodeattrs of commit e2dc3421 (or the newer one that wrote it) and import the "
+            "export: docs/stores.md, Other versions",
+        )
 
     @taking(compression=str)
     def make(self, compression: str = ZLIB) -> None:

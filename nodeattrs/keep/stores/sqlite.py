@@ -14,7 +14,7 @@ import sqlite3
 import stat
 import time
 import weakref
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import chain
@@ -25,9 +25,8 @@ from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
 from nodeattrs.keep.stores.sql import SqlStore
 from nodeattrs.keep.stores.tables import VERSION
-from nodeattrs.keep.stores.talk import Question, Talk
+from nodeattrs.keep.stores.talk import Question, Statement, Talk
 from nodeattrs.keep.stores.turns import folder_turn, pause
-from nodeattrs.texts.json_choice import encoded
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
@@ -110,7 +109,8 @@ class SqliteStore(SqlStore):
                 if version == 0:
                     yield None  # somebody is about to make it
                     return
-                self._refuse_other_version(version)
+                if version != VERSION:
+                    raise self._of_another_version(version)
                 yield _SqliteTalk(connection)
 
     @contextlib.contextmanager
@@ -125,7 +125,8 @@ class SqliteStore(SqlStore):
                     self._make_tables(talk)
                     connection.execute(f"PRAGMA application_id = {_APPLICATION}")
                     connection.execute(f"PRAGMA user_version = {VERSION}")
-                self._refuse_other_version(version or VERSION)
+                elif version != VERSION:
+                    raise self._of_another_version(version)
                 yield talk
 
     def check(self, on_node: OnNode | None = None) -> list[str]:
@@ -293,8 +294,11 @@ class _SqliteTalk(Talk):
     def answers(self, *questions: Question, last: bool = False) -> list[list[tuple[Any, ...]]]:
         return [self.all(*question) for question in questions]
 
-    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        rows = list(rows)
+    def each(self, *statements: Statement) -> None:
+        for sql, rows in statements:
+            self._each(sql, list(rows))
+
+    def _each(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
         together = len(rows) // _ROWS * _ROWS if sql.startswith("INSERT") else 0
         if together:
             values, width = [*chain.from_iterable(rows[:together])], len(rows[0]) * _ROWS
@@ -304,7 +308,7 @@ class _SqliteTalk(Talk):
             self._connection.executemany(sql, rows[together:])
 
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:
-        return f"{column} IN (SELECT value FROM json_each(?))", encoded([*numbers]).decode()
+        return f"{column} IN (SELECT value FROM json_each(?))", json.dumps([*numbers])
 
     def unused(self, table: str, column: str, numbers: Collection[int]) -> set[int]:
         looked_up = f"NOT EXISTS (SELECT 1 FROM {table} WHERE {column} = j.value)"
@@ -319,8 +323,8 @@ class _SqliteTalk(Talk):
 
     def raised(self, names: Sequence[str], *questions: Question) -> list[list[tuple[Any, ...]]]:
         rows = [(name,) for name in names]
-        self.each("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", rows)
-        self.each("UPDATE node SET last = last + 1 WHERE name = ?", rows)
+        self._each("INSERT INTO node (name, last) VALUES (?, 0) ON CONFLICT DO NOTHING", rows)
+        self._each("UPDATE node SET last = last + 1 WHERE name = ?", rows)
         condition, wanted = self.among("name", names)
         return self.answers((f"SELECT name, id, last FROM node WHERE {condition}", wanted), *questions)
 

@@ -12,6 +12,8 @@ from nodeattrs.errors import StoreError
 
 Question = tuple[Any, ...]
 """A query, and its values."""
+Statement = tuple[str, Iterable[Sequence[Any]]]
+"""A statement, and the rows for each of which it is carried out."""
 
 
 class Talk(ABC):
@@ -43,8 +45,8 @@ class Talk(ABC):
         """
 
     @abstractmethod
-    def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
-        """One statement for each of the rows."""
+    def each(self, *statements: Statement) -> None:
+        """Statements in their order, each for each of its rows."""
 
     @abstractmethod
     def among(self, column: str, numbers: Collection[Any]) -> tuple[str, Any]:

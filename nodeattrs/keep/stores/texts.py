@@ -298,7 +298,7 @@ class Bodies:
             self.pack(unknown.values(), talk.packing)
         # In one order for all, so that no two who write wait for each other.
         rows = [(name, self._bodies[name]) for name in sorted(unknown)]
-        talk.each("INSERT INTO text (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+        talk.each(("INSERT INTO text (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", rows))
 
 
 class Stored:
