@@ -17,7 +17,8 @@ LONGEST = 60
 
 class TestWays:
     @pytest.mark.parametrize(
-        ("way", "files", "back"), [("explain", 10, 40), ("cloud-config", 10, 999), ("save", 19, 999)]
+        ("way", "files", "back"),
+        [("explain", 10, 40), ("cloud-config", 10, 999), ("save", 19, 999), ("lookup", 19, 120)],
     )
     def test_a_way_is_short(self, way: str, files: int, back: int):
         """

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from importlib import metadata
 from typing import Any, Literal
 
@@ -37,9 +37,6 @@ _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "eyaml_lookup_key": "yaml",
 }
 _UNREAD: Any = object()
-
-_normal = lru_cache(maxsize=4096)(os.path.normpath)
-"""Most files are those of all nodes."""
 
 
 class LoadedTree:
@@ -250,7 +247,7 @@ class LoadedTree:
 
     def shown(self, path: str) -> str:
         """A path as messages show it: from `root` where it lies there, with forward slashes."""
-        path = _normal(path)
+        path = os.path.normpath(path)
         if self._root is not None and path.startswith(self._root + os.sep):
             path = path[len(self._root) + 1 :]
         return path.replace(os.sep, "/")
@@ -264,7 +261,7 @@ class LoadedTree:
             self.skipped.add(entry.name)
             return SKIPPED
         is_file = path is not None and entry.location not in URIS
-        path = str(_normal(path)) if path is not None and is_file else path
+        path = os.path.normpath(path) if path is not None and is_file else path
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
         keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
         used = repr((options, file)) if keys else repr((options, entry.kind, entry.name, file)) if not syntax else ""
