@@ -380,7 +380,7 @@ LAYERED = {
 
 
 class TestTheCacheOfAProcess:
-    @pytest.mark.parametrize("workers", ["one process", "two processes", "threads"])
+    @pytest.mark.parametrize("workers", ["one process", "threads"])
     def test_it_changes_no_byte_of_what_is_saved(self, tmp_path, monkeypatch, workers):
         """
         Of a first run, of one in which nothing has changed, and of one after a change of data.
@@ -405,7 +405,7 @@ class TestTheCacheOfAProcess:
 def bytes_of(fleet, workers):
     """Runs all nodes, and gives what came of each: the error, the document and the snapshot."""
     with ThreadPoolExecutor(3) as threads:
-        how = {"executor": threads} if workers == "threads" else {"jobs": 1 + (workers == "two processes")}
+        how = {"executor": threads} if workers == "threads" else {"jobs": 1}
         errors = {outcome.name: outcome.error for outcome in resolve(fleet, NAMES, **how)}
     assert ["web7"] == [name for name, error in errors.items() if error]
     store = open_store(fleet.store)
