@@ -83,22 +83,6 @@ class Recorder(Asking):
     in_defaults: whether the default hierarchy of a module was searched last
     """
 
-    __slots__ = (
-        "_above",
-        "_found",
-        "_numbers",
-        "chosen_by",
-        "folding",
-        "found_in",
-        "how",
-        "in_defaults",
-        "key",
-        "option",
-        "searched",
-        "shadowed",
-        "wanted",
-    )
-
     def __init__(
         self,
         answers: Answers,
