@@ -1,8 +1,7 @@
 """The cache of a process: what is parsed or merged once, and used again for other nodes.
 
-Used by Hiera, for parsed files and merged answers, and by `runs.repository`, for what it has read. It knows no files
-and no nodes. A value never becomes stale, because its key has everything that decides it: a parsed file is kept under
-the hash of its content, an answer under the very sources that gave it.
+Used by Hiera. It knows no files and no nodes. A value never becomes stale, because its key has everything that decides
+it: a parsed file is kept under the hash of its content, an answer under the very sources that gave it.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 _Value = TypeVar("_Value")
 
@@ -40,22 +39,16 @@ class Cache:
         """
         if not self._is_on:
             return make()
-        found = self._found(key)
-        return self._kept(key, make()) if found is _NONE else found
-
-    def _found(self, key: Hashable) -> Any:
         with self._lock:
-            found = self._entries.get(key, _NONE)
-            if found is not _NONE:
+            if key in self._entries:
                 self._entries.move_to_end(key)
-            return found
-
-    def _kept(self, key: Hashable, value: _Value) -> _Value:
+                return cast(_Value, self._entries[key])
+        value = make()
         with self._lock:
             value = self._entries.setdefault(key, value)
             while len(self._entries) > self.most:
                 self._entries.popitem(last=False)
-            return value
+        return value
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -75,6 +68,5 @@ class Cache:
             self._is_on = True
 
 
-_NONE: Any = object()
 CACHE = Cache(most=8_192)
 """The one cache of this process."""

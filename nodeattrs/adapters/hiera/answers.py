@@ -178,15 +178,10 @@ class Asking:
 
         shared: whether lookup_options alone choose the strategy: then the answer is kept, where no node has another one
         """
-        sources = hierarchy.sources
         if how is FIRST:
-            return self._first(root, sources)
-        if shared:
-            merged = partial(self._merged, root, how, hierarchy)
-            value = CACHE.get((sources, root, how), lambda: merged() if sources.say_always(root) else _DEPENDS)
-            if value is not _DEPENDS:
-                return value
-        return self._merged(root, how, hierarchy)
+            return self._first(root, hierarchy.sources)
+        value = self._shared(root, how, hierarchy) if shared else _DEPENDS
+        return self._merged(root, how, hierarchy) if value is _DEPENDS else value
 
     def _first(self, root: str, sources: Sources) -> Any:
         """The first value found. No place below it is asked, so there is nothing to fold."""
@@ -196,6 +191,15 @@ class Asking:
                 if value is not ABSENT and type(value) is not Unknown:
                     return value
         return ABSENT
+
+    def _shared(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
+        """The answer for all nodes that meet the same sources; `_DEPENDS` where each has its own."""
+        sources = hierarchy.sources
+
+        def make() -> Any:
+            return self._merged(root, how, hierarchy) if sources.say_always(root) else _DEPENDS
+
+        return CACHE.get((sources, root, how), make)
 
     def _merged(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
         def ask(place: Place) -> Part:
