@@ -70,19 +70,7 @@ class Hierarchy:
 
     def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
         """All that the places have for a key. ask: gives the part of one place. raises: CannotMerge"""
-        if root == NAME:
-            return self._options(how, ask)
         return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
-
-    def _options(self, how: Strategy, ask: Ask) -> Folding:
-        """The lookup_options: each layer is checked before it is laid."""
-        folding = how.folding(len(self.layers))
-        for levels, owner in zip(self.layers, (None, None, self.module), strict=True):
-            part = self._layer(how, ask, levels)
-            value = part.result.value if isinstance(part, Folding) else part.value
-            if value is ABSENT or type(value) is Unknown or checked(value, owner) is not None:
-                how.lay(folding, part)
-        return folding
 
     @staticmethod
     def _layer(how: Strategy, ask: Ask, levels: Sequence[Level]) -> Part | Folding:
@@ -90,6 +78,19 @@ class Hierarchy:
             return how.level(level.places, ask) if level.located else ask(level.places[0])
 
         return how.level(levels, entry)
+
+
+class OfOptions(Hierarchy):
+    """The same layers where lookup_options are searched for: each layer is checked before it is laid."""
+
+    def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
+        folding = how.folding(len(self.layers))
+        for levels, owner in zip(self.layers, (None, None, self.module), strict=True):
+            part = self._layer(how, ask, levels)
+            value = part.result.value if isinstance(part, Folding) else part.value
+            if value is ABSENT or type(value) is Unknown or checked(value, owner) is not None:
+                how.lay(folding, part)
+        return folding
 
 
 class Defaults(Hierarchy):
@@ -376,6 +377,11 @@ class Answers:
             found = self._hierarchies[module] = Hierarchy(layers, sources, module)
         return found
 
+    def options_hierarchy(self, module: str | None) -> Hierarchy:
+        """What is searched for the lookup_options of the keys of a module."""
+        hierarchy = self.hierarchy(module)
+        return OfOptions(hierarchy.layers, hierarchy.sources, module)
+
     def default_hierarchy(self, module: str) -> Defaults | None:
         """What is searched for the keys of a module that no layer has; None where it has no such hierarchy."""
         config = self.tree.module_layer(self.environment, module)
@@ -446,7 +452,7 @@ class Answers:
         return None if options is None else options.of(root)
 
     def _read(self, module: str | None) -> Options | None:
-        merged = self._asking_options().found(NAME, OPTIONS, self.hierarchy(module))
+        merged = self._asking_options().found(NAME, OPTIONS, self.options_hierarchy(module))
         return None if merged is ABSENT else Options(merged)
 
     def _asking_options(self) -> Asking:

@@ -279,7 +279,7 @@ def explained_options(answers: Answers, key: str) -> Explanation:
     value: Any = ABSENT
     try:
         module = answers.module_with_data(str(split_key(key)[0]))
-        value = _copied(recorder.found(NAME, OPTIONS, answers.hierarchy(module)))
+        value = _copied(recorder.found(NAME, OPTIONS, answers.options_hierarchy(module)))
     except NodeattrsError as fault:
         error = fault
     found = Explanation(NAME, value, error, recorder)
@@ -324,7 +324,7 @@ def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator
         return
     options = Recorder(answers, NAME)
     with suppress(NodeattrsError):
-        options.found(NAME, OPTIONS, answers.hierarchy(answers.module_with_data(recorder.key)))
+        options.found(NAME, OPTIONS, answers.options_hierarchy(answers.module_with_data(recorder.key)))
     if options.folding is not None:
         unknown = walk(options.folding, (recorder.option or recorder.key,)).unknown
         yield from _undecided(options, key, unknown, is_merge=True)
@@ -353,7 +353,7 @@ def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
     module = answers.module_with_data(recorder.key)
     with suppress(HieraError):
         defaults = answers.default_hierarchy(module) if recorder.in_defaults and module is not None else None
-        options.found(NAME, OPTIONS, defaults or answers.hierarchy(module))
+        options.found(NAME, OPTIONS, defaults or answers.options_hierarchy(module))
     if options.folding is None:
         return None
     for setting in walk(options.folding, (recorder.option,)).standing:
