@@ -61,11 +61,11 @@ class Cache:
     @contextmanager
     def off(self) -> Iterator[None]:
         """Within the block every value is made anew, and none is kept. For tests; it holds for all threads."""
-        self._is_on = False
+        was_on, self._is_on = self._is_on, False
         try:
             yield
         finally:
-            self._is_on = True
+            self._is_on = was_on
 
 
 CACHE = Cache(most=8_192)

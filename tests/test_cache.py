@@ -52,6 +52,8 @@ def test_nothing_is_kept_while_it_is_off():
     cache = Cache(most=2)
     cache.get("a", lambda: 1)
     with cache.off():
+        with cache.off():
+            pass
         assert 2 == cache.get("a", lambda: 2)
 
     assert 1 == cache.get("a", lambda: 3)
