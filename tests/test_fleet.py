@@ -10,12 +10,14 @@ import threading
 import time
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
 from nodeattrs.keep import open_store
@@ -342,6 +344,74 @@ class TestSavedTogether:
         assert [(name, "the disk is full", None) for name in NAMES[:3]] == [
             (one.name, one.error, one.revision) for one in outcomes
         ]
+
+
+LAYERED = {
+    **FILES,
+    "nodeattrs.toml": 'hiera = "hiera"\n',
+    "roles/web.json": {"name": "web", "run_list": ["recipe[app]"], "override_attributes": {"app": {"port": 80}}},
+    "environments/testing.yaml": "name: testing\ndefault_attributes: {app: {port: 1, debug: true}}\n",
+    "data_bags/users/ann.json": {"id": "ann", "uid": 7},
+    "cookbooks/app/attributes/data.yaml": "default: {app: {list: [1]}}\n",
+    "cookbooks/app/recipes/default.py": (
+        "node.default['app']['keys'] = lookup('keys')\n"
+        "node.default['app']['motd'] = lookup('motd')\n"
+        "node.override['app']['uid'] = data_bag_item('users', 'ann')['uid']\n"
+        "if node.name == 'web7':\n    lookup('nowhere')\n"
+    ),
+    "hiera/hiera.yaml": (
+        "version: 5\nhierarchy:\n- {name: node, path: 'nodes/%{trusted.certname}.yaml'}\n"
+        "- {name: environment, path: '%{environment}.yaml'}\n- {name: common, path: common.yaml}\n"
+    ),
+    "hiera/data/nodes/web1.yaml": "keys: {a: [1], c: {d: 1}}\n",
+    "hiera/data/testing.yaml": "keys: {a: [2], b: 2}\nmotd: testing\n",
+    "hiera/data/common.yaml": "keys: {a: [3], c: {e: 3}}\nmotd: '%{fqdn}'\nlookup_options: {keys: {merge: deep}}\n",
+    **{
+        f"nodes/{name}.json": {
+            "name": name,
+            "run_list": ["role[web]"],
+            "chef_environment": "testing" if name < "web3" else "_default",
+        }
+        for name in NAMES
+    },
+}
+
+
+class TestTheCacheOfAProcess:
+    @pytest.mark.parametrize("workers", ["one process", "threads"])
+    def test_it_changes_no_byte_of_what_is_saved(self, tmp_path, monkeypatch, workers):
+        """
+        Of a first run, of one in which nothing has changed, and of one after a change of data.
+        """
+        repository(tmp_path / "repo", LAYERED)
+        monkeypatch.chdir(tmp_path)
+        data = tmp_path / "repo/hiera/data/common.yaml"
+        before = data.read_text()
+        saved = {}
+        for name, switched in {"on": nullcontext, "off": CACHE.off}.items():
+            data.write_text(before)
+            fleet = Fleet(str(tmp_path / "repo"), str(tmp_path / f"{name}.db"), str(tmp_path / "repo" / "facts"))
+            with switched():
+                saved[name] = [bytes_of(fleet, workers), bytes_of(fleet, workers)]
+                data.write_text(before.replace("[3]", "[4]"))
+                saved[name] += [bytes_of(fleet, workers)]
+
+        assert saved["on"] == saved["off"]
+        assert saved["on"][1] != saved["on"][2]
+
+
+def bytes_of(fleet, workers):
+    """Runs all nodes, and gives what came of each: the error, the document and the snapshot."""
+    with ThreadPoolExecutor(3) as threads:
+        how = {"executor": threads} if workers == "threads" else {"jobs": 1}
+        errors = {outcome.name: outcome.error for outcome in resolve(fleet, NAMES, **how)}
+    assert ["web7"] == [name for name, error in errors.items() if error]
+    store = open_store(fleet.store)
+    return [
+        json.dumps([name, errors[name], saved.document, saved.snapshot]).encode()
+        for name in NAMES
+        for saved in [store.load(name)]
+    ]
 
 
 class TestFacts:

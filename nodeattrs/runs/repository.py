@@ -174,13 +174,12 @@ class Repository:
 
         raises: BadName, DocumentError
         """
-        key = ("node", checked_name(name, "node"))
-        if key not in self._read:
+
+        def make() -> NodeFile | None:
             path = self._file("nodes", name, _DATA, f"node {name}")
-            if path is None:
-                return None
-            self._read[key] = self._from(path, "node", name, partial(read_node, name))
-        return cast(NodeFile, self._read[key])
+            return None if path is None else self._from(path, "node", name, partial(read_node, name))
+
+        return self._once(("node", checked_name(name, "node")), make)
 
     def nodes(self) -> list[str]:
         """The names of all nodes that nodes/ describes."""
@@ -195,10 +194,7 @@ class Repository:
 
         raises: BadName, DataBagItemNotFound
         """
-        key = ("data bag", checked_name(bag, "data bag"))
-        if key not in self._read:
-            self._read[key] = self._data_bag(bag)
-        return list(self._read[key])
+        return list(self._once(("data bag", checked_name(bag, "data bag")), partial(self._data_bag, bag)))
 
     def _data_bag(self, bag: str) -> list[str]:
         folder = f"data_bags/{bag}"
@@ -220,12 +216,8 @@ class Repository:
 
     def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """The same, not to be changed, and what knows its lines."""
-        found: tuple[dict[str, Any], Locator] | None = self._read.get(("plain item", bag, item))
-        if found is not None:
-            return found
         tree, locator = found = self.written_item(bag, item)
         if not chef.is_encrypted(tree):
-            self._read["plain item", bag, item] = found
             return found
         key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
         if f"{item}_keys" in self.data_bag(bag):
@@ -233,9 +225,7 @@ class Repository:
             raise CannotDecrypt(f"{what} is an item of chef-vault", origins=(locator.at(()),), hint=hint)
         if secret is not None:
             return chef.decrypted(tree, secret.encode(), what), locator
-        if key not in self._read:
-            self._read[key] = chef.decrypted(tree, self._secret(what), what)
-        return cast("dict[str, Any]", self._read[key]), locator
+        return self._once(key, lambda: chef.decrypted(tree, self._secret(what), what)), locator
 
     def _secret(self, what: str) -> bytes:
         """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
@@ -248,8 +238,6 @@ class Repository:
 
     def written_item(self, bag: str, item: str) -> tuple[dict[str, Any], Locator]:
         """The same as it is written, encrypted or not."""
-        items = self.data_bag(bag)
-        checked_name(item, "data bag item")
 
         def content(fields: Fields) -> tuple[dict[str, Any], Locator]:
             # knife writes the item wrapped, people write it bare.
@@ -259,15 +247,15 @@ class Repository:
             fields.finish()
             return {"id": item, **fields.tree}, fields.locator
 
-        key = ("data bag item", bag, item)
-        if key not in self._read:
-            path = self._file(f"data_bags/{bag}", item, _DATA, f"item {item} of data bag {bag}")
+        def make() -> tuple[dict[str, Any], Locator]:
+            items, what = self.data_bag(bag), f"item {item} of data bag {bag}"
+            path = self._file(f"data_bags/{bag}", checked_name(item, "data bag item"), _DATA, what)
             if path is None:
                 raise DataBagItemNotFound(f"data bag {bag} has no item {item}", hint=known_or_near(item, items))
             document = documents.read(path, self.shown(path))
-            locator = document.locator("data bag", bag)
-            self._read[key] = self._understood(document, locator, f"item {item} of data bag {bag}", content)
-        return cast("tuple[dict[str, Any], Locator]", self._read[key])
+            return self._understood(document, document.locator("data bag", bag), what, content)
+
+        return self._once(("data bag item", bag, item), make)
 
     def policy(self, name: str, group: str = "") -> Policy:
         """A policy by its name, or by the file in the repository that locks it.
@@ -275,10 +263,7 @@ class Repository:
         group: as `policy_groups/GROUP.json` has it, where `chef export` wrote one
         raises: BadName, PolicyNotFound, DocumentError
         """
-        key = ("policy", name, group)
-        if key not in self._read:
-            self._read[key] = replace(self._locked(name, group), group=group)
-        return cast(Policy, self._read[key])
+        return self._once(("policy", name, group), lambda: replace(self._locked(name, group), group=group))
 
     def policies(self) -> list[str]:
         """The names of all policies that are locked where `policy` looks. raises: DocumentError"""
@@ -317,12 +302,11 @@ class Repository:
 
     def document(self, path: pathlib.Path) -> documents.Document:
         """A data file in the repository, read once. raises: DocumentError"""
-        key = ("document", str(path))
-        if key not in self._read:
-            self._read[key] = documents.read(
-                path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/")
-            )
-        return cast(documents.Document, self._read[key])
+
+        def make() -> documents.Document:
+            return documents.read(path, os.path.relpath(path, os.path.realpath(self.root)).replace(os.sep, "/"))
+
+        return self._once(("document", str(path)), make)
 
     def cookbook(self, name: str, lock: Lock | None = None) -> Cookbook:
         """The cookbook of that name. Without metadata it has version 0.0.0 and needs nothing.
@@ -330,13 +314,13 @@ class Repository:
         lock:   only such a one; else the newest where there are several
         raises: BadName, DocumentError; CookbookNotFound, unless the settings or `--roles-only` make it a warning
         """
-        key = ("cookbook", name, *(lock or ()))
-        found: Cookbook | None = self._read.get(key)
-        if found is None:
+
+        def make() -> Cookbook:
             checked_name(name, "cookbook")
             root = None if self.asked.roles_only else self.cookbook_paths.find(name, lock)
-            found = self._read[key] = self._missing(name, lock) if root is None else self._cookbook(name, root)
-        return found
+            return self._missing(name, lock) if root is None else self._cookbook(name, root)
+
+        return self._once(("cookbook", name, *(lock or ())), make)
 
     @cached_property
     def cookbook_paths(self) -> CookbookPaths:
@@ -381,14 +365,21 @@ class Repository:
         read: Callable[[str, Fields], _Thing],
         unread: Callable[..., _Thing],
     ) -> _Thing:
-        key = (kind, checked_name(name, kind))
-        if key not in self._read:
+        def make() -> _Thing:
             path = self._file(f"{kind}s", name, _SCRIPTED, f"{kind} {name}")
             if path is None:
                 hint = known_or_near(name, self._names(f"{kind}s", _SCRIPTED))
                 raise missing(f"there is no {kind} {name}", hint=hint)
-            self._read[key] = self._from(path, kind, name, partial(read, name), partial(unread, name))
-        return cast(_Thing, self._read[key])
+            return self._from(path, kind, name, partial(read, name), partial(unread, name))
+
+        return self._once((kind, checked_name(name, kind)), make)
+
+    def _once(self, key: tuple[str, ...], make: Callable[[], _Thing]) -> _Thing:
+        """What was read under a key; None is not kept. All nodes of one repository see the same state of its files."""
+        found: _Thing | None = self._read.get(key)
+        if found is None:
+            found = self._read[key] = make()
+        return found
 
     def _from(
         self,

@@ -23,6 +23,7 @@ RANKS = {
     "_lazy": -1,
     "_version": -1,
     "codes": -1,
+    "cache": -1,
     "errors": 0,
     "kinds": 0,
     "core": 1,

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -120,9 +121,10 @@ def cloud_config_way() -> Way:
     return walked("cloud-config merge", lambda: cloudinit.merge(parts).config)
 
 
-def lookup_way() -> Way:
-    """Two files, merge deep by lookup_options, everything read anew."""
+def lookup_way(*, parsed: bool = True) -> Way:
+    """Two files, merge deep by lookup_options, by a new tree. parsed: whether the process has parsed the files."""
     from nodeattrs.adapters.hiera import Hiera
+    from nodeattrs.cache import CACHE
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -137,7 +139,9 @@ def lookup_way() -> Way:
             return Hiera(folder).scope({"x": "one"}).lookup("k")
 
         lookup()
-        return walked("lookup", lookup)
+        if not parsed:
+            CACHE.clear()
+        return walked("lookup" if parsed else "first lookup", lookup)
 
 
 def save_way() -> Way:
@@ -162,6 +166,7 @@ WAYS: dict[str, Callable[[], Way]] = {
     "explain": explain_way,
     "cloud-config": cloud_config_way,
     "lookup": lookup_way,
+    "first lookup": partial(lookup_way, parsed=False),
     "save": save_way,
 }
 

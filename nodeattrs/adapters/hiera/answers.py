@@ -1,41 +1,112 @@
 """The answers of one node: its facts in the expressions of a tree, one key at a time.
 
-The search: three foldings inside each other, the locations of an entry, the entries of a
-layer, the layers, each pairwise from the top down. It reads no file itself; how two values
-meet only the strategies know, and what a call may ask for besides is the scope's.
+A search is three foldings inside each other: the locations of an entry, the entries of a layer, and the layers, each
+pairwise from the top down. It reads no file itself. How two values meet is known to the strategies, and what else a
+call may ask for to the scope. An explanation is a search by a `Recorder`, which numbers what it folds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from nodeattrs.adapters.hiera.codes import RECURSIVE_LOOKUP
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.conversions import convert
+from nodeattrs.adapters.hiera.data import DataFile
 from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
-from nodeattrs.adapters.hiera.expressions import planned, put_in
+from nodeattrs.adapters.hiera.expressions import planned
 from nodeattrs.adapters.hiera.hierarchies import LoadedTree
 from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
 from nodeattrs.adapters.hiera.locations import Level, Place, located
-from nodeattrs.adapters.hiera.recorder import Recorder
-from nodeattrs.adapters.hiera.remembered import MOST_KEPT, Known, memory_of, shape_of
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
+from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
-from nodeattrs.errors import NodeattrsError
 
 Merge = str | Mapping[str, Any] | None
+Layers = Sequence[Sequence[Level]]
+Ask = Callable[[Place], Part | Folding]
+Option = tuple[str, Mapping[str, Any]]
+"""An entry of lookup_options: the name or expression under which it stands, and what it says."""
 
 _UNRESOLVED: Any = object()
+_DEPENDS: Any = object()
+"""The answer to a key that is not the same for all nodes."""
 _HIERARCHY = "hiera.yaml"
 _PER_LOOKUP = 10
 """How many steps a lookup inside of another one is, as near as one can say."""
-_OPTIONS = strategy_of("hash")
+OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
+_END = Level((), False)
+"""Where a layer ends."""
+
+
+class Sources:
+    """The sources of some layers in order, each with its tree, where it has one, and its place.
+
+    One object serves all nodes that meet the same sources in the same levels, so answers are kept under it.
+    """
+
+    def __init__(self, layers: Layers) -> None:
+        places = [place for levels in layers for level in levels for place in level.places]
+        self.flat = [(getattr(place.source, "tree", None), place) for place in places if place.source is not None]
+
+    def say_always(self, root: str) -> bool:
+        """Whether every source says the same of a key to each node: no expression, no data function."""
+        return all(isinstance(place.source, DataFile) and place.source.says_always(root) for _, place in self.flat)
+
+
+class Hierarchy:
+    """The layers that a scope searches for the keys of a module, or for those of none."""
+
+    def __init__(self, layers: Layers, sources: Sources, module: str | None) -> None:
+        self.layers = layers
+        self.sources = sources
+        self.module = module
+
+    def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
+        """All that the places have for a key. ask: gives the part of one place. raises: CannotMerge"""
+        return how.finished(how.level(self.layers, partial(self._layer, how, ask)))
+
+    @staticmethod
+    def _layer(how: Strategy, ask: Ask, levels: Sequence[Level]) -> Part | Folding:
+        def entry(level: Level) -> Part | Folding:
+            return how.level(level.places, ask) if level.located else ask(level.places[0])
+
+        return how.level(levels, entry)
+
+
+class OfOptions(Hierarchy):
+    """The same layers where lookup_options are searched for: each layer is checked before it is laid."""
+
+    def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
+        folding = how.folding(len(self.layers))
+        for levels, owner in zip(self.layers, (None, None, self.module), strict=True):
+            part = self._layer(how, ask, levels)
+            value = part.result.value if isinstance(part, Folding) else part.value
+            if value is ABSENT or type(value) is Unknown or checked(value, owner) is not None:
+                how.lay(folding, part)
+        return folding
+
+
+class Defaults(Hierarchy):
+    """The default hierarchy of a module, which is one layer.
+
+    option: the name in its lookup_options that holds for the key
+    """
+
+    option: str | None = None
+
+    def __init__(self, levels: Sequence[Level], module: str) -> None:
+        super().__init__([levels], Sources([levels]), module)
+
+    def folding(self, root: str, how: Strategy, ask: Ask) -> Folding:
+        return how.finished(self._layer(how, ask, self.layers[0]))
 
 
 class Asking:
@@ -100,6 +171,58 @@ class Asking:
             found = self._known[key] = value, not inner.untrusted
         return found
 
+    def strategy(self, merge: Merge, option: Option | None) -> Strategy:
+        """The strategy that the call names, or else the lookup_options of a key. raises: BadLookup"""
+        return self.answers.strategy(merge, option)
+
+    def found(self, root: str, how: Strategy, hierarchy: Hierarchy, shared: bool = False) -> Any:
+        """The value that a hierarchy has for a key, or ABSENT; it may be shared by all nodes.
+
+        shared: whether lookup_options alone choose the strategy: then the answer is kept, where no node has another one
+        """
+        if how is FIRST:
+            return self._first(root, hierarchy.sources)
+        value = self._shared(root, how, hierarchy) if shared else _DEPENDS
+        return self._merged(root, how, hierarchy) if value is _DEPENDS else value
+
+    def _first(self, root: str, sources: Sources) -> Any:
+        """The first value found. No place below it is asked, so there is nothing to fold."""
+        for tree, place in sources.flat:
+            if tree is None or root in tree:
+                value = self.value_at(place, root)
+                if value is not ABSENT and type(value) is not Unknown:
+                    return value
+        return ABSENT
+
+    def _shared(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
+        """The answer for all nodes that meet the same sources; `_DEPENDS` where each has its own."""
+        sources = hierarchy.sources
+
+        def make() -> Any:
+            return self._merged(root, how, hierarchy) if sources.say_always(root) else _DEPENDS
+
+        return CACHE.get((sources, root, how), make)
+
+    def _merged(self, root: str, how: Strategy, hierarchy: Hierarchy) -> Any:
+        def ask(place: Place) -> Part:
+            value = self.value_at(place, root)
+            return NOTHING if value is ABSENT else Part(value, None)
+
+        return hierarchy.folding(root, how, ask).result.value
+
+    def value_at(self, place: Place, root: str) -> Any:
+        """The value that one place has for a key, ABSENT, or `Unknown`. raises: UnknownLayer, where one is strict"""
+        value = ABSENT if place.source is None else place.source.value(root, self)
+        if type(value) is Unknown:
+            self.answers.has_unknown = True
+            if self.answers.tree.is_strict and root != NAME:
+                raise unknown_layer(Unknown(place.entry, value.reason), place.origin)
+        return value
+
+    def converted(self, value: Any, wanted: Any) -> Any:
+        """A value as `convert_to` of its lookup_options has it."""
+        return convert(value, wanted, self.answers.tree.sensitive)
+
 
 def trusted_facts(node: str) -> dict[str, Any]:
     """The trusted facts of a node of which only the name is known."""
@@ -140,8 +263,8 @@ class Answers:
         self.has_unknown = False
         self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
         self._modules: dict[str, str | None] = {}
-        self._memory = memory_of(tree)
-        self._met: dict[str | None, Known] = {}
+        self._hierarchies: dict[str | None, Hierarchy] = {}
+        self._options: dict[str | None, Options | None] = {}
 
     def known_keys(self) -> list[str]:
         """Every key that some file of this scope has, global and environment layers and all modules; sorted."""
@@ -179,158 +302,59 @@ class Answers:
 
     def merges(self, key: str) -> bool:
         """Whether a key takes part of its value from every place that has it, by its lookup_options."""
-        options = self._known(self.module_with_data(key)).options
-        entry = None if options is None else options.of(key)
-        return entry is not None and self._strategy(entry[1].get("merge"), entry) is not FIRST
+        option = self._option(key, self.module_with_data(key))
+        return option is not None and self.strategy(None, option) is not FIRST
 
     # --- one key
 
-    def answer(
-        self, key: str, merge: Merge, asking: Asking, *, defaults: bool = True, recorder: Recorder | None = None
-    ) -> Any:
+    def answer(self, key: str, merge: Merge, asking: Asking, *, defaults: bool = True) -> Any:
         """The value of one key with the call's overrides and defaults, or ABSENT. It may be shared with files."""
         if asking.override is not None and key in asking.override:
-            if recorder is not None:
-                recorder.found_in = "override"
             return asking.override[key]
-        value = self.search(key, merge, asking, recorder)
+        value = self.search(key, merge, asking)
         if value is ABSENT and defaults and asking.defaults is not None and key in asking.defaults:
-            if recorder is not None:
-                recorder.found_in = "default_values_hash"
             return asking.defaults[key]
         return value
 
-    def search(self, key: str, merge: Merge, asking: Asking, recorder: Recorder | None) -> Any:
+    def search(self, key: str, merge: Merge, asking: Asking) -> Any:
         """The value that data has for a key, or ABSENT."""
         if key.startswith(NAME) and (key == NAME or key.startswith(NAME + ".")):
             return ABSENT
         steps = split_key(key)
-        root = steps[0] if type(steps[0]) is str else str(steps[0])
+        root = str(steps[0])
         module = self.module_with_data(root)
-        known = self._known(module)
-        entry = None if known.options is None else known.options.of(root)
-        if recorder is not None:
-            recorder.choose(merge, entry)
-        wanted = merge if merge is not None or entry is None else entry[1].get("merge")
-        how = FIRST if wanted is None else self._strategy(wanted, entry)
-        if recorder is not None:
-            recorder.begin(how, self._layers(module))
-            value = self._folded(root, how, self._layers(module), asking, recorder).result.value
-        elif how is FIRST:
-            value = self._first(root, known, asking)
-        else:
-            value = _UNRESOLVED if merge is not None else known.answers.get(root, _UNRESOLVED)
-            if value is _UNRESOLVED:
-                value = self._folded(root, how, self._layers(module), asking, None).result.value
-                if merge is None and known.says_always(root):
-                    self._memory.keep_answer(known, root, value)
-        if len(steps) > 1 and value is not ABSENT:
-            value = dug(value, steps[1:], key)
+        option = self._option(root, module)
+        how = asking.strategy(merge, option)
+        value = dug(asking.found(root, how, self.hierarchy(module), merge is None), steps[1:], key)
         if value is ABSENT and module is not None:
-            value = self._default_hierarchy(root, module, asking, recorder)
-            if len(steps) > 1 and value is not ABSENT:
-                value = dug(value, steps[1:], key)
-        return value if value is ABSENT or entry is None else self._converted(value, entry[1], recorder)
+            value = dug(self._default(root, module, asking), steps[1:], key)
+        wanted = None if option is None else option[1].get("convert_to")
+        return value if value is ABSENT or wanted is None else asking.converted(value, wanted)
 
-    def _converted(self, value: Any, entry: Mapping[str, Any], recorder: Recorder | None) -> Any:
-        wanted = entry.get("convert_to")
-        if wanted is None:
-            return value
-        if recorder is not None:
-            recorder.converted = wanted
-        return convert(value, wanted, self.tree.sensitive)
-
-    def _strategy(self, merge: Any, entry: Any) -> Strategy:
+    def strategy(self, merge: Merge, option: Option | None) -> Strategy:
+        """The strategy that a call names, or else the lookup_options of a key. raises: BadLookup"""
+        if merge is None:
+            merge = None if option is None else option[1].get("merge")
         if merge is None:
             return FIRST
         try:
             return strategy_of(merge, documented=self.tree.documented)
         except BadLookup as error:
-            if entry is not None:
-                error.details = (*error.details, f"merge for {entry[0]!r} in {NAME}")
+            if option is not None:
+                error.details = (*error.details, f"merge for {option[0]!r} in {NAME}")
             raise
 
-    def _first(self, root: str, known: Known, asking: Asking) -> Any:
-        """The first value found. Nothing is merged here, so nothing is laid."""
-        for tree, source, place in known.flat:
-            if tree is None or root in tree:
-                value = source.value(root, asking)
-                if value is not ABSENT:
-                    if type(value) is not Unknown:
-                        return value
-                    self._met_unknown(place, value)
-        return ABSENT
-
-    def _folded(
-        self,
-        root: str,
-        how: Strategy,
-        layers: Sequence[Sequence[Level]],
-        asking: Asking,
-        recorder: Recorder | None,
-    ) -> Folding:
-        """Everything that the layers have for a key: three foldings inside each other."""
-        layer = self._layer_of(how, self._asker(root, asking, recorder))
-        folding = how.finished(how.level(layers, layer) if len(layers) > 1 else layer(layers[0]))
-        if recorder is not None:
-            recorder.end(folding)
-        return folding
-
-    @staticmethod
-    def _layer_of(how: Strategy, ask: Callable[[Place], Part | Folding]) -> Callable[[Sequence[Level]], Part | Folding]:
-        def entry(level: Level) -> Part | Folding:
-            return how.level(level.places, ask) if level.located else ask(level.places[0])
-
-        return lambda levels: how.level(levels, entry)
-
-    def _asker(self, root: str, asking: Asking, recorder: Recorder | None) -> Callable[[Place], Part | Folding]:
-        """What asks one place for the key: its value as a part, with its number where somebody records."""
-
-        def ask(place: Place) -> Part:
-            value = ABSENT if place.source is None else place.source.value(root, asking)
-            if type(value) is Unknown:
-                self._met_unknown(place, value, is_asked=root != NAME)
-            return NOTHING if value is ABSENT else Part(value, None)
-
-        def record(place: Place) -> Part | Folding:
-            assert recorder is not None
-            if recorder.is_over:
-                return recorder.shadow(place, self._shadowed(place, root))
-            return recorder.recorded(place, ask(place).value)
-
-        return ask if recorder is None else record
-
-    def _shadowed(self, place: Place, root: str) -> Any:
-        """What a place has that no lookup would ask any more."""
-        try:
-            return ABSENT if place.source is None else place.source.value(root, Asking(self, None, None, (root,)))
-        except NodeattrsError:
+    def _default(self, root: str, module: str, asking: Asking) -> Any:
+        """The value that the default hierarchy of a module has for a key, or ABSENT."""
+        hierarchy = self.default_hierarchy(module)
+        if hierarchy is None:
             return ABSENT
-
-    def _met_unknown(self, place: Place, unknown: Unknown, *, is_asked: bool = True) -> None:
-        """A level was asked that cannot be read. raises: UnknownLayer, where one is strict"""
-        self.has_unknown = True
-        if self.tree.is_strict and is_asked:
-            raise unknown_layer(Unknown(place.entry, unknown.reason), place.origin)
-
-    def _default_hierarchy(self, root: str, module: str, asking: Asking, recorder: Recorder | None) -> Any:
-        levels = self._default_levels(module)
-        if levels is None:
-            return ABSENT
-        merged = self.default_options(module).result.value
+        merged = self._asking_options().found(NAME, OPTIONS, hierarchy)
         given = checked(None if merged is ABSENT else merged, module)
-        entry = None if given is None else Options(given).of(root)
-        how = self._strategy(None if entry is None else entry[1].get("merge"), entry)
-        if recorder is not None:
-            recorder.begin(how, [levels], in_defaults=True)
-            recorder.option = entry[0] if entry is not None else None
-        return self._folded(root, how, [levels], asking, recorder).result.value
-
-    def _default_levels(self, module: str) -> tuple[Level, ...] | None:
-        config = self.tree.module_layer(self.environment, module)
-        if config is None or config.defaults is None:
-            return None
-        return self._resolved("default_hierarchy", module, config)
+        option = None if given is None else Options(given).of(root)
+        how = self.strategy(None, option)
+        hierarchy.option = None if option is None else option[0]
+        return asking.found(root, how, hierarchy)
 
     # --- layers
 
@@ -345,7 +369,28 @@ class Answers:
             found = self._modules[module] = None if layer is None else module
         return found
 
-    def _layers(self, module: str | None) -> list[tuple[Level, ...]]:
+    def hierarchy(self, module: str | None) -> Hierarchy:
+        """What is searched for the keys of a module; None for those of none."""
+        found = self._hierarchies.get(module)
+        if found is None:
+            layers = self._layers(module)
+            sources = CACHE.get((module, *_shape_of(layers)), lambda: Sources(layers))
+            found = self._hierarchies[module] = Hierarchy(layers, sources, module)
+        return found
+
+    def options_hierarchy(self, module: str | None) -> Hierarchy:
+        """What is searched for the lookup_options of the keys of a module."""
+        hierarchy = self.hierarchy(module)
+        return OfOptions(hierarchy.layers, hierarchy.sources, module)
+
+    def default_hierarchy(self, module: str) -> Defaults | None:
+        """What is searched for the keys of a module that no layer has; None where it has no such hierarchy."""
+        config = self.tree.module_layer(self.environment, module)
+        if config is None or config.defaults is None:
+            return None
+        return Defaults(self._resolved("default_hierarchy", module, config), module)
+
+    def _layers(self, module: str | None) -> Layers:
         """The three layers, each as the levels of this scope."""
         return [
             self._resolved("global", None, self.tree.global_layer()),
@@ -360,25 +405,13 @@ class Answers:
             return ()
         found = self._levels.get((layer, module))
         if found is None:
-            found = self._levels[layer, module] = tuple(self._resolve(layer, module or "", config))
+            entries = config.defaults if layer == "default_hierarchy" else config.entries
+            speech = self.in_hierarchies()
+            levels = [self._level(layer, config, entry, speech) for entry in entries or ()]
+            found = self._levels[layer, module] = tuple([level for level in levels if level is not None])
             if layer in ("global", "environment") and not config.built_in and _is_bare(found):
                 self.tree.warn_of_nothing(config)
         return found
-
-    def _resolve(self, layer: str, module: str, config: Config) -> Iterable[Level]:
-        entries = config.defaults if layer == "default_hierarchy" else config.entries
-        speech = self.in_hierarchies()
-        for entry, names, levels in self._memory.looked((layer, self.environment, module), config, entries or ()):
-            texts = None if names is None else put_in(names, speech)
-            level = None if texts is None else levels.get(texts, _UNRESOLVED)
-            if texts is None or level is _UNRESOLVED:
-                level = self._level(layer, config, entry, speech)
-                if texts is not None:
-                    if len(levels) >= MOST_KEPT:  # each node has a file of its own
-                        levels.clear()
-                    levels[texts] = level
-            if level is not None:
-                yield level
 
     def _level(self, layer: str, config: Config, entry: Entry, speech: Asking) -> Level | None:
         """The places of an entry; None where it is built in, and none of them is there."""
@@ -410,44 +443,18 @@ class Answers:
 
     # --- lookup_options
 
-    def _known(self, module: str | None) -> Known:
-        """The sources of the keys of a module, with their lookup_options."""
-        found = self._met.get(module)
-        if found is None:
-            key = self.environment, module, *shape_of(self._layers(module))
-            found = self._memory.known.get(key)
-            if found is None:
-                places = [(place.source, place) for place in self.places(module) if place.source is not None]
-                merged = self.options_folding(module).result.value
-                options = None if merged is ABSENT else Options(merged)
-                found = Known([(getattr(one, "tree", None), one, place) for one, place in places], options)
-                if found.says_always(NAME):
-                    self._memory.keep(key, found)
-            self._met[module] = found
-        return found
+    def _option(self, root: str, module: str | None) -> Option | None:
+        """What lookup_options say of a key."""
+        options: Options | None = self._options.get(module, _UNRESOLVED)
+        if options is _UNRESOLVED:
+            sources = self.hierarchy(module).sources
+            options = CACHE.get((sources, NAME), lambda: self._read(module) if sources.say_always(NAME) else _DEPENDS)
+            options = self._options[module] = self._read(module) if options is _DEPENDS else options
+        return None if options is None else options.of(root)
 
-    def options_folding(self, module: str | None, recorder: Recorder | None = None) -> Folding:
-        """The lookup_options for the keys of a module: each layer on its own, then laid over each other."""
-        layers = self._layers(module)
-        if recorder is not None:
-            recorder.begin(_OPTIONS, layers)
-        layer = self._layer_of(_OPTIONS, self._asker(NAME, self._asking_options(), recorder))
-        folding = _OPTIONS.folding(len(layers))
-        for levels, owner in zip(layers, (None, None, module), strict=True):
-            part = layer(levels)
-            value = part.result.value if isinstance(part, Folding) else part.value
-            if value is ABSENT or type(value) is Unknown or checked(value, owner) is not None:
-                _OPTIONS.lay(folding, part)
-        if recorder is not None:
-            recorder.end(folding)
-        return folding
-
-    def default_options(self, module: str, recorder: Recorder | None = None) -> Folding:
-        """The lookup_options of the default hierarchy of a module."""
-        layers = [self._default_levels(module) or ()]
-        if recorder is not None:
-            recorder.begin(_OPTIONS, layers)
-        return self._folded(NAME, _OPTIONS, layers, self._asking_options(), recorder)
+    def _read(self, module: str | None) -> Options | None:
+        merged = self._asking_options().found(NAME, OPTIONS, self.options_hierarchy(module))
+        return None if merged is ABSENT else Options(merged)
 
     def _asking_options(self) -> Asking:
         return Asking(self, None, None, (NAME,))
@@ -456,3 +463,14 @@ class Answers:
 def _is_bare(levels: Sequence[Level]) -> bool:
     """Whether levels should have files, and not one is there."""
     return bool(levels) and not any(place.source is not None for level in levels for place in level.places)
+
+
+def _shape_of(layers: Layers) -> tuple[Any, ...]:
+    """The sources of layers by their ids, level by level: equal where the same sources stand in the same way."""
+    return tuple(
+        [
+            (level.located, *[id(place.source) for place in level.places])
+            for levels in layers
+            for level in (*levels, _END)
+        ]
+    )

@@ -1,7 +1,7 @@
-"""Data files: read once, answered from for every scope.
+"""Data files: parsed once in a process, answered from for every scope.
 
 A `DataFile` gives the value of a key, its texts filled in, and where that is written.
-Files that are not there are remembered too. It knows no hierarchy and no strategy.
+It knows no hierarchy and no strategy.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import errno
 import pathlib
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol
 
 from nodeattrs.adapters.hiera import ruby_json, ruby_yaml
@@ -16,7 +18,9 @@ from nodeattrs.adapters.hiera.codes import BAD_DATA_VALUE, DATA_NOT_A_HASH, DATA
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
 from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
 from nodeattrs.adapters.hiera.keys import NAME
+from nodeattrs.cache import CACHE
 from nodeattrs.codes import Kind
+from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path
@@ -43,9 +47,10 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 
 def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
-    """Read a file as Puppet reads it.
+    """Read a file as Puppet reads it. Its tree belongs to everybody who reads the same content, and is never changed.
 
     raises: FileNotFoundError where there is none; BadData with file and line for all else
+    cost:   one read of the file; the same content is parsed once in a process
     """
     try:
         content = content_of(path, name)
@@ -54,7 +59,7 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
             raise FileNotFoundError(str(error)) from None
         raise _bad(DATA_PARSE_ERROR if isinstance(error, TooMuch) else UNREADABLE_FILE, error) from error
     try:
-        return _parsed(Text(name, decoded(content, name).removeprefix("\ufeff")), syntax)
+        return CACHE.get((name, syntax, in_force(), sha256(content).digest()), partial(_parsed, content, name, syntax))
     except DocumentError as error:
         raise _bad(DATA_PARSE_ERROR, error) from error
 
@@ -64,7 +69,8 @@ def _bad(kind: Kind, error: DocumentError) -> BadData:
     return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
 
 
-def _parsed(text: Text, syntax: Literal["yaml", "json"]) -> ReadDocument:
+def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
+    text = Text(name, decoded(content, name).removeprefix("\ufeff"))
     half = None if text.text.isascii() else HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
@@ -239,7 +245,7 @@ def file_source(
     syntax: Literal["yaml", "json"],
     opened: Callable[[Any], Any] | None = None,
     warn: Callable[[DocumentError], None] | None = None,
-    sensitive: Iterable[Path] = (),
+    sensitive: tuple[Path, ...] = (),
 ) -> DataFile | None:
     """The file at *path*; None where there is none.
 
@@ -260,7 +266,9 @@ def file_source(
         if warn is not None and tree is not None:
             warn(bad_data(read.document, DATA_NOT_A_HASH, "is no map, and so has no keys"))
         tree = {}
-    return DataFile(read, tree, opened, sensitive)
+    if opened is not None:  # its clear text belongs to the caller that has the keys
+        return DataFile(read, tree, opened, sensitive)
+    return CACHE.get((read.document, sensitive), lambda: DataFile(read, tree, None, sensitive))
 
 
 class FunctionData:

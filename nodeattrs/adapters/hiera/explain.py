@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
+from nodeattrs.adapters.hiera.answers import OPTIONS, Answers, Asking, Merge
 from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
 from nodeattrs.adapters.hiera.errors import HieraError
 from nodeattrs.adapters.hiera.keys import NAME, split_key
@@ -109,8 +109,8 @@ class Explanation:
         self.option = recorder.option
         self.searched = tuple(recorder.searched)
         self.shadowed = tuple(found.origin(()) for found in recorder.shadowed)
-        self.converted = recorder.converted
-        self.needed = tuple(dict.fromkeys(recorder.needed))
+        self.converted = recorder.wanted
+        self.needed = tuple(dict.fromkeys(recorder.needed or ()))
         self.unknown: tuple[UnknownLevel, ...] = ()
         self.unset: tuple[str, ...] = ()
         self._recorder = recorder
@@ -198,7 +198,7 @@ class Explanation:
         cost: the depth of the path times the number of places
         """
         steps = (*self._steps, *as_path(path))
-        sources = self._recorder.found()
+        sources = self._recorder.all_found()
         titles = {found.number: found.title for found in sources}
         value = dig(self._folding.result.value, steps) if self._from_data else ABSENT
         shown = self.value if self.is_secret else value
@@ -250,7 +250,7 @@ class Explanation:
         return text if self.error is None else f"{text}\n{self.error}"
 
 
-def explained(answers: Answers, key: str, recorder: Recorder, asking: Asking, ask: Callable[[], Any]) -> Explanation:
+def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], Any]) -> Explanation:
     """Ask with a recorder, and note what else there is to say."""
     value: Any = ABSENT
     error: NodeattrsError | None = None
@@ -267,19 +267,19 @@ def explained(answers: Answers, key: str, recorder: Recorder, asking: Asking, as
     if any(one.outcome.startswith("no_f") for one in recorder.searched):
         found.unset = tuple(unset(answers, answers.module_with_data(recorder.key)))
     if answers.has_unknown:
-        found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder, asking)))
+        found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
     return found
 
 
 def explained_options(answers: Answers, key: str) -> Explanation:
     """How lookup_options came to be for a key: the merged map, each entry with its file and line."""
-    recorder = Recorder(NAME)
+    recorder = Recorder(answers, NAME)
     recorder.chosen_by = "a rule of its own"
     error: NodeattrsError | None = None
     value: Any = ABSENT
     try:
-        folding = answers.options_folding(answers.module_with_data(str(split_key(key)[0])), recorder)
-        value = _copied(folding.result.value)
+        module = answers.module_with_data(str(split_key(key)[0]))
+        value = _copied(recorder.found(NAME, OPTIONS, answers.options_hierarchy(module)))
     except NodeattrsError as fault:
         error = fault
     found = Explanation(NAME, value, error, recorder)
@@ -291,23 +291,29 @@ def undecided(answers: Answers, keys: Iterable[str], merge: Merge, asking: Askin
     """The levels that cannot be read and might decide the value of the first of some keys that is found."""
     levels: list[UnknownLevel] = []
     for key in keys:
-        recorder = Recorder(str(split_key(key)[0]))
-        inner = Asking(answers, asking.override, asking.defaults, (key,), recorder.needed)
-        value = answers.answer(key, merge, inner, defaults=False, recorder=recorder)
-        levels += _levels(answers, key, recorder, asking)
+        recorder = _recorder(answers, key, asking, [])
+        value = answers.answer(key, merge, recorder, defaults=False)
+        levels += _levels(answers, key, recorder)
         if value is not ABSENT:
             break
     return tuple(dict.fromkeys(levels))
 
 
-def _levels(answers: Answers, key: str, recorder: Recorder, asking: Asking) -> Iterator[UnknownLevel]:
+def _recorder(answers: Answers, key: str, asking: Asking, needed: list[str] | None = None) -> Recorder:
+    """What notes a search for a key, with the arguments of another call."""
+    recorder = Recorder(answers, key, asking.override, asking.defaults, needed)
+    recorder.key = str(split_key(key)[0])
+    return recorder
+
+
+def _levels(answers: Answers, key: str, recorder: Recorder) -> Iterator[UnknownLevel]:
     """Those that might decide a key, and those that might decide another one that its value needed."""
     yield from _undecided(recorder, key)
     yield from _undecided_merge(answers, recorder, key)
-    for needed in dict.fromkeys(recorder.needed):
-        inner = Recorder(str(split_key(needed)[0]))
+    for needed in dict.fromkeys(recorder.needed or ()):
+        inner = _recorder(answers, needed, recorder)
         with suppress(NodeattrsError):
-            answers.answer(needed, None, Asking(answers, asking.override, asking.defaults, (needed,)), recorder=inner)
+            answers.answer(needed, None, inner)
         yield from _undecided(inner, needed)
         yield from _undecided_merge(answers, inner, needed)
 
@@ -316,10 +322,12 @@ def _undecided_merge(answers: Answers, recorder: Recorder, key: str) -> Iterator
     """Those whose lookup_options might merge otherwise: where two places have the key, and the call says nothing."""
     if recorder.chosen_by == "argument" or len({id(one.place.source) for one in recorder.known()}) < 2:
         return
-    options = Recorder(NAME)
+    options = Recorder(answers, NAME)
     with suppress(NodeattrsError):
-        folding = answers.options_folding(answers.module_with_data(recorder.key), options)
-        yield from _undecided(options, key, walk(folding, (recorder.option or recorder.key,)).unknown, is_merge=True)
+        options.found(NAME, OPTIONS, answers.options_hierarchy(answers.module_with_data(recorder.key)))
+    if options.folding is not None:
+        unknown = walk(options.folding, (recorder.option or recorder.key,)).unknown
+        yield from _undecided(options, key, unknown, is_merge=True)
 
 
 def _copied(value: Any) -> Any:
@@ -329,7 +337,7 @@ def _copied(value: Any) -> Any:
 def _undecided(
     recorder: Recorder, key: str, numbers: Iterable[int] | None = None, *, is_merge: bool = False
 ) -> Iterator[UnknownLevel]:
-    if recorder.folding is None or not any(found.is_unknown for found in recorder.found()):
+    if recorder.folding is None or not any(found.is_unknown for found in recorder.all_found()):
         return
     if numbers is None:
         numbers = walk(recorder.folding, split_key(key)[1:]).unknown
@@ -341,16 +349,14 @@ def _undecided(
 
 def _option_origin(answers: Answers, recorder: Recorder) -> Origin | None:
     """The line of lookup_options that chose the strategy."""
-    options = Recorder(NAME)
-    try:
-        module = answers.module_with_data(recorder.key)
-        if recorder.in_defaults and module is not None:
-            folding = answers.default_options(module, options)
-        else:
-            folding = answers.options_folding(module, options)
-    except HieraError:
+    options = Recorder(answers, NAME)
+    module = answers.module_with_data(recorder.key)
+    with suppress(HieraError):
+        defaults = answers.default_hierarchy(module) if recorder.in_defaults and module is not None else None
+        options.found(NAME, OPTIONS, defaults or answers.options_hierarchy(module))
+    if options.folding is None:
         return None
-    for setting in walk(folding, (recorder.option,)).standing:
+    for setting in walk(options.folding, (recorder.option,)).standing:
         return options.source(setting.source).origin((*setting.own, "merge"))
     return None
 

@@ -9,7 +9,7 @@ would ask is never asked.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from nodeattrs.adapters.hiera.codes import (
     METHOD_NOT_ALLOWED_HERE,
     UNKNOWN_INTERPOLATION_METHOD,
 )
-from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
+from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.keys import dug, split_key
 from nodeattrs.adapters.hiera.values import written
 from nodeattrs.codes import Kind
@@ -169,15 +169,6 @@ def names_in(text: str) -> list[str]:
     expressions = (found[1].strip(_BLANKS) for found in _expressions(text))
     calls = ((one, _CALL.search(one)) for one in expressions if one not in _EMPTY)
     return [one if call is None else call[2] or call[3] for one, call in calls if call is None or call[1] == "scope"]
-
-
-def put_in(names: Iterable[str], speech: Speech) -> tuple[str, ...] | None:
-    """What variables put into a text; None where one cannot be asked for, or where its length is drawn for."""
-    try:
-        texts = tuple([written(variable(name, name, speech)) for name in names])
-    except HieraError:
-        return None
-    return texts if all(len(text) <= _SHORT for text in texts) else None
 
 
 def _again(text: str, speech: Speech) -> str:

@@ -13,9 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import partial
 from importlib import metadata
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from nodeattrs import border
 from nodeattrs.adapters.hiera import control, eyaml
@@ -38,9 +38,7 @@ _SYNTAX: dict[str, Literal["yaml", "json"]] = {
     "eyaml_lookup_key": "yaml",
 }
 _UNREAD: Any = object()
-
-_normal = lru_cache(maxsize=4096)(os.path.normpath)
-"""Most files are those of all nodes."""
+_Read = TypeVar("_Read")
 
 
 class LoadedTree:
@@ -106,13 +104,16 @@ class LoadedTree:
 
     def forget(self) -> None:
         """Read everything anew when it is needed next; scopes made before keep what they have."""
-        self._layers: dict[tuple[str, str], Config | None] = {}
+        self._read: dict[tuple[str, ...], Any] = {}
         self._sources: dict[tuple[str, str, str], Source | None] = {}
         self._warnings: dict[str, DocumentError] = {}
         self.skipped: set[str] = set()
         self.lacking: dict[tuple[str | None, int | None], BadData] = {}
-        self._modulepaths: dict[str, list[pathlib.Path]] = {}
-        self._named: dict[str, Mapping[str, int]] = {}
+
+    def _once(self, key: tuple[str, ...], read: Callable[[], _Read]) -> _Read:
+        """What was read under a key: all scopes see the same state of the files, until `forget()`."""
+        found: _Read = self._read.get(key, _UNREAD)
+        return self._read.setdefault(key, read()) if found is _UNREAD else found
 
     @property
     def warnings(self) -> list[DocumentError]:
@@ -124,33 +125,23 @@ class LoadedTree:
 
     def global_layer(self) -> Config | None:
         """The global layer; None where no file was named."""
-        return self._layer(("global", ""), self._read_global)
+        return self._once(("global",), self._read_global)
 
     def environment_layer(self, environment: str) -> Config | None:
         """The layer of an environment; None where it has no hiera.yaml.
 
         raises: EnvironmentNotFound, BadName, BadData
         """
-        return self._layer(("environment", environment), lambda: self._read_environment(environment))
+        return self._once(("environment", environment), partial(self._read_environment, environment))
 
     def module_layer(self, environment: str, module: str) -> Config | None:
         """The layer of a module; None where there is no such module, or it has no hiera.yaml."""
-        key = f"{environment}/{module}"
-        found: Config | None = self._layers.get(("module", key), _UNREAD)
-        return (
-            self._layer(("module", key), lambda: self._read_module(environment, module)) if found is _UNREAD else found
-        )
-
-    def _layer(self, key: tuple[str, str], read: Callable[[], Config | None]) -> Config | None:
-        found: Config | None = self._layers.get(key, _UNREAD)
-        if found is _UNREAD:
-            found = self._layers.setdefault(key, read())
-        return found
+        return self._once(("module", environment, module), partial(self._read_module, environment, module))
 
     def _read_global(self) -> Config | None:
         if self._global is None:
             return None
-        return self._read(self._global, "global") or Config(None, self._global.parent, BUILT_IN, built_in=True)
+        return self._read_config(self._global, "global") or Config(None, self._global.parent, BUILT_IN, built_in=True)
 
     def _folder(self, environment: str) -> pathlib.Path | None:
         if self._config is not None:
@@ -175,7 +166,7 @@ class LoadedTree:
         if folder is None:
             return None
         file = self._config or folder / "hiera.yaml"
-        found = self._read(file, "environment")
+        found = self._read_config(file, "environment")
         if found is None and self._config is not None and not file.exists():
             hint = "modules, and a global layer, may have some"
             self.warn(BadData("is not there: the environment layer has no data", kind=NO_DATA_FILES,
@@ -185,7 +176,9 @@ class LoadedTree:
     def _read_module(self, environment: str, module: str) -> Config | None:
         folder = self._module_folder(environment, module)
         return (
-            self._not_installed(environment, module) if folder is None else self._read(folder / "hiera.yaml", "module")
+            self._not_installed(environment, module)
+            if folder is None
+            else self._read_config(folder / "hiera.yaml", "module")
         )
 
     def _not_installed(self, environment: str, module: str) -> Config | None:
@@ -194,10 +187,8 @@ class LoadedTree:
         if folder is None:
             return None
         file = folder / "Puppetfile"
-        named = self._named.get(environment)
-        if named is None:
-            named = control.named_modules(file, self.shown(str(file)), self.warn)
-            named = self._named.setdefault(environment, named)
+        read = partial(control.named_modules, file, self.shown(str(file)), self.warn)
+        named = self._once(("Puppetfile", environment), read)
         if module not in named:
             return None
         entry = Entry(f"module {module}", NOT_INSTALLED, module, None, (), "", line=named[module])
@@ -205,15 +196,15 @@ class LoadedTree:
 
     def modulepath(self, environment: str) -> list[pathlib.Path]:
         """The folders with the modules of an environment, whether they are there or not. raises: BadData"""
-        found = self._modulepaths.get(environment)
-        if found is None:
-            found, folder = self._basemodulepath, self._folder(environment)
-            if folder is not None:
-                name = self.shown(str(folder / control.ENVIRONMENT_CONF))
-                known = {**self._settings, "environment": environment}
-                found = control.modulepath(folder, name, found, known, self.warn)
-            found = self._modulepaths.setdefault(environment, [*found, *self._modulepath])
-        return found
+        return self._once(("modulepath", environment), partial(self._read_modulepath, environment))
+
+    def _read_modulepath(self, environment: str) -> list[pathlib.Path]:
+        found, folder = self._basemodulepath, self._folder(environment)
+        if folder is not None:
+            name = self.shown(str(folder / control.ENVIRONMENT_CONF))
+            known = {**self._settings, "environment": environment}
+            found = control.modulepath(folder, name, found, known, self.warn)
+        return [*found, *self._modulepath]
 
     def _module_folder(self, environment: str, module: str) -> pathlib.Path | None:
         if not (is_word(module) or _NAME.fullmatch(module)):
@@ -227,7 +218,7 @@ class LoadedTree:
         """The names of the modules that an environment has."""
         return sorted(_folders_in(self.modulepath(environment)))
 
-    def _read(self, path: pathlib.Path, layer: str) -> Config | None:
+    def _read_config(self, path: pathlib.Path, layer: str) -> Config | None:
         try:
             return read_config(path, self.shown(str(path)), layer, self.warn, self._settings.get("codedir"))
         except FileNotFoundError:
@@ -251,7 +242,7 @@ class LoadedTree:
 
     def shown(self, path: str) -> str:
         """A path as messages show it: from `root` where it lies there, with forward slashes."""
-        path = _normal(path)
+        path = os.path.normpath(path)
         if self._root is not None and path.startswith(self._root + os.sep):
             path = path[len(self._root) + 1 :]
         return path.replace(os.sep, "/")
@@ -265,7 +256,7 @@ class LoadedTree:
             self.skipped.add(entry.name)
             return SKIPPED
         is_file = path is not None and entry.location not in URIS
-        path = str(_normal(path)) if path is not None and is_file else path
+        path = os.path.normpath(path) if path is not None and is_file else path
         syntax = _SYNTAX.get(entry.function) if entry.function not in self._functions else None
         keys = options if syntax is not None and entry.function == "eyaml_lookup_key" else None
         used = repr((options, file)) if keys else repr((options, entry.kind, entry.name, file)) if not syntax else ""

@@ -94,13 +94,13 @@ def module_of(root: str) -> str | None:
 
 
 def dug(value: Any, steps: Path, key: str) -> Any:
-    """What stands below *value* after *steps*, or ABSENT; null has nothing below it.
+    """The value below *value* after *steps*, or ABSENT; null and ABSENT have nothing below them.
 
     raises: CannotDig, where a step meets a text, a number or a boolean, or text meets a list
     """
     for step in steps:
         value = value.unwrap() if type(value) is Marked else value
-        if value is None:
+        if value is None or value is ABSENT:
             return ABSENT
         if type(value) is list and type(step) is int:
             if not 0 <= step < len(value):
@@ -108,8 +108,6 @@ def dug(value: Any, steps: Path, key: str) -> Any:
             value = value[step]
         elif type(value) is dict:
             value = value.get(step, ABSENT)
-            if value is ABSENT:
-                return ABSENT
         else:
             kind = {list: "list", str: "text", bool: "boolean"}.get(type(value), "number")
             raise CannotDig(

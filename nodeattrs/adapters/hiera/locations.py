@@ -18,7 +18,7 @@ from nodeattrs.adapters.hiera.codes import BAD_GLOB, PATH_OUTSIDE
 from nodeattrs.adapters.hiera.config import URIS, Config, Entry
 from nodeattrs.adapters.hiera.data import Source
 from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.expressions import Speech, names_in, planned, text_plan, variable
+from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 
@@ -102,13 +102,6 @@ def located(config: Config, entry: Entry, speech: Speech) -> list[Location] | No
         Location(template, _filled(folder, template, _Local(speech, local, value)), folder)
         for value in (values if isinstance(values, list) else [values] if values not in (None, "") else [])
     ]
-
-
-def variables_of(entry: Entry) -> list[str] | None:
-    """The variables on which alone hangs where an entry looks; None where more does, as the files that a glob finds."""
-    if entry.location not in (None, "path", "paths", *URIS) or planned(dict(entry.options)) is not None:
-        return None
-    return [*dict.fromkeys(name for text in (entry.datadir, *entry.declared) for name in names_in(text))]
 
 
 class _Local:

@@ -1,4 +1,4 @@
-"""What is noted while a key is searched for, so that it can be explained afterwards.
+"""A call whose searches are noted, so that they can be explained afterwards.
 
 Each source that has the key gets a number, the strongest the highest; origins in the core
 are such numbers. A file that two paths lead to is one source. It decides nothing.
@@ -6,12 +6,14 @@ are such numbers. A file that two paths lead to is one source. It decides nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nodeattrs.adapters.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
 from nodeattrs.adapters.hiera.data import SKIPPED, Source
-from nodeattrs.adapters.hiera.locations import Level, Place
+from nodeattrs.adapters.hiera.locations import Place
 from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import NOTHING, Folding
@@ -20,6 +22,7 @@ from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.errors import NodeattrsError
 
 ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "a key that is written twice counts where it stands last"))
 _NOBODY: Any = None
@@ -64,80 +67,96 @@ class Found:
         return f"{shown(dig(self.value, path), 40)} is set by {self.origin(path)}"
 
 
-class Recorder:
-    """Notes of one search.
+class Recorder(Asking):
+    """A call that notes its search, and gives each part of a value the number of its source.
 
     key:       the root key
     how:       the strategy
     chosen_by: who chose it, where lookup_options did not
     option:    the name in lookup_options that chose it
-    converted: what `convert_to` says, where it was applied
+    wanted:    what `convert_to` says, where it was applied
     found_in:  "data", or which argument of the call answered
     searched:  the places asked, in order
     shadowed:  what the places below the first one found have, each source once
     folding:   how the value came about; None where the search did not come to its end
-    needed:    the keys that expressions asked for
+    needed:    the keys that expressions asked for; None where the caller does not ask
     in_defaults: whether the default hierarchy of a module was searched last
     """
 
-    def __init__(self, key: str = "") -> None:
+    def __init__(
+        self,
+        answers: Answers,
+        key: str,
+        override: Mapping[str, Any] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+        needed: list[str] | None = None,
+    ) -> None:
+        super().__init__(answers, override, defaults, (key,), needed)
         self.key = key
         self.how: Strategy = FIRST
         self.chosen_by = "default"
         self.option: str | None = None
-        self.converted: Any = None
+        self.wanted: Any = None
         self.found_in = "data"
         self.searched: list[Searched] = []
         self.shadowed: list[Found] = []
         self.folding: Folding | None = None
-        self.needed: list[str] = []
         self.in_defaults = False
         self._found: dict[int, Found] = {}
         self._numbers: dict[int, int] = {}
         self._above: list[Found] = []
 
-    def choose(self, merge: Any, entry: Any) -> None:
-        """Who chooses the strategy: the call, else an entry of lookup_options, its name first."""
+    def strategy(self, merge: Merge, option: Option | None) -> Strategy:
         self.chosen_by = "default" if merge is None else "argument"
-        if merge is None and entry is not None and entry[1].get("merge") is not None:
-            self.option = entry[0]
+        if merge is None and option is not None and option[1].get("merge") is not None:
+            self.option = option[0]
+        return super().strategy(merge, option)
 
-    def begin(self, how: Strategy, layers: Sequence[Sequence[Level]], *, in_defaults: bool = False) -> None:
-        """A search begins: every source gets its number. What an earlier one could not read lies above it."""
-        self.how = how
-        places = [place for levels in layers for level in levels for place in level.places]
+    def converted(self, value: Any, wanted: Any) -> Any:
+        self.wanted = wanted
+        return super().converted(value, wanted)
+
+    def found(self, root: str, how: Strategy, hierarchy: Hierarchy, shared: bool = False) -> Any:
+        self._begin(how, hierarchy)
+        self.folding = hierarchy.folding(root, how, self._ask)
+        value = self.folding.result.value
+        if self._above:
+            below, self.folding = self.folding, FIRST.folding(2)
+            for found in self._above:
+                self.folding.lay(Part(found.value, found.number), FIRST.policy)
+            self.folding.lay(below, FIRST.policy)
+        return value
+
+    def _begin(self, how: Strategy, hierarchy: Hierarchy) -> None:
+        """Every source gets its number. What an earlier search could not read lies above it."""
+        self.how, self.in_defaults = how, isinstance(hierarchy, Defaults)
+        if isinstance(hierarchy, Defaults):
+            self.option = hierarchy.option
+        places = [place for levels in hierarchy.layers for level in levels for place in level.places]
         sources = [source for place in places for source in (place.source, *self._overwritten(place))]
         self._numbers = {}
         for at, source in enumerate(sources):
             self._numbers.setdefault(id(source), len(sources) - at)
-        unknown = [found for found in self.found() if found.is_unknown]
+        unknown = [found for found in self.all_found() if found.is_unknown]
         self._above = [replace(found, number=len(sources) + at) for at, found in enumerate(unknown, 1)]
         self._found = {found.number: found for found in self._above}
         self.shadowed = []
         self.folding = None
-        self.in_defaults = in_defaults
 
-    def end(self, folding: Folding) -> None:
-        """A search has come to its end."""
-        self.folding = folding
-        if self._above:
-            self.folding = FIRST.folding(2)
-            for found in self._above:
-                self.folding.lay(Part(found.value, found.number), FIRST.policy)
-            self.folding.lay(folding, FIRST.policy)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether nothing that comes now is asked for its value: the first one was found."""
-        return self.how is FIRST and any(not found.is_unknown for found in self._found.values())
-
-    def recorded(self, place: Place, value: Any) -> Part | Folding:
-        """A place was asked; its value as a part that knows its number, over what the same file has overwritten."""
+    def _ask(self, place: Place) -> Part | Folding:
+        """The value of a place as a part that knows its number, over what the same file has overwritten."""
+        if self.how is FIRST and self.known():
+            return self._shadow(place)
+        value = self.value_at(place, self.key)
         self.searched.append(Searched(place, _outcome(place, value)))
         return self._part(place, value)
 
-    def shadow(self, place: Place, value: Any) -> Part | Folding:
-        """The same of a place below the first one found: the search had ended before."""
+    def _shadow(self, place: Place) -> Part | Folding:
+        """The same of a place below the first one found: no lookup asks it, and what it cannot say is no error."""
+        value = ABSENT
+        with suppress(NodeattrsError):
+            if place.source is not None:
+                value = place.source.value(self.key, Asking(self.answers, None, None, (self.key,)))
         number = self._numbers[id(place.source)]
         is_new = number not in self._found
         part = self._part(place, value)
@@ -175,9 +194,9 @@ class Recorder:
 
     def known(self) -> list[Found]:
         """Those who have the key and can be read, the strongest first."""
-        return [found for found in self.found() if not found.is_unknown]
+        return [found for found in self.all_found() if not found.is_unknown]
 
-    def found(self) -> list[Found]:
+    def all_found(self) -> list[Found]:
         """Those who have the key, the strongest first."""
         return [self._found[number] for number in sorted(self._found, reverse=True)]
 

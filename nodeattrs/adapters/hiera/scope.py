@@ -106,24 +106,27 @@ class Scope(Answers):
     ) -> Explanation:
         """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises."""
 
-        recorder = Recorder()
-        asking = Asking(self, override, default_values_hash, (name,), recorder.needed)
+        recorder = Recorder(self, name, override, default_values_hash, [])
 
         def ask() -> Any:
             if merge is not None:
                 self._check_merge(merge)
-            value = self.answer(name, merge, asking, recorder=recorder)
+            if override is not None and name in override:
+                recorder.found_in = "override"
+            value = self.answer(name, merge, recorder, defaults=False)
+            if value is ABSENT and name in (default_values_hash or {}):
+                recorder.found_in, value = "default_values_hash", (default_values_hash or {})[name]
             if value is ABSENT and otherwise is not None:
                 recorder.found_in, value = "otherwise", otherwise(name)
             elif value is ABSENT and default_value is not ABSENT:
                 recorder.found_in, value = "default_value", default_value
             if value is ABSENT:
-                raise self._not_found([name], merge, asking)
+                raise self._not_found([name], merge, recorder)
             if value_type is not None:
                 self._check_type(value_type, value, name)
             return value
 
-        return explained(self, name, recorder, asking, ask)
+        return explained(self, name, recorder, ask)
 
     def unknown_levels(
         self,
@@ -243,9 +246,10 @@ class Scope(Answers):
         for one in names:
             if override is not None and one in override:
                 continue
-            recorder = Recorder(str(split_key(one)[0]))
+            recorder = Recorder(self, one, override, defaults)
+            recorder.key = str(split_key(one)[0])
             try:
-                self.search(one, merge, Asking(self, override, defaults, (one,)), recorder)
+                self.search(one, merge, recorder)
             except CannotMerge:
                 error.details = (*error.details, *recorder.sentences(error.path or ()))
                 break

@@ -301,12 +301,21 @@ def strategy_of(merge: str | Mapping[str, Any] | None, *, documented: bool = Fal
     """
     if merge is None:
         return FIRST
-    given: Mapping[Any, Any] = {}
-    name: Any = merge
-    if isinstance(merge, Mapping):
-        given, name = merge, merge.get("strategy")
-        if name is None:
-            raise BadLookup("merge is a map without a strategy", kind=MISSING_STRATEGY, hint="add strategy: deep")
+    if type(merge) is str:
+        return _plain(merge, documented)
+    if not isinstance(merge, Mapping):
+        return _made(merge, {}, documented)
+    if merge.get("strategy") is None:
+        raise BadLookup("merge is a map without a strategy", kind=MISSING_STRATEGY, hint="add strategy: deep")
+    return _made(merge["strategy"], merge, documented)
+
+
+@lru_cache(maxsize=64)
+def _plain(name: str, documented: bool) -> Strategy:
+    return _made(name, {}, documented)
+
+
+def _made(name: Any, given: Mapping[Any, Any], documented: bool) -> Strategy:
     if not isinstance(name, str) or name not in _NAMES:
         close = near(name, _NAMES) if isinstance(name, str) else []
         hint = f"did you mean {close[0]}?" if close else f"the strategies are {', '.join(_NAMES[:1] + _NAMES[2:5])}"

@@ -1,18 +1,19 @@
-"""What a tree remembers from node to node: each has what it would have of a tree that nobody asked before."""
+"""The cache of a process changes no answer of Hiera: each node gets what it would get without one."""
 
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import Hiera, remembered
-from nodeattrs.adapters.hiera.remembered import memory_of
+from nodeattrs.adapters.hiera import Hiera
+from nodeattrs.adapters.hiera.data import read_document
+from nodeattrs.cache import CACHE
 from nodeattrs.errors import NodeattrsError
 from tests import hiera_trees
 from tests.effort import examples
@@ -46,7 +47,7 @@ def _answer(hiera: Hiera, name: str, roles: list[str], key: str, merge: str | No
 
 @settings(max_examples=examples(120))
 @given(_TREES, _OPTIONS, st.lists(_ASKED, min_size=2, max_size=8))
-def test_who_asked_before_changes_no_answer(tree, merge, asked):
+def test_nodes_that_asked_before_change_no_answer(tree, merge, asked):
     with tempfile.TemporaryDirectory() as folder:
         files = {f"data/{name}.yaml": json.dumps(data) for name, data in tree.items() if name != "module"}
         options = {"lookup_options": {key: {"merge": merge} for key in _KEYS}}
@@ -56,7 +57,10 @@ def test_who_asked_before_changes_no_answer(tree, merge, asked):
         root = written(Path(folder), {"hiera.yaml": CONFIG, **files})
         hiera = Hiera(root)
         for (name, roles), key, how in asked:
-            assert _answer(Hiera(root), name, roles, key, how) == _answer(hiera, name, roles, key, how)
+            with CACHE.off():
+                expected = _answer(Hiera(root), name, roles, key, how)
+            assert expected == _answer(hiera, name, roles, key, how)
+            assert expected == _answer(Hiera(root), name, roles, key, how)
 
 
 MERGED = {
@@ -67,17 +71,15 @@ MERGED = {
 }
 
 
-def _answers(scope: Any) -> list[str]:
-    return sorted(key for known in memory_of(scope.tree).known.values() for key in known.answers)
-
-
-def test_what_a_key_comes_to_is_remembered_where_it_is_the_same_for_all(site: Site):
+def test_nodes_share_the_answers_that_are_the_same_for_all(site: Site):
+    CACHE.clear()
     scope = site(MERGED, {"who": "a"})
     other = type(scope)(scope.tree, {"who": "b"}, "other", "production", None, {})
 
-    assert [[1, 2], ["a"], [1, 2]] == [scope.lookup("k"), scope.lookup("w"), other.lookup("k")]
-    assert ["b"] == other.lookup("w")
-    assert ["k"] == _answers(scope)
+    assert [[1, 2], ["a"]] == [scope.lookup("k"), scope.lookup("w")]
+    entries = len(CACHE)
+    assert [[1, 2], ["b"]] == [other.lookup("k"), other.lookup("w")]
+    assert entries == len(CACHE)
 
 
 def test_places_without_a_file_are_places(tmp_path: Path):
@@ -91,7 +93,7 @@ def test_places_without_a_file_are_places(tmp_path: Path):
     assert ["[1]", "[1, 1]", "[1]"] == answers
 
 
-def test_an_answer_belongs_to_whoever_asked(site: Site):
+def test_an_answer_belongs_to_its_caller(site: Site):
     scope = site(MERGED)
     scope.lookup("k").append(3)
 
@@ -103,16 +105,6 @@ def test_how_one_call_merges_is_not_how_the_next_one_does(site: Site):
     assert [[1, 2], [1], [1, 2]] == [scope.lookup("k", merge=how) for how in (None, "first", None)]
 
 
-def test_what_is_remembered_has_a_bound(site: Site, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(remembered, "_MOST_ANSWERS", 3)
-    keys = [f"k{number}" for number in range(10)]
-    data = {key: [key] for key in keys}
-    scope = site({"data/common.yaml": json.dumps({**data, "lookup_options": {"^k": {"merge": "unique"}}})})
-
-    assert [[key] for key in keys] * 2 == [scope.lookup(key) for key in keys * 2]
-    assert len(_answers(scope)) <= 3
-
-
 def test_a_tree_that_is_read_anew_is_asked_anew(tmp_path: Path):
     hiera = Hiera(written(tmp_path, MERGED))
     assert [1, 2] == hiera.scope({}, node="a").lookup("k")
@@ -120,3 +112,37 @@ def test_a_tree_that_is_read_anew_is_asked_anew(tmp_path: Path):
     hiera.forget()
 
     assert [1, 4] == hiera.scope({}, node="a").lookup("k")
+
+
+def test_a_file_is_parsed_once_for_several_trees(tmp_path: Path):
+    path = written(tmp_path, MERGED) / "data/last.yaml"
+
+    assert read_document(path, "last", "yaml") is read_document(path, "last", "yaml")
+
+
+def test_a_changed_file_of_the_same_size_and_time_is_parsed_again(tmp_path: Path):
+    """
+    A stamp says the same of both.
+    """
+    root = written(tmp_path, MERGED)
+    path, before = root / "data/last.yaml", os.stat(root / "data/last.yaml")
+    assert [1, 2] == Hiera(root).scope().lookup("k")
+    path.write_text("k: [4]\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert [1, 4] == Hiera(root).scope().lookup("k")
+
+
+def test_one_content_under_two_names_is_two_files(tmp_path: Path):
+    """
+    Each error and each origin names its own.
+    """
+    root = written(tmp_path, {**MERGED, "data/role/x.yaml": "k: [2]\n"})
+    leaves = Hiera(root).scope(variables={"roles": ["x"]}).explain("k", merge="unique").leaves()
+
+    assert ["data/role/x.yaml", "data/last.yaml"] == [
+        Path(origin.file or "").relative_to(root).as_posix()
+        for path, _, origins in leaves
+        for origin in origins
+        if path == (0,)
+    ]

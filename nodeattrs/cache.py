@@ -1,0 +1,72 @@
+"""The cache of a process: what is parsed or merged once, and used again for other nodes.
+
+Used by Hiera. It knows no files and no nodes. A value never becomes stale, because its key has everything that decides
+it: a parsed file is kept under the hash of its content, an answer under the very sources that gave it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from threading import RLock
+from typing import Any, TypeVar, cast
+
+_Value = TypeVar("_Value")
+
+
+class Cache:
+    """Values by their keys. Any number of threads may share one.
+
+    most: number of entries; beyond it, the entry that was used longest ago is dropped
+
+    >>> cache = Cache(most=2)
+    >>> cache.get("a", lambda: 1), cache.get("a", lambda: 2)
+    (1, 1)
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._is_on = True
+        self._entries: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = RLock()  # a value that is dropped may use the cache while it is deleted
+
+    def get(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
+        """The value under a key, made now where the cache has none.
+
+        make:   may use the cache itself. Where several threads make a value at once, all get the first one
+        raises: the errors of *make*; the cache keeps nothing then
+        """
+        if not self._is_on:
+            return make()
+        with self._lock:
+            if key in self._entries:
+                self._entries.move_to_end(key)
+                return cast(_Value, self._entries[key])
+        value = make()
+        with self._lock:
+            value = self._entries.setdefault(key, value)
+            while len(self._entries) > self.most:
+                self._entries.popitem(last=False)
+        return value
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def clear(self) -> None:
+        """Drop all entries."""
+        with self._lock:
+            self._entries.clear()
+
+    @contextmanager
+    def off(self) -> Iterator[None]:
+        """Within the block every value is made anew, and none is kept. For tests; it holds for all threads."""
+        was_on, self._is_on = self._is_on, False
+        try:
+            yield
+        finally:
+            self._is_on = was_on
+
+
+CACHE = Cache(most=8_192)
+"""The one cache of this process."""
