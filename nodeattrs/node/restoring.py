@@ -195,7 +195,7 @@ def _unpacked_site(packed: Mapping[str, Any], run: SavedRun) -> SavedSite:
 def _unpacked_run(data: Mapping[str, Any], versions: Versions | None) -> SavedRun:
     sources = [Source(file, digest) for file, digest in data.get("sources", ())]
     if not all(type(text) is str for source in sources for text in source):
-        raise ValueError("a source that is no text")
+        raise ValueError("a source must have a file and a digest")
     return SavedRun(sources, versions)
 
 

@@ -25,7 +25,7 @@ class Versions(Protocol):
 
     @property
     def root(self) -> str:
-        """The folder from which files are named."""
+        """The folder to which file names are relative."""
 
     def content(self, file: str, digest: str) -> bytes | None:
         """The version of a file that has this digest, or None where it is not available.

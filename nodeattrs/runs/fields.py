@@ -122,7 +122,7 @@ class Fields:
         return str(self._of(path, str, "text", ""))
 
     def flag(self, *path: Any) -> bool:
-        """A field that says yes or no; no where there is none."""
+        """A field that is true or false; false unless it is there."""
         return bool(self._of(path, bool, "true or false", False))
 
     def map(self, *path: Any) -> dict[Any, Any]:

@@ -512,7 +512,7 @@ def _from_entry(entry: dict[Any, Any]) -> Message:
 
 
 def _stops_as(part: Message, content: Any) -> bool:
-    """Whether cloud-init stops when it wants to show an entry that is no text, since nobody handles its type."""
+    """Whether cloud-init stops at an entry whose content is not text, because no handler has its type."""
     if not content or isinstance(content, (str, bytes)):
         return False
     if isinstance(content, list):

@@ -47,7 +47,7 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 
 
 def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
-    """Read a file as Puppet reads it. Its tree belongs to everybody who reads the same content, and is never changed.
+    """Read a file as Puppet reads it. All readers of the same content share its tree, so nobody changes it.
 
     raises: FileNotFoundError where there is none; BadData with file and line for all else
     cost:   one read of the file; the same content is parsed once in a process
