@@ -89,6 +89,10 @@ class Border:
             self.refused[whole] = None
         return reason
 
+    def has(self, path: str | os.PathLike[str]) -> bool:
+        """Whether a path may be read. Unlike `fault` it notes nothing."""
+        return not self._fault(os.path.abspath(path))
+
     def _fault(self, whole: str) -> str:
         if _is_below(whole, self._libraries):
             return ""

@@ -35,7 +35,7 @@ NAMING = (
     "directory", "enc", "env", "export", "extra", "extra_vars", "eyaml_private_key",
     "eyaml_public_key", "facts", "file", "files", "from_store", "include_root", "instance", "instance_data",
     "json_attributes", "modulepath", "output", "playbook_dir", "puppet", "reads", "report",
-    "run_inventory", "runtime", "schema", "secret_file", "source", "store", "to", "trusted",
+    "run_inventory", "runtime", "schema", "secret_file", "source", "sources", "store", "to", "trusted",
     "vault_password_file", "vendor", "vendor2", "write_baseline",
 )  # fmt: skip
 """Other options that name files. A file stands for itself alone; a folder for the repository around it."""

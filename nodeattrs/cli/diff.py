@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
-from nodeattrs.cli.options import add_output, add_store, kept_in, moment, path_of, root_of
+from nodeattrs.cli.options import add_output, add_sources, add_store, kept_in, moment, path_of, root_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
@@ -44,6 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--causes", action="store_true", help="name the lines that the new values come from, too, as `explain` does"
     )
+    add_sources(parser)
     add_store(parser)
     add_output(parser)
 

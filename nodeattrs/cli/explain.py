@@ -10,6 +10,7 @@ from nodeattrs.cli.options import (
     add_at,
     add_output,
     add_run_options,
+    add_sources,
     add_store,
     add_strict,
     kept_in,
@@ -52,6 +53,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_run_options(parser)
     add_store(parser)
     add_at(parser)
+    add_sources(parser)
     parser.add_argument("--all", action="store_true", help="with --repo: also the lines that decided who was asked")
     parser.add_argument("--git", action="store_true", help="with --repo: also who changed the lines last, and when")
     add_strict(parser)

@@ -409,10 +409,22 @@ def sensitive_of(options: argparse.Namespace) -> Any:
     return repository.config.sensitive if repository else ()
 
 
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """The folder in which the sources of saved values are looked for."""
+    parser.add_argument(
+        "--sources",
+        metavar="DIR",
+        help="the repository in which to look for the lines that saved values come from (default: the one that was "
+        "run)",
+    )
+
+
 def root_of(options: argparse.Namespace) -> pathlib.Path | None:
-    """The folder of the repository whose settings count, if there is one: saved values come from its files."""
-    repository = settings_of(options).repository
-    return repository.root if repository else None
+    """The folder of the repository that saved values come from; None for the one that the store names."""
+    if getattr(options, "sources", None) is not None:
+        return pathlib.Path(options.sources)
+    settings = settings_of(options)
+    return settings.repository.root if settings.repository and "://" in settings.store else None
 
 
 def store_of(options: argparse.Namespace) -> Store:
@@ -521,8 +533,9 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
         terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
         terminal.warn(double_keys(found.node))
         return found.node, found.saved.revision.number if found.saved.revision else None, None
-    if getattr(options, "at", None) is not None:
-        options.refuse("--at is about what was saved, and --repo about a run made now")
+    for word in ("at", "sources"):
+        if getattr(options, word, None) is not None:
+            options.refuse(f"--{word} is about what was saved, and --repo about a run made now")
     from nodeattrs.runs.session import Wanted, last_of, run
 
     repository, store = repository_of(options), store_of(options)

@@ -11,6 +11,7 @@ from nodeattrs.cli.options import (
     add_at,
     add_budget,
     add_settings_from,
+    add_sources,
     add_store,
     kept_in,
     moment,
@@ -46,6 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_settings_from(parser)
     add_store(parser)
     add_at(parser)
+    add_sources(parser)
     parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
     add_budget(parser)
 

@@ -35,7 +35,9 @@ def restore(store: Store, name: str, at: int | datetime) -> Revision:
             f"there is no revision {at} of the node {name} in {store.describe()}",
             hint=f"nodeattrs history {name} shows what there is",
         )
-    return retried(store, name, lambda _: Saved(name, old.document, old.snapshot, noted=Noted(by="restore")))
+    return retried(
+        store, name, lambda _: Saved(name, old.document, old.snapshot, noted=Noted(by="restore", root=old.noted.root))
+    )
 
 
 def set_normal(store: Store, name: str, path: Path, value: Any, sensitive: Iterable[Path] = ()) -> Revision:
@@ -92,6 +94,6 @@ def _changed(
         with node.setting_as("command", command, Origin("command", command)):
             change(node)
         # Filtered lists were filtered when the node was saved; nothing comes back here.
-        return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command))
+        return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command, root=saved.noted.root))
 
     return retried(store, name, changed)

@@ -59,6 +59,7 @@ class Noted(NamedTuple):
     report:     the catalog's, if it was applied, or looked at with --noop
     by:         who made the revision: RUN, or a command such as "node set"
     fleet:      which call of a fleet, where its work may be given to two workers; "" otherwise
+    root:       the folder of the repository, relative to the folder of the store; "" where the store is no file
     """
 
     ok: bool = True
@@ -68,6 +69,7 @@ class Noted(NamedTuple):
     report: JsonMap | None = None
     by: str = RUN
     fleet: str = ""
+    root: str = ""
 
     @property
     def is_run(self) -> bool:
@@ -90,7 +92,16 @@ class Noted(NamedTuple):
         return cls(**record)
 
 
-_KINDS = {"ok": bool, "error": str, "repository": str, "version": str, "report": dict, "by": str, "fleet": str}
+_KINDS = {
+    "ok": bool,
+    "error": str,
+    "repository": str,
+    "version": str,
+    "report": dict,
+    "by": str,
+    "fleet": str,
+    "root": str,
+}
 _USUAL = Noted()
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
 
+from nodeattrs import border
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound
 from nodeattrs.keep import Saved, Store
@@ -27,12 +28,10 @@ class Remembered:
     saved:     as the store gave it
     sensitive: paths whose values are never shown or stored
     where:     the store, for messages
-    versions:  of the files of the repository, to find the causes of values; None gives no causes
+    versions:  of the files of the repository, to find the causes of values
     """
 
-    def __init__(
-        self, saved: Saved, sensitive: tuple[Path, ...] = (), where: str = "", versions: Versions | None = None
-    ) -> None:
+    def __init__(self, saved: Saved, sensitive: tuple[Path, ...], where: str, versions: Versions) -> None:
         self.saved, self.sensitive, self.where, self.versions = saved, sensitive, where, versions
 
     @property
@@ -83,7 +82,8 @@ def remembered(
     """The node as the last run left it: from its snapshot, else from Chef's document; None where there is none.
 
     at:     a revision by its number, or the latest one at a time
-    root:   the folder of its repository, where causes of values are looked for
+    root:   the folder of its repository, where causes of values are looked for; unless given, the one that was noted,
+            else the current one
     raises: BadName, DocumentError, StoreError
     """
     saved = store.load(name, at)
@@ -91,8 +91,28 @@ def remembered(
         return None
     # A revision may be older than the list: what is withheld today was in clear then.
     withheld = () if at is None else withheld_of(store, name)
-    versions = None if root is None else RepositoryVersions(root)
+    versions = RepositoryVersions(root or _noted_root(store, saved) or os.curdir)
     return Remembered(saved, (*sensitive, *withheld), store.describe(), versions)
+
+
+def root_from(store: Store, root: str | os.PathLike[str]) -> str:
+    """The folder of a repository, seen from the folder of a store that is a file; "" for any other store."""
+    place = store.describe()
+    if "://" in place:
+        return ""
+    try:
+        return os.path.relpath(root, os.path.dirname(os.path.abspath(place))).replace(os.sep, "/")
+    except ValueError:  # another drive
+        return ""
+
+
+def _noted_root(store: Store, saved: Saved) -> str | None:
+    """The reverse, where such a folder exists and the border lets it be read."""
+    if not saved.noted.root or "://" in store.describe():
+        return None
+    folder = os.path.join(os.path.dirname(os.path.abspath(store.describe())), saved.noted.root)
+    held = border.in_force()
+    return folder if os.path.isdir(folder) and (held is None or held.has(folder)) else None
 
 
 def required(

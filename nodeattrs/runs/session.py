@@ -27,7 +27,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
-from nodeattrs.runs.remembered import Remembered, remembered
+from nodeattrs.runs.remembered import Remembered, remembered, root_from
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import Document
@@ -220,7 +220,8 @@ def run(
     applied = None if apply is None else apply(ran.catalog)
     if last is None:
         ran.warnings.extend(_unknown_node(ran.node, repository))
-    return Session(ran, last, _kept(repository, ran, _noted_run(repository, ran, applied, fleet)))
+    noted = _noted_run(repository, ran, applied, fleet)._replace(root=root_from(store, repository.root))
+    return Session(ran, last, _kept(repository, ran, noted))
 
 
 def _kept(repository: Repository, run: Run, noted: Noted) -> Saved:
@@ -249,7 +250,8 @@ def save_failed(
         was = last.saved if last else _unrun(repository, name, wanted)
         if was is not None:
             number = was.revision.number if was.revision else None
-            noted = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet)
+            root = root_from(store, repository.root)
+            noted = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet, root=root)
             store.save(was._replace(noted=noted), number if last else 0)
 
 
