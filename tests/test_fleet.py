@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -172,19 +173,34 @@ class TestHowMuchAtOnce:
         """
         Nobody would ever end them.
         """
-        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(
-            "import os, pathlib, time\npathlib.Path(f'pid{os.getpid()}').touch()\ntime.sleep(60)\n"
-        )
-        command = [sys.executable, "-m", "nodeattrs", "fleet", "resolve", *words("--jobs", "2")]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-        parent = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        wait_until(lambda: len(list(tmp_path.glob("pid*"))) == 2)
-        workers = [int(file.name[3:]) for file in tmp_path.glob("pid*")]
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(SLEEPING)
+        parent = started("fleet", "resolve", *words("--jobs", "2"))
+        workers = workers_in(tmp_path)
         assert [True, True] == list(map(is_at_work, workers))
         parent.kill()
         parent.wait()
 
         wait_until(lambda: not any(map(is_at_work, workers)))
+
+
+SLEEPING = """\
+import os, pathlib, time
+pathlib.Path(f"pid{os.getpid()}").touch()
+time.sleep(60)
+"""
+
+
+def started(*command):
+    """A command that runs beside the test, in a process group of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "nodeattrs", *command]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, process_group=0)
+
+
+def workers_in(folder):
+    """The numbers of two processes that run `SLEEPING`, once they do."""
+    wait_until(lambda: len(list(folder.glob("pid*"))) == 2)
+    return [int(file.name[3:]) for file in folder.glob("pid*")]
 
 
 def is_at_work(pid):
@@ -608,6 +624,29 @@ class TestCtrlC:
         assert (0, "") == (again.returncode, again.stderr.partition("are done already\n")[2])
         assert {1} == {latest.number for _, latest in open_store("nodes.db").latest()}
         assert NAMES == sorted(open_store("nodes.db").names(), key=NAMES.index)
+
+    @needs_processes
+    @pytest.mark.parametrize("command", [("fleet", "resolve"), ("run", "--all")])
+    def test_a_second_one_ends_the_fleet_and_its_workers_at_once(self, fleet, tmp_path, command):
+        """
+        Ctrl-C reaches every process of a terminal. No worker writes a traceback.
+        """
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(SLEEPING)
+        began = time.monotonic()
+        with started(*command, *words("--jobs", "2")) as parent:
+            workers = workers_in(tmp_path)
+            os.killpg(parent.pid, signal.SIGINT)
+            time.sleep(0.5)
+            assert parent.poll() is None
+            assert [True, True] == list(map(is_at_work, workers))
+            os.killpg(parent.pid, signal.SIGINT)
+            assert 130 == parent.wait(30)
+            told = parent.stderr.read()
+
+        assert time.monotonic() - began < 50
+        assert not any(map(is_at_work, workers))
+        assert "interrupted; go on with:" == told.splitlines()[0]
+        assert 2 == len(told.splitlines())
 
     def test_failures_end_with_the_same_hint(self, fleet):
         """
