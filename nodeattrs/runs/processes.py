@@ -7,6 +7,7 @@ also ends when the parent is killed.
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -88,6 +89,10 @@ def _interrupts_blocked() -> Iterator[None]:
 
 # --- in a worker --------------------------------------------------------------------
 
+_COLLECT = 10_000
+"""New objects after which a worker looks for unreachable ones. Most objects of a worker live on, so that at Python's
+usual 700 a run in which nothing changes takes 1.3 times as long."""
+
 _stop_reader: Connection | None = None
 """The pipe by which the parent stops this worker; None in a process that is no worker."""
 
@@ -103,6 +108,7 @@ def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> N
     _stop_reader = stop
     restore_safe_path(safe_path_before)
     threading.Thread(target=_exit_at_end, args=(end,), daemon=True).start()
+    gc.set_threshold(_COLLECT)
     # Ctrl-C reaches every process of a terminal. The parent decides what happens. Programs that a node starts do not
     # inherit a function, as they would inherit SIG_IGN.
     signal.signal(signal.SIGINT, _pass)
