@@ -1,4 +1,4 @@
-"""Hand names out to workers in chunks, and give what comes back.
+"""Hand names out to workers in chunks, and give the results.
 
     for came in each(function, names, jobs=4): ...
 
@@ -76,7 +76,7 @@ def through(
     executor: does the work, and stays open. Without one, *jobs* processes of this machine do it
     jobs:     1 is this process alone; None lets `jobs_for` choose. Where `without_processes` gives a reason, this
               process does the work
-    in_order: give what comes in the order of *names*
+    in_order: give the results in the order of *names*
     stopping: asked again and again. Once it is true no other name is begun, and what has begun is given
     pack:     sent to each worker once
     raises:   FleetError, where a worker has died
@@ -121,7 +121,7 @@ def _handed_out(
     stopping: Callable[[], bool],
     pack: Packed | None,
 ) -> Iterator[Any]:
-    """Submit the chunks, and give what comes of each."""
+    """Submit the chunks, and give their results."""
     shared = None if pack is None else workers.share(pack)
     waiting = _chunks(names)
     under_way: list[Future[_Done]] = []
