@@ -116,7 +116,7 @@ class Outcome:
 
 
 def compared(fleet: Fleet) -> Fleet:
-    """A fleet for workers on other machines, each of which has the same repository at the same place.
+    """A fleet for workers on other machines that have the same repository at the same place.
 
     cost:   reads each file of the repository
     raises: BadArgument, where the store is a file of this machine; FleetError, where a file cannot be read
