@@ -1,12 +1,7 @@
 """Who does the work of a fleet is a word, and what a fleet makes of workers that go away."""
 
-import gc
-import os
-import subprocess
 import sys
-import time
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +10,8 @@ from nodeattrs.core.budget import in_force, limited
 from nodeattrs.errors import BadArgument, FleetError, MissingExtra
 from nodeattrs.runs import batches
 from nodeattrs.runs.batches import each
-from nodeattrs.runs.executors import Sizes, Workers, opened
-from nodeattrs.runs.fleet import Fleet, sent_elsewhere
+from nodeattrs.runs.executors import Workers, opened
+from nodeattrs.runs.fleet import Fleet, compared, shipped
 from tests.on_disk import repository
 
 
@@ -55,77 +50,6 @@ class TestWords:
 
         with pytest.raises(MissingExtra, match=r"nodeattrs\[dask\]"), opened("dask:tcp://127.0.0.1:1"):
             pass
-
-
-COPIES = """\
-import sys, threading
-from nodeattrs.keep import Saved, open_store
-from nodeattrs.runs.batches import each
-from nodeattrs.runs.executors import Workers, opened
-from tests.test_executors import is_a_copy
-
-if __name__ == "__main__":  # a process that begins anew reads it, too
-    sys.mark_of_the_parent = True
-    if "thread" in sys.argv:
-        threading.Thread(target=threading.Event().wait, daemon=True).start()
-    store = open_store("nodes.db")
-    store.save(Saved("web1", {"name": "web1"}, {}))
-    if "store" not in sys.argv:
-        store.close()
-    with opened("process", 2) as workers:
-        print({*each(is_a_copy, range(4), executor=Workers(jobs=2) if "library" in sys.argv else workers)})
-"""
-
-
-def is_a_copy(_):
-    return hasattr(sys, "mark_of_the_parent")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes begin anew")
-class TestCopies:
-    @pytest.mark.parametrize(
-        ("what", "told"), [("command", "{True}"), ("library", "{False}"), ("thread", "{False}"), ("store", "{False}")]
-    )
-    def test_processes_are_copies_only_where_nothing_is_shared(self, tmp_path, what, told):
-        """Who asks the library may have whatever open; of another thread a copy would have its locks and no more."""
-        (tmp_path / "program.py").write_text(COPIES)
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-        command = [sys.executable, "program.py", what]
-        said = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
-        assert said.stdout.strip() == told
-
-
-class TestSizes:
-    @pytest.mark.parametrize(
-        ("seconds", "sizes"),
-        [(0.0001, [16, 32, 64, 128, 256, 512, 512]), (0.025, [10] * 7), (0.2, [1] * 7), (9.0, [1] * 7)],
-    )
-    def test_a_batch_takes_a_quarter_of_a_second(self, seconds, sizes):
-        """
-        It grows step by step, however quick the first nodes were.
-        """
-        found, size = [], Sizes(8)
-        for _ in sizes:
-            size.learn(size.next, seconds * size.next)
-            found.append(size.next)
-
-        assert sizes == found
-
-    def test_many_workers_are_given_longer_ones(self):
-        """
-        Whoever hands them out hands out so many in a second and no more.
-        """
-        sizes = Sizes(8, width=1_000)
-        for _ in range(9):
-            sizes.learn(100, 1.0)
-
-        assert 500 == sizes.next
-
-    def test_nothing_done_teaches_nothing(self):
-        sizes = Sizes(8)
-        sizes.learn(0, 1.0)
-
-        assert 8 == sizes.next
 
 
 class Answering(Executor):
@@ -221,20 +145,6 @@ class TestWhatGoesWrong:
 
 
 class TestAroundABatch:
-    def test_the_collector_is_off_within_and_as_it_was_behind(self):
-        """
-        Of threads that come and go the last one turns it on again.
-        """
-
-        def look(_):
-            time.sleep(0.001)
-            return gc.isenabled()
-
-        assert gc.isenabled()
-        with ThreadPoolExecutor(4) as threads:
-            assert {False} == set(each(look, range(100), executor=threads))
-        assert gc.isenabled()
-
     def test_limits_travel_with_the_work(self):
         with ThreadPoolExecutor(1) as threads, limited(values=77):
             assert [77] == list(each(lambda _: in_force().values, [1], executor=threads))
@@ -245,8 +155,11 @@ class TestElsewhere:
     def test_a_store_of_this_machine_is_refused(self, tmp_path, store):
         repository(tmp_path, {"roles/web.json": {"name": "web"}})
 
+        fleet = Fleet(str(tmp_path), store)
         with pytest.raises(BadArgument, match="is on this machine"):
-            sent_elsewhere(Fleet(str(tmp_path), store))
+            compared(fleet)
+        with pytest.raises(BadArgument, match="is on this machine"):
+            shipped(fleet, [])
 
     def test_nothing_is_shipped_to_ourselves(self, tmp_path, capsys):
         repository(tmp_path, {"nodes/web1.json": {"name": "web1"}})

@@ -3,7 +3,7 @@
 import json
 import multiprocessing
 import os
-import re
+import signal
 import subprocess
 import sys
 import threading
@@ -24,8 +24,9 @@ from nodeattrs.keep import open_store
 from nodeattrs.keep.maintenance import set_normal
 from nodeattrs.runs import batches
 from nodeattrs.runs.batches import jobs_for
-from nodeattrs.runs.executors import processors, without_processes
+from nodeattrs.runs.executors import processors
 from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
+from nodeattrs.runs.processes import without_processes
 from tests.on_disk import repository
 
 needs_processes = pytest.mark.skipif(bool(without_processes()), reason="processes cannot share locks here")
@@ -107,10 +108,11 @@ class TestWhoDoesTheWork:
                 assert name == open_store(fleet.store).load("web1", outcome.revision).document["default"]["app"]["name"]
 
     def test_few_nodes_are_not_worth_processes(self, fleet, monkeypatch):
-        monkeypatch.setattr(batches, "_pool", lambda *_: pytest.fail("a process was started"))
+        monkeypatch.setattr(batches, "Processes", lambda *_: pytest.fail("a process was started"))
 
-        assert 15 == len(list(resolve(replace(fleet, save=False), ["web1"] * (2 * batches.BATCH - 1))))
-        assert (1, processors()) == (jobs_for(15), jobs_for(16))
+        few = 2 * batches.CHUNK - 1
+        assert few == len(list(resolve(replace(fleet, save=False), ["web1"] * few)))
+        assert (1, processors()) == (jobs_for(few), jobs_for(few + 1))
 
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_in_order(self, fleet, jobs):
@@ -139,7 +141,7 @@ class Counting(Executor):
     def submit(self, work, *arguments):
         self.given += len(arguments[2])
         future = Future()
-        future.set_result(batches._Done([Outcome(name) for name in arguments[2]], "here", time.time(), 0.01))
+        future.set_result(batches._Done([Outcome(name) for name in arguments[2]], "here", time.time()))
         return future
 
 
@@ -152,7 +154,7 @@ class TestHowMuchAtOnce:
         outcomes = resolve(fleet, (f"n{number}" for number in range(1_000_000)), executor=executor)
         next(outcomes)
 
-        assert executor.given <= batches.BATCH * batches.BATCHES
+        assert executor.given <= batches.CHUNK * batches.UNDER_WAY
         outcomes.close()
 
     def test_a_worker_that_died_is_said(self, fleet):
@@ -171,19 +173,34 @@ class TestHowMuchAtOnce:
         """
         Nobody would ever end them.
         """
-        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(
-            "import os, pathlib, time\npathlib.Path(f'pid{os.getpid()}').touch()\ntime.sleep(60)\n"
-        )
-        command = [sys.executable, "-m", "nodeattrs", "fleet", "resolve", *words("--jobs", "2")]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-        parent = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        wait_until(lambda: len(list(tmp_path.glob("pid*"))) == 2)
-        workers = [int(file.name[3:]) for file in tmp_path.glob("pid*")]
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(SLEEPING)
+        parent = started("fleet", "resolve", *words("--jobs", "2"))
+        workers = workers_in(tmp_path)
         assert [True, True] == list(map(is_at_work, workers))
         parent.kill()
         parent.wait()
 
         wait_until(lambda: not any(map(is_at_work, workers)))
+
+
+SLEEPING = """\
+import os, pathlib, time
+pathlib.Path(f"pid{os.getpid()}").touch()
+time.sleep(60)
+"""
+
+
+def started(*command):
+    """A command that runs beside the test, in a process group of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "nodeattrs", *command]
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, process_group=0)
+
+
+def workers_in(folder):
+    """The numbers of two processes that run `SLEEPING`, once they do."""
+    wait_until(lambda: len(list(folder.glob("pid*"))) == 2)
+    return [int(file.name[3:]) for file in folder.glob("pid*")]
 
 
 def is_at_work(pid):
@@ -201,62 +218,6 @@ def wait_until(is_so, seconds=20):
         time.sleep(0.05)
 
 
-LEAVES_OPEN = """\
-import atexit, sys
-from pathlib import Path
-if node.name in NAMES:
-    left = open(f"{node.name}.left", "w")
-    left.write("written")
-    sys.left = [*getattr(sys, "left", ()), left]
-    atexit.register(Path(f"{node.name}.late").touch)
-"""
-
-LOADED = """\
-import sys
-from pathlib import Path
-from nodeattrs.runs.fleet import Fleet, _get_ready, _NEEDED, _some, _Work
-from tests.benchmarks.fleet import example
-
-folder, is_ready = sys.argv[1], "ready" in sys.argv
-place = str(example(Path(folder)))
-work = _Work(Fleet(place, f"{folder}/nodes.db", f"{place}/facts", run_list=("role[web]",)))
-if is_ready:
-    _get_ready(work)
-before = {*sys.modules}
-assert [] == [one.error for _ in range(3) for one in _some(work, ["web1"]) if one.error]
-new = {name for name in sys.modules if name.startswith("nodeattrs.") and name not in before}
-words = "nodeattrs.keep.search", "nodeattrs.adapters.chef.", "nodeattrs.texts.toml_"  # that recipes of the example use
-print(sorted(one for one in new if not one.startswith(words)) if is_ready else sorted({*_NEEDED} - new))
-"""
-
-
-class TestCopies:
-    """Processes that `fleet resolve` begins as copies of its own, on Linux."""
-
-    def test_their_stores_are_closed(self, fleet, tmp_path):
-        """What they have written is in the file, and not in one beside it that nobody would copy."""
-        said = process(("fleet", "resolve", *words("--jobs", "2")))
-        assert re.search(r"^12 nodes, .*\b1 failed$", said.stdout, re.MULTILINE), said
-        assert [] == list(tmp_path.glob("nodes.db-*"))
-
-    @pytest.mark.parametrize("names", [["web3"], NAMES], ids=["one", "all"])
-    def test_what_programs_leave_open_is_written_and_what_they_want_at_the_end_is_done(self, fleet, tmp_path, names):
-        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(LEAVES_OPEN.replace("NAMES", repr(names)))
-        said = process(("fleet", "resolve", *words("--jobs", "2")))
-        assert re.search(r"^12 nodes, .*\b0 failed$", said.stdout, re.MULTILINE), said
-        assert dict.fromkeys(names, "written") == {file.stem: file.read_text() for file in tmp_path.glob("*.left")}
-        assert sorted(names) == sorted(file.stem for file in tmp_path.glob("*.late"))
-
-    def test_they_begin_with_what_each_node_needs(self, tmp_path):
-        """Each room that is named is one that a node of the example would load, and none is left to load."""
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
-        for how in ("ready", "bare"):
-            (folder := tmp_path / how).mkdir()
-            command = [sys.executable, "-c", LOADED, str(folder), how]
-            said = subprocess.run(command, env=environment, text=True, capture_output=True, check=True)
-            assert "[]\n" == said.stdout, how
-
-
 class TestStopping:
     @pytest.mark.parametrize("jobs", [1, 2])
     def test_no_other_node_is_begun(self, fleet, jobs):
@@ -272,6 +233,15 @@ class TestStopping:
         assert names[:3] == taken[:3]
         assert sorted(taken) == taken
         assert len(taken) < len(names)
+
+    def test_a_node_that_waits_to_be_saved_does_not_keep_the_fleet_running(self, fleet):
+        """
+        Nodes are saved a chunk at a time, and stopped one at a time.
+        """
+        asked = iter([False, False, False, True])
+
+        assert NAMES[:3] == [one.name for one in resolve(fleet, NAMES, jobs=1, stopping=lambda: next(asked))]
+        assert NAMES[:3] == open_store(fleet.store).names()
 
     def test_any_executor_is_left_open(self, fleet):
         """
@@ -294,7 +264,7 @@ class TestSavedTogether:
         """
         Whoever is stopped at any moment loses only what nobody was shown, and that is done by the next call.
         """
-        monkeypatch.setattr("nodeattrs.runs.fleet.TOGETHER", 4)
+        monkeypatch.setattr("nodeattrs.runs.fleet.CHUNK", 4)
         began, store = datetime.now(UTC), open_store(fleet.store)
         names = [name for name in NAMES if name != "web7"]
         for outcome in resolve(fleet, names, jobs=jobs):
@@ -520,23 +490,12 @@ class SemLock(_multiprocessing.SemLock):
 
 _multiprocessing.SemLock = SemLock
 """
-NO_SHARED_MEMORY = """\
-import tempfile
-from multiprocessing import heap
-
-class Arena(heap.Arena):
-    def __init__(self, *_):
-        raise PermissionError(13, "Permission denied", "/dev/shm/pym")
-
-heap.Arena = Arena
-"""
 
 
 @needs_processes
 class TestWithoutSharedMemory:
     """A container in which /dev/shm cannot be written to; Python loads `sitecustomize` before all else."""
 
-    @pytest.mark.parametrize("patch", [NO_LOCKS, NO_SHARED_MEMORY], ids=["locks", "memory"])
     @pytest.mark.parametrize(
         "command",
         [
@@ -546,9 +505,9 @@ class TestWithoutSharedMemory:
         ],
         ids=["run", "fleet", "what-if"],
     )
-    def test_one_process_does_the_work_and_says_so(self, fleet, tmp_path, command, patch):
+    def test_one_process_does_the_work_and_says_so(self, fleet, tmp_path, command):
         (tmp_path / "first").mkdir()
-        (tmp_path / "first/sitecustomize.py").write_text(patch)
+        (tmp_path / "first/sitecustomize.py").write_text(NO_LOCKS)
         usual = process(command)
         path = f"{tmp_path / 'first'}{os.pathsep}{Path(__file__).parents[1]}"
         refused = process(command, PYTHONPATH=path)
@@ -665,6 +624,29 @@ class TestCtrlC:
         assert (0, "") == (again.returncode, again.stderr.partition("are done already\n")[2])
         assert {1} == {latest.number for _, latest in open_store("nodes.db").latest()}
         assert NAMES == sorted(open_store("nodes.db").names(), key=NAMES.index)
+
+    @needs_processes
+    @pytest.mark.parametrize("command", [("fleet", "resolve"), ("run", "--all")])
+    def test_a_second_one_ends_the_fleet_and_its_workers_at_once(self, fleet, tmp_path, command):
+        """
+        Ctrl-C reaches every process of a terminal. No worker writes a traceback.
+        """
+        (tmp_path / "repo/cookbooks/app/recipes/default.py").write_text(SLEEPING)
+        began = time.monotonic()
+        with started(*command, *words("--jobs", "2")) as parent:
+            workers = workers_in(tmp_path)
+            os.killpg(parent.pid, signal.SIGINT)
+            time.sleep(0.5)
+            assert parent.poll() is None
+            assert [True, True] == list(map(is_at_work, workers))
+            os.killpg(parent.pid, signal.SIGINT)
+            assert 130 == parent.wait(30)
+            told = parent.stderr.read()
+
+        assert time.monotonic() - began < 50
+        assert not any(map(is_at_work, workers))
+        assert "interrupted; go on with:" == told.splitlines()[0]
+        assert 2 == len(told.splitlines())
 
     def test_failures_end_with_the_same_hint(self, fleet):
         """

@@ -15,7 +15,7 @@ from nodeattrs.cli import main
 from nodeattrs.errors import FleetError
 from nodeattrs.keep import open_store
 from nodeattrs.runs.executors import opened
-from nodeattrs.runs.fleet import Fleet, resolve, sent_elsewhere, still_to_do
+from nodeattrs.runs.fleet import Fleet, compared, resolve, shipped, still_to_do
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
@@ -83,8 +83,8 @@ def fleet(tmp_path):
 
 def on_cluster(fleet, address, names=NAMES, ship=False):
     with opened(f"dask:{address}") as workers:
-        ready, sent = sent_elsewhere(fleet, ship)
-        yield from resolve(ready, names, executor=workers, repository=sent)
+        ready, pack = shipped(fleet, names) if ship else (compared(fleet), None)
+        yield from resolve(ready, names, executor=workers, pack=pack)
 
 
 def recipe(fleet, text):

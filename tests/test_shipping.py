@@ -1,7 +1,8 @@
 """A repository is known by its content, and can be sent: nothing of what was sent leads out of its folder."""
 
-import gzip
+import hashlib
 import io
+import lzma
 import os
 import stat
 import tarfile
@@ -12,7 +13,7 @@ import pytest
 
 from nodeattrs.errors import FleetError
 from nodeattrs.runs import shipping
-from nodeattrs.runs.shipping import Packed, digest_of, held, hold, packed
+from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, hold, packed
 from tests.on_disk import repository
 
 FILES = {"roles/web.json": {"name": "web"}, "cookbooks/app/recipes/default.py": "pass\n", "empty.txt": ""}
@@ -74,7 +75,7 @@ class TestContent:
 
 
 class TestSending:
-    def test_what_arrives_is_what_was_packed_in_a_folder_of_our_own(self, tmp_path):
+    def test_what_arrives_is_what_was_packed_in_a_private_folder(self, tmp_path):
         """
         With the commit, which revisions note; once a process, however often it is sent.
         """
@@ -84,11 +85,25 @@ class TestSending:
         folder = held(sent.digest)
         hold(Packed(sent.digest, bytes(sent.body)))
 
-        assert {**tree_of(tmp_path / "a"), ".git/HEAD": b"c" * 40} == tree_of(folder.name)
-        assert sent.digest == digest_of(folder.name) == digest_of(tmp_path / "a")
+        place = Path(folder.name, REPOSITORY)
+        assert {**tree_of(tmp_path / "a"), ".git/HEAD": b"c" * 40} == tree_of(place)
+        assert digest_of(place) == digest_of(tmp_path / "a")
         assert 0o700 == stat.S_IMODE(os.stat(folder.name).st_mode)
         assert folder is held(sent.digest)
         folder.cleanup()
+
+    @pytest.mark.parametrize("place", ["a/facts", "facts"], ids=["in the repository", "beside it"])
+    def test_facts_of_the_nodes_that_run_are_in_the_same_pack(self, tmp_path, place):
+        repository(tmp_path / "a", FILES)
+        before = tree_of(tmp_path / "a")
+        repository(tmp_path / place, {f"{name}.json": {"fqdn": name} for name in ("web1", "web2", "db1")})
+        sent = packed(tmp_path / "a", facts=tmp_path / place, nodes=["web1", "db1", "new1"])
+        hold(sent)
+
+        found = tree_of(held(sent.digest).name)
+        facts = {f"{FACTS}/{name}.json": (tmp_path / place / f"{name}.json").read_bytes() for name in ("db1", "web1")}
+        files = {f"{REPOSITORY}/{name}": content for name, content in {**before, ".git/HEAD": b""}.items()}
+        assert {**files, **facts} == found
 
     def test_it_goes_when_others_have_come_and_nobody_works_in_it(self, tmp_path):
         folders = []
@@ -109,24 +124,35 @@ class TestSending:
     @pytest.mark.parametrize("target", ["secret.txt", "folder"])
     def test_a_link_that_leads_out_is_refused(self, tmp_path, target):
         """
-        Nobody who sends a repository means to send a key that lies elsewhere.
+        A user who sends a repository does not mean to send a key that lies elsewhere.
         """
         repository(tmp_path, {"secret.txt": "x", "folder/secret.txt": "x", "a/roles/web.json": {"name": "web"}})
         (tmp_path / "a" / "roles" / "out").symlink_to(tmp_path / target)
 
-        with pytest.raises(FleetError, match=r"roles/out.* leads out of the repository"):
+        with pytest.raises(FleetError, match=r"roles/out.* leads out of "):
             packed(tmp_path / "a")
+
+    def test_a_link_that_leads_out_of_the_facts_is_refused(self, tmp_path):
+        repository(tmp_path, {"secret.json": {}, "a/roles/web.json": {"name": "web"}, "facts/web1.json": {}})
+        (tmp_path / "facts" / "web2.json").symlink_to(tmp_path / "secret.json")
+
+        packed(tmp_path / "a", facts=tmp_path / "facts", nodes=["web1"])
+        with pytest.raises(FleetError, match=r"web2.json leads out of "):
+            packed(tmp_path / "a", facts=tmp_path / "facts", nodes=["web1", "web2"])
 
 
 def pack(*members):
-    """A pack with these members, whatever they are, and the digest that would fit them."""
+    """A pack with these members, whatever they are, under its own digest."""
     body = io.BytesIO()
     with tarfile.open(fileobj=body, mode="w") as tar:
         for member, content in members:
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
-    digest = shipping._digest(sorted((member.name, content) for member, content in members))
-    return Packed(digest, gzip.compress(body.getvalue()))
+    return named(lzma.compress(body.getvalue()))
+
+
+def named(body):
+    return Packed(hashlib.sha256(body).hexdigest(), body)
 
 
 def member(name, type=tarfile.REGTYPE, linkname=""):
@@ -136,6 +162,15 @@ def member(name, type=tarfile.REGTYPE, linkname=""):
 
 
 class TestWhatMustNotArrive:
+    @pytest.fixture(autouse=True)
+    def folder(self, tmp_path, monkeypatch):
+        """The folder of temporary folders, which is empty again after a pack was refused."""
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+        (tmp_path / "temporary").mkdir()
+        yield
+        assert [tmp_path / "temporary"] == list(tmp_path.iterdir())
+        assert [] == list((tmp_path / "temporary").iterdir())
+
     @pytest.mark.parametrize(
         "one",
         [
@@ -152,31 +187,24 @@ class TestWhatMustNotArrive:
         ],
         ids=lambda one: f"{one.name} {one.type!r}",
     )
-    def test_nothing_of_a_pack_with_an_odd_member_is_written(self, one, tmp_path, monkeypatch):
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
+    def test_a_pack_with_an_odd_member_leaves_nothing(self, one):
         with pytest.raises(FleetError, match="no file of a repository"):
             hold(pack((member("first"), b"x"), (one, b"")))
-        assert [] == list(tmp_path.iterdir())
+        assert not os.path.exists("/tmp/nodeattrs-outside")
 
-    def test_a_file_that_is_a_folder_too_is_an_error_and_leaves_nothing(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-
+    @pytest.mark.parametrize("other", ["a/b", "a"], ids=["a folder too", "twice"])
+    def test_a_file_that_is_in_it_a_second_time_is_an_error(self, other):
         with pytest.raises(FleetError, match="cannot be unpacked"):
-            hold(pack((member("a"), b"x"), (member("a/b"), b"x")))
-        assert [] == list(tmp_path.iterdir())
+            hold(pack((member("a"), b"x"), (member(other), b"y")))
 
-    def test_other_bytes_than_those_of_the_digest_are_refused(self, tmp_path):
+    def test_other_bytes_than_those_of_the_digest_are_refused(self):
         good = pack((member("a"), b"x"))
 
-        for bad in (
-            Packed("0" * 64, good.body),
-            Packed(good.digest, good.body[: len(good.body) // 2]),
-            Packed(good.digest, b"no"),
-        ):
-            with pytest.raises(FleetError):
+        for bad in (Packed("0" * 64, good.body), Packed(good.digest, good.body[:-1]), Packed(good.digest, b"no")):
+            with pytest.raises(FleetError, match="not the one that was packed"):
                 hold(bad)
 
-    def test_a_member_twice_is_not_what_was_packed(self):
-        with pytest.raises(FleetError, match="not the one"):
-            hold(pack((member("a"), b"x"), (member("a"), b"y")))
+    @pytest.mark.parametrize("body", [b"", b"no", lzma.compress(b"no"), lzma.compress(b"x" * 2000)[:-40]])
+    def test_what_is_no_tar_is_an_error(self, body):
+        with pytest.raises(FleetError, match="no packed repository"):
+            hold(named(body))

@@ -88,11 +88,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
-    """Run them."""
+    """Run the nodes, and report what failed."""
     from nodeattrs.keep import open_store
-    from nodeattrs.reports.fleet import FleetReport
-    from nodeattrs.runs.executors import opened
-    from nodeattrs.runs.fleet import resolve, sent_elsewhere, still_to_do
+    from nodeattrs.runs.fleet import still_to_do
 
     since = since_of(options)
     judge_export(options, saves=not options.why_run)
@@ -106,42 +104,65 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if since is not None:
         names = still_to_do(store, names, since)
     store.close()
-    began, start = began_now(), time.perf_counter()
-    outcomes: list[Outcome] = []
-    saved: list[str] = []
-    gone: list[FleetError] = []
+    return _Resolving(options, terminal, fleet, names).perform(skipped=all_of_them - len(names))
 
-    def take(outcome: Outcome) -> None:
-        if outcome.error or options.format != "text":  # a line of text needs no memory of what went well
-            outcomes.append(outcome)
-        if outcome.revision is not None and options.export is not None:
-            saved.append(outcome.name)
 
-    with opened(options.executor, options.jobs) as workers:
-        sent = None
-        if workers.elsewhere:
-            fleet, sent = sent_elsewhere(fleet, options.ship)
-        elif options.ship:
-            options.refuse("--ship is about workers on other machines: --executor dask:...")
+class _Resolving:
+    """One call of the command."""
 
-        def came(stopping: Callable[[], bool]) -> Iterator[Outcome]:
-            try:
-                yield from resolve(fleet, names, executor=workers, repository=sent, stopping=stopping)
-            except FleetError as error:
-                gone.append(error)
+    def __init__(self, options: argparse.Namespace, terminal: Terminal, fleet: Fleet, names: list[str]) -> None:
+        self._options, self._terminal = options, terminal
+        self._fleet, self._names = fleet, names
+        self._outcomes: list[Outcome] = []
+        self._saved: list[str] = []
+        self._gone: FleetError | None = None
 
-        jobs = options.jobs if workers.executor is None else 1
-        done = go_through(terminal, len(names), came, take, jobs=jobs)
-    outcomes.sort(key=lambda outcome: outcome.name)
-    left = len(names) - done
-    report = FleetReport(outcomes, done, time.perf_counter() - start, all_of_them - len(names), left)
-    terminal.report(report)
-    export_saved(options, terminal, fleet.store, saved)
-    if left or report.failed:
-        hint_to_resume(options, terminal, began, interrupted=left > 0)
-    for error in gone:
-        raise error
-    return INTERRUPTED if left else 1 if report.failed else 0
+    def perform(self, skipped: int) -> int:
+        """Run the nodes and report; the exit code. raises: FleetError, after the report"""
+        from nodeattrs.reports.fleet import FleetReport
+
+        options, terminal = self._options, self._terminal
+        began, start = began_now(), time.perf_counter()
+        done = self._done()
+        left = len(self._names) - done
+        self._outcomes.sort(key=lambda outcome: outcome.name)
+        report = FleetReport(self._outcomes, done, time.perf_counter() - start, skipped, left)
+        terminal.report(report)
+        export_saved(options, terminal, self._fleet.store, self._saved)
+        if left or report.failed:
+            hint_to_resume(options, terminal, began, interrupted=left > 0)
+        if self._gone is not None:
+            raise self._gone
+        return INTERRUPTED if left else 1 if report.failed else 0
+
+    def _done(self) -> int:
+        """Run the nodes; how many are done."""
+        from nodeattrs.runs.executors import opened
+        from nodeattrs.runs.fleet import compared, resolve, shipped
+
+        options, fleet, pack = self._options, self._fleet, None
+        with opened(options.executor, options.jobs) as workers:
+            if options.ship and not workers.elsewhere:
+                options.refuse("--ship is about workers on other machines: --executor dask:...")
+            if options.ship:
+                fleet, pack = shipped(fleet, self._names)
+            elif workers.elsewhere:
+                fleet = compared(fleet)
+
+            def outcomes(stopping: Callable[[], bool]) -> Iterator[Outcome]:
+                try:
+                    yield from resolve(fleet, self._names, executor=workers, pack=pack, stopping=stopping)
+                except FleetError as error:
+                    self._gone = error
+
+            jobs = options.jobs if workers.executor is None else 1
+            return go_through(self._terminal, len(self._names), outcomes, self._take, jobs=jobs)
+
+    def _take(self, outcome: Outcome) -> None:
+        if outcome.error or self._options.format != "text":  # a report as text names only nodes that failed
+            self._outcomes.append(outcome)
+        if outcome.revision is not None and self._options.export is not None:
+            self._saved.append(outcome.name)
 
 
 def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:

@@ -1,209 +1,183 @@
-"""Work on many things, a few at a time, by any executor of `concurrent.futures`, or processes of our own.
+"""Hand names out to workers in chunks, and give the results.
 
-It says how much a worker is given at once, how the work is stopped, what it means that workers have gone, and what a
-worker does around each batch. It does not know what the work is.
+    for came in each(function, names, jobs=4): ...
+
+Used by `runs.fleet` and `changes.impact`. It does not know what is done with a name. Who the workers are is known to
+`executors` and `processes`.
 """
 
 from __future__ import annotations
 
-import atexit
-import gc
-import math
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
-from contextlib import contextmanager, suppress
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import dataclass
 from functools import partial
-from io import IOBase
-from itertools import chain, islice
-from multiprocessing import parent_process
-from multiprocessing.resource_tracker import ensure_running
-from multiprocessing.util import Finalize
+from itertools import chain, islice, takewhile
 from socket import gethostname
-from threading import Lock
-from types import FrameType
 from typing import Any, NamedTuple, TypeVar
 
 from nodeattrs import border
 from nodeattrs._version import VERSION
 from nodeattrs.border import Border
-from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
-from nodeattrs.keep.stores import may_be_copied
 from nodeattrs.kinds import CLUSTER_GONE, OTHER_CLOCK, OTHER_VERSION, WORKER_DIED
-from nodeattrs.runs.executors import BATCHES, PATIENCE_SECONDS, Sizes, Workers, processors, without_processes
+from nodeattrs.runs.executors import PATIENCE_SECONDS, Workers, processors
+from nodeattrs.runs.processes import Processes, is_stopped, without_processes
 from nodeattrs.runs.shipping import Packed, hold
 
-BATCH = 8
-"""Nodes that a worker is given at once, until it is known how long they take."""
+CHUNK = 8
+"""Names that a worker is given at once."""
 
-TOGETHER = 2 * BATCH
-"""So many a process of our own is given where there are many; and so many are saved at once."""
+UNDER_WAY = 64
+"""Chunks that are under way at once, unless there are many workers."""
 
 _SKEW = 5.0
 """Seconds by which a worker's clock may differ."""
 
 _PAUSE = 0.2
-"""Seconds after which somebody who waits looks whether it is to stop."""
+"""Seconds after which a waiting parent asks whether to stop."""
+
+_LOSSES = BrokenExecutor, CancelledError, ImportError
+"""Errors that mean that an executor has given up, whoever made it."""
+
+_SAVED = "what was saved is kept"
 
 _A = TypeVar("_A")
 _T = TypeVar("_T")
-_Submit = Callable[..., "Future[_Done]"]
-
-
-def _nothing() -> None:
-    """What is called where nobody has anything to do."""
+_Run = Callable[[Iterable[_A]], Iterator[_T]]
 
 
 def jobs_for(count: int) -> int:
-    """How many processes so many nodes are worth: few are done before a process has begun."""
-    return 1 if count < 2 * BATCH else processors()
+    """How many processes to use for *count* names: a few names are done before a second process has started."""
+    return 1 if count < 2 * CHUNK else processors()
 
 
 def each(one: Callable[[_A], _T], names: Iterable[_A], **how: Any) -> Iterator[_T]:
-    """What *one* gives for each name; the words are those of `through`."""
+    """Give what *one* returns for each name. The keywords are those of `through`."""
     return through(partial(map, one), names, **how)
 
 
 def through(
-    some: Callable[[Iterable[_A]], Iterator[_T]],
+    run: _Run[_A, _T],
     names: Iterable[_A],
     *,
     executor: Executor | Workers | None = None,
     jobs: int | None = None,
     in_order: bool = False,
-    stopping: Callable[[], bool] | None = None,
-    repository: Packed | None = None,
-    ready: Callable[[], None] = _nothing,
-    ending: Callable[[], None] = _nothing,
+    stopping: Callable[[], bool] = lambda: False,
+    pack: Packed | None = None,
 ) -> Iterator[_T]:
-    """What *some* gives for the names, one for each, on any number of processes; the words are those of `resolve`.
+    """Give what *run* gives for the names, a chunk of them at a time.
 
-    some:   is given names as long as there are any, and nobody has stopped; what it gives may come later, and in their
-            order. It can be sent to another process, and so can what it gives
-    jobs:   how many processes; this one alone where `without_processes` says why it must
-    ready:  called before processes begin as copies of this one: what it loads they have
-    ending: called in each of these before it ends
-    raises: FleetError, where a worker died
+    run:      takes names from an iterator, which ends early when the work is stopped, and gives one thing for each.
+              It can be sent to another process, and so can what it gives
+    executor: does the work, and stays open. Without one, *jobs* processes of this machine do it
+    jobs:     1 is this process alone; None lets `jobs_for` choose. Where `without_processes` gives a reason, this
+              process does the work
+    in_order: give the results in the order of *names*
+    stopping: asked again and again. Once it is true no other name is begun, and what has begun is given
+    pack:     sent to each worker once
+    raises:   FleetError, where a worker has died
     """
-    stopping = stopping or (lambda: False)
     workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
-    task = _Task(some, in_force(), border.in_force())
+    task = _Task(run, in_force(), border.in_force())
     if workers.executor is not None:
-        submit: _Submit = workers.executor.submit
-        shared = None if repository is None else workers.share(repository)
-        sizes = Sizes(BATCH, workers.width())
-        yield from _sent(partial(submit, _resolved, task, shared), names, workers, sizes, in_order, stopping)
+        yield from _handed_out(workers.executor, workers, task, names, in_order, stopping, pack)
         return
     waiting = iter(names)
-    first = tuple(islice(waiting, 2 * TOGETHER))
+    first = list(islice(waiting, 2 * CHUNK))
+    waiting = chain(first, waiting)
     jobs = jobs_for(len(first)) if workers.jobs is None else workers.jobs
     if jobs < 1:
         raise BadArgument(f"{jobs} processes can do nothing", hint="one is the least")
     if jobs == 1 or without_processes():
-        yield from some(_until(stopping, chain(first, waiting)))
+        yield from run(_until(stopping, waiting))
         return
-    sizes = Sizes(min(TOGETHER, math.ceil(len(first) / jobs)) or 1)
-    is_copied = workers.copied and _is_alone()
-    if is_copied:
-        ready()
-    with _pool(jobs, stopping, is_copied, ending) as (submit_to, asked):
-        yield from _sent(
-            partial(submit_to, _resolved, task, None), chain(first, waiting), workers, sizes, in_order, asked
-        )
+    with Processes(jobs) as processes:
+        own = Workers(processes, stop=processes.stop)
+        yield from _handed_out(processes, own, task, waiting, in_order, stopping, pack)
+
+
+def _chunks(names: Iterable[_A]) -> Iterator[list[_A]]:
+    """The names, up to `CHUNK` of them at a time."""
+    waiting = iter(names)
+    while chunk := list(islice(waiting, CHUNK)):
+        yield chunk
 
 
 def _until(stopping: Callable[[], bool], names: Iterable[_A]) -> Iterator[_A]:
     """The names, until it is time to stop."""
-    for name in names:
-        if stopping():
-            return
-        yield name
+    return takewhile(lambda _: not stopping(), names)
 
 
-def _sent(
-    submit: _Submit,
-    names: Iterable[Any],
+def _handed_out(
+    executor: Executor,
     workers: Workers,
-    sizes: Sizes,
+    task: _Task,
+    names: Iterable[Any],
     in_order: bool,
     stopping: Callable[[], bool],
+    pack: Packed | None,
 ) -> Iterator[Any]:
-    waiting = iter(names)
-    under_way: dict[Future[_Done], tuple[Any, ...]] = {}
-    began, most, idle = time.time(), max(BATCHES, 2 * workers.width()), time.monotonic()
+    """Submit the chunks, and give their results."""
+    shared = None if pack is None else workers.share(pack)
+    waiting = _chunks(names)
+    under_way: list[Future[_Done]] = []
+    most = max(UNDER_WAY, 2 * workers.width())
+    losses: tuple[type[Exception], ...] = (*_LOSSES, *workers.deaths, *workers.ends)
+    began, last_came = time.time(), time.monotonic()
     try:
         while True:
             if stopping():
-                # What has begun cannot be called back: it is waited for.
-                under_way = {future: some for future, some in under_way.items() if not future.cancel()}
+                workers.stop()
+                under_way = [future for future in under_way if not future.cancel()]
             else:
-                while len(under_way) < most and (some := tuple(islice(waiting, sizes.next))):
-                    under_way[submit(some)] = some
+                new = islice(waiting, most - len(under_way))
+                under_way += [executor.submit(_run_chunk, task, shared, chunk) for chunk in new]
             if not under_way:
                 return
-            wait([next(iter(under_way))] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
-            done = [future for future in under_way if future.done()]
-            if in_order:
-                done = [future for future, other in zip(done, under_way, strict=False) if future is other]
-            for future in done:
-                came = future.result()
-                del under_way[future]
-                sizes.learn(len(came.given), came.seconds)
-                _require_same_time(came, began, workers)
-                border.note_refused(came.refused)
-                yield from came.given
-            idle = _require_workers(workers, time.monotonic() if done else idle)
-    except (*_losses(), *workers.deaths, *workers.ends) as error:
+            for future in _finished(under_way, in_order):
+                under_way.remove(future)
+                done, last_came = future.result(), time.monotonic()
+                _require_same_time(done, began, workers)
+                border.note_refused(done.refused)
+                yield from done.given
+            if time.monotonic() - last_came > PATIENCE_SECONDS:
+                _require_workers(workers)
+                last_came = time.monotonic()
+    except losses as error:
         raise _loss(error, workers) from error
     finally:
         for future in under_way:
             future.cancel()
 
 
-def _require_workers(workers: Workers, idle: float) -> float:
-    """Since when nothing has come. raises: FleetError, where that is long ago, and nobody is there"""
-    if time.monotonic() - idle < PATIENCE_SECONDS:
-        return idle
+def _finished(under_way: list[Future[_Done]], in_order: bool) -> list[Future[_Done]]:
+    """Wait a moment for a chunk to finish; those that have, or with *in_order* those that nothing precedes."""
+    wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
+    return list(takewhile(Future.done, under_way) if in_order else filter(Future.done, under_way))
+
+
+def _require_workers(workers: Workers) -> None:
+    """raises: FleetError, where no worker is left"""
     if not workers.width():
-        raise FleetError("the cluster has no worker any more", kind=CLUSTER_GONE, hint=_KEPT)
-    return time.monotonic()
+        raise FleetError("the cluster has no worker any more", kind=CLUSTER_GONE, hint=_SAVED)
 
 
-def _require_same_time(came: _Done, began: float, workers: Workers) -> None:
-    """raises: FleetError, where a worker's clock is another one: times of revisions would mean nothing"""
-    if workers.elsewhere and not began - _SKEW < came.at < time.time() + _SKEW:
+def _require_same_time(done: _Done, began: float, workers: Workers) -> None:
+    """raises: FleetError, where a worker's clock differs: times of revisions would mean nothing"""
+    if workers.elsewhere and not began - _SKEW < done.at < time.time() + _SKEW:
         raise FleetError(
-            f"the clock of {came.host} is another one: {came.at - time.time():+.0f} seconds",
+            f"the clock of {done.host} is another one: {done.at - time.time():+.0f} seconds",
             kind=OTHER_CLOCK,
             hint="set it, for --since and --at go by the times of revisions",
         )
 
 
-_KEPT = "what was saved is kept"
-
-
-def _losses() -> tuple[type[Exception], ...]:
-    return BrokenExecutor, CancelledError, ImportError
-
-
 def _loss(error: Exception, workers: Workers) -> FleetError:
-    """What it means that an executor gave up."""
+    """What to say when an executor gives up."""
     if isinstance(error, workers.deaths):
         message, kind, hint = "workers have died over the same nodes", WORKER_DIED, "have they enough memory?"
     elif isinstance(error, ImportError):
@@ -213,64 +187,7 @@ def _loss(error: Exception, workers: Workers) -> FleetError:
         hint = "it may have had too little memory: try with fewer, --jobs 1"
     else:
         message, kind, hint = "the cluster has gone, or let go of the work", CLUSTER_GONE, "is its scheduler there?"
-    return FleetError(f"{message}; {_KEPT}", kind=kind, hint=hint)
-
-
-def _is_alone() -> bool:
-    """Whether a copy of this process would have all of it: other threads would be missing, with what they hold, and
-    locks of a store are nothing to copy.
-
-    Elsewhere than on Linux nobody says how many threads there are, and libraries of the system take no copies.
-    """
-    try:
-        return sys.platform == "linux" and len(os.listdir("/proc/self/task")) == 1 and may_be_copied()
-    except OSError:
-        return False
-
-
-@contextmanager
-def _pool(
-    jobs: int, stopping: Callable[[], bool], is_copied: bool, ending: Callable[[], None]
-) -> Iterator[tuple[_Submit, Callable[[], bool]]]:
-    """The way to processes of our own, and *stopping*, which reaches them too."""
-    # Imported here: a few nodes need no processes, and these modules take a while.
-    # Connections of this process are nothing to share, so that they are copies only where somebody says so.
-    context = multiprocessing.get_context("fork" if is_copied else "spawn")
-    stop = context.RawValue("b", 0)
-
-    def asked() -> bool:
-        if not stop.value and stopping():
-            stop.value = 1
-        return bool(stop.value)
-
-    before = callers_safe_path()
-    with safe_path():  # its locks start a process that keeps track of them
-        pool = ProcessPoolExecutor(jobs, context, _begin, (stop, is_copied, ending, before))
-
-    def submit(*words: Any) -> Future[_Done]:
-        with safe_path(), _not_interrupted(is_copied):  # it may start a process
-            return pool.submit(*words)
-
-    try:
-        yield submit, asked
-    finally:
-        stop.value = 1
-        pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _not_interrupted(is_copied: bool) -> Iterator[None]:
-    """Ctrl-C reaches processes that begin meanwhile when they are ready for it, and this one at the end."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    if not is_copied:  # copies have nothing to keep track of
-        ensure_running()  # it would undo what follows
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return FleetError(f"{message}; {_SAVED}", kind=kind, hint=hint)
 
 
 # --- in a worker --------------------------------------------------------------------
@@ -278,145 +195,37 @@ def _not_interrupted(is_copied: bool) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Task:
-    """What is done with nodes, wherever that is, under which limits and within which border."""
+    """What a worker does with a chunk, and under which limits and within which border."""
 
-    some: Callable[[Iterable[Any]], Iterator[Any]]
+    run: Callable[[Iterable[Any]], Iterator[Any]]
     limits: Limits
     border: Border | None = None
     version: str = VERSION
 
 
 class _Done(NamedTuple):
-    """What came of a batch, on which machine, when that was there, and how long it took."""
+    """What came of a chunk.
+
+    host:    the machine that did it
+    at:      its clock at the end, in seconds since 1970
+    refused: paths beyond the border that a reader wanted
+    """
 
     given: list[Any]
     host: str
     at: float
-    seconds: float
     refused: tuple[str, ...] = ()
 
 
-class _Stop:
-    """What a process of our own pool knows of stopping.
-
-    by_the_fleet: shared with the others: not 0 once no other node is to be begun; None in any other process
-    by_hand:      whether Ctrl-C, which reaches all processes of a terminal, has reached this one
-    at_work:      whether a node is running
-    """
-
-    by_the_fleet: Any = None
-    by_hand = False
-    at_work = False
-
-
-def _begin(stop: Any, is_copied: bool, ending: Callable[[], None], safe_path_before: str | None) -> None:
-    restore_safe_path(safe_path_before)
-    if is_copied:
-        Finalize(None, _end, (ending, _open_files()), exitpriority=0)
-        if sys.version_info < _HAVE_EXITS:
-            atexit._clear()  # what came along is to be done where it comes from
-        gc.freeze()  # and is nothing to look through
-    threading.Thread(target=_end_with_the_fleet, daemon=True).start()
-    _Stop.by_the_fleet = stop
-    signal.signal(signal.SIGINT, _interrupted)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-
-def _end(ending: Callable[[], None], came_along: set[tuple[str, str]]) -> None:
-    """Do what other processes do at their end, which a copy does not come to: what programs have left open is written,
-    and what they wanted to have done at the end is done.
-    """
-    ending()
-    if sys.version_info < _HAVE_EXITS:
-        atexit._run_exitfuncs()
-    if _open_files() - came_along:
-        for one in gc.get_objects():
-            if issubclass(type(one), IOBase) and not one.closed:
-                with suppress(OSError, ValueError):
-                    one.flush()
-
-
-_HAVE_EXITS = (3, 13)
-"""From this version of Python on copies do at their end what was given to `atexit`."""
-
-
-def _open_files() -> set[tuple[str, str]]:
-    """What is open, by its number, which another one may have later, and what it is."""
-    found, folder = set(), "/proc/self/fd"
-    for number in os.listdir(folder):
-        with suppress(OSError):  # that of the folder itself
-            found.add((number, os.readlink(f"{folder}/{number}")))
-    return found
-
-
-def _end_with_the_fleet() -> None:
-    """Nobody sends work to a process whose parent was killed, and nobody would end it."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
-
-def _interrupted(_number: int, _frame: FrameType | None) -> None:
-    # The first time it is for the fleet to say what happens; the second time somebody is in a hurry.
-    if _Stop.by_hand and _Stop.at_work and _Stop.by_the_fleet.value:
-        raise KeyboardInterrupt
-    _Stop.by_hand = True
-
-
-_ALL = 64
-"""One of so many batches after which the collector looks at everything."""
-
-
-class _Quiet:
-    """While it lasts the collector does not run: between batches is the time to look for circles, and not whenever a
-    file of facts is read. Several threads may be in it.
-
-    It looks at what the batch has left: at all, which takes as long as some nodes, once in a while.
-    """
-
-    _lock, _inside, _was, _batches = Lock(), 0, False, 0
-
-    @classmethod
-    @contextmanager
-    def kept(cls) -> Iterator[None]:
-        with cls._lock:
-            if not cls._inside:
-                cls._was = gc.isenabled()
-                gc.disable()
-            cls._inside += 1
-        try:
-            yield
-        finally:
-            with cls._lock:
-                cls._inside -= 1
-                cls._batches += 1
-                gc.collect(1 if cls._batches % _ALL else 2)
-                if not cls._inside and cls._was:
-                    gc.enable()
-
-
-def _resolved(task: _Task, shared: Packed | None, names: tuple[Any, ...]) -> _Done:
-    """What a worker does. raises: FleetError, where it cannot do it for any node"""
-    began, host = time.perf_counter(), gethostname()
+def _run_chunk(task: _Task, pack: Packed | None, names: list[Any]) -> _Done:
+    """Run a chunk. raises: FleetError, where this machine cannot do it for any name"""
+    host = gethostname()
     if task.version != VERSION:
         message = f"{host} has nodeattrs {VERSION}, and here it is {task.version}"
         raise FleetError(message, kind=OTHER_VERSION, hint="install the same one there")
-    if shared is not None:
-        hold(shared)
-    outcomes: list[Any] = []
-    _Stop.at_work = True
-    try:
-        with _Quiet.kept(), limited(task.limits), border.held(task.border):
-            for outcome in task.some(
-                _until(lambda: _Stop.by_the_fleet is not None and _Stop.by_the_fleet.value, names)
-            ):
-                outcomes.append(outcome)
-    except KeyboardInterrupt:
-        if _Stop.by_the_fleet is None:
-            raise
-    finally:
-        _Stop.at_work = False
+    if pack is not None:
+        hold(pack)
+    with limited(task.limits), border.held(task.border):
+        given = list(task.run(_until(is_stopped, names)))
     refused = tuple(task.border.refused) if task.border is not None else ()
-    return _Done(outcomes, host, time.time(), time.perf_counter() - began, refused)
+    return _Done(given, host, time.time(), refused)

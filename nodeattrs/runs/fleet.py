@@ -1,84 +1,83 @@
-"""Many nodes, on all processors: each is run and saved as `runs.session` does it.
+"""Run many nodes and save them: in this process, in processes of its own, or on workers elsewhere.
 
-The work goes to any executor of `concurrent.futures`, a few nodes at a time, so that a fleet of
-any size needs the memory of a few. A process reads each file of the repository once, however
-many nodes it runs. What fails is reported with the others, and those go on; where something has gone that
-all need, it ends. It prints nothing, and does not know what is reported of a run: who wants more than a number
-hands in who makes it. Who the workers are is known to `executors`, how a repository reaches them to `shipping`.
+    for outcome in resolve(Fleet(repository, store, facts), names): ...
+
+`batches` hands the names out in chunks, `executors` knows the workers, and `shipping` sends a repository to them. A
+worker opens repository and store once, runs the nodes of a chunk and saves them together. A node that fails does not
+stop the others. Nothing is printed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
-import sys
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property, lru_cache, partial
-from importlib import import_module
-from pathlib import Path
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
 from socket import gethostname
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
-from nodeattrs.keep import NewerRevision, Revision, Store, open_store
+from nodeattrs.keep import NewerRevision, Revision, Saved, Store, open_store
 from nodeattrs.keep.revisions import last_runs
 from nodeattrs.kinds import OTHER_REPOSITORY, STORE_GONE
-from nodeattrs.runs.batches import BATCH, TOGETHER, through
+from nodeattrs.runs.batches import CHUNK, through
 from nodeattrs.runs.executors import Workers
-from nodeattrs.runs.facts import Facts, load_facts, parse_facts
+from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import AlreadyRun, Session, Wanted, commit_of, last_of, require_known, run, save_failed
-from nodeattrs.runs.shipping import Packed, digest_of, held, packed
-from nodeattrs.runs.together import Together
+from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
 from nodeattrs.texts.documents import Document, read
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
 
-GIVEN_UP = 2 * BATCH
-"""So many nodes in a row that could not be loaded or saved are the end of a fleet."""
+GIVEN_UP = 2 * CHUNK
+"""A fleet ends after so many nodes in a row that could not be loaded or saved."""
 
 _OF_THE_RUN = ("expanded_run_list", "recipes", "roles")
-"""What a run makes itself, and does not take from saved facts."""
+"""Automatic attributes that a run makes itself, and does not take from saved facts."""
+
+_SHIP = "bring it up to date there, or send it: --ship"
 
 Collect = Callable[[str, Session | NodeattrsError, Sequence[LogLine]], Any]
-"""What somebody wants to know of a node: of its session, or of what went wrong and what had been logged by then.
-It is called where the node ran; it and what it gives must be fit to be sent between processes."""
+"""Makes `Outcome.collected` from a node's name, its session or its error, and what was logged by then. It is called
+where the node runs. It can be sent between processes, and so can what it returns."""
 
 Apply = Callable[[str, "Catalog"], "Report"]
-"""Brings the resources of a node into their state; see `perform`."""
+"""Brings the resources of a node into their state; see `session.run`."""
 
 
 @dataclass(frozen=True)
 class Fleet:
-    """What each worker has to know; made of texts, it can be sent to another process, or another machine.
+    """What each worker has to know. It can be sent to another process, or another machine.
 
     repository:  its directory
     store:       a place, as for `open_store`
     facts:       a directory with NODE.json in it, or one file for all, or the facts of all
     environment: of all nodes from now on; None leaves each its own
-    save:        False runs them and keeps nothing
-    force:       see `perform`
-    new:         whether a node that nobody knows is made
+    save:        False runs the nodes and keeps nothing
+    force:       save even over what another run has saved meanwhile
+    new:         whether a node that neither nodes/, the store nor facts know by name is made
     run_list:    of all nodes from now on; None leaves each its own
-    override_run_list: what they run instead of it, this once
+    override_run_list: what the nodes run instead of it, this once
     json_attributes: of all nodes: a file, or what was read from it
-    asked:       of the repository
-    content:     of a repository that workers have to have, as `shipping` calls it; "" leaves it to them
-    shipped:     it is sent to them, and so are the facts; else they have it at the same place
-    last_facts:  whether a node that *facts* has nothing of, and every node where it is None, has the facts
-                 of its last run
+    asked:       what the command line asks of the repository
+    last_facts:  whether a node without a file in *facts* has the facts of its last run; with facts None every node has
+    content:     the digest of a repository that each worker has at the same place; "" compares nothing
+    pack:        the digest of the pack with repository and facts that the workers are sent; "" sends none
+    facts_shown: what messages call the directory of facts in the pack
     """
 
     repository: str
@@ -94,7 +93,8 @@ class Fleet:
     override_run_list: tuple[str, ...] | None = None
     asked: Asked = NOTHING_ASKED
     content: str = ""
-    shipped: bool = False
+    pack: str = ""
+    facts_shown: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Outcome:
     error:     what went wrong, in words; "" where nothing did
     code:      of that error
     revision:  its number in the store, or None where nothing was saved
-    collected: what was collected of it, or None
+    collected: what `Collect` made of it, or None
     """
 
     name: str
@@ -115,49 +115,47 @@ class Outcome:
     collected: Any = None
 
 
-def sent_elsewhere(fleet: Fleet, ship: bool = False) -> tuple[Fleet, Packed | None]:
-    """A fleet for workers on other machines, and the repository that they are to be sent.
+def compared(fleet: Fleet) -> Fleet:
+    """A fleet for workers on other machines that have the same repository at the same place.
 
-    ship:   send it, with the facts; else each worker looks whether it has the same one at the same place
-    raises: BadArgument, where the store is a file of this machine; FleetError, see `shipping`
+    cost:   reads each file of the repository
+    raises: BadArgument, where the store is a file of this machine; FleetError, where a file cannot be read
     """
+    _require_shared_store(fleet)
+    facts = os.path.abspath(fleet.facts) if isinstance(fleet.facts, str) else fleet.facts
+    fleet = replace(fleet, facts=facts)
+    return replace(fleet, content=digest_of(fleet.repository, _no_content(fleet)))
+
+
+def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, Packed]:
+    """A fleet for workers on other machines, and the pack that they are sent: the repository, and facts of the nodes.
+
+    raises: as `compared`, `load_facts` and `shipping.packed`
+    """
+    _require_shared_store(fleet)
+    repository = Repository(fleet.repository)
+    facts = Path(fleet.facts) if isinstance(fleet.facts, str) else None
+    if facts is not None and not facts.is_dir():
+        fleet, facts = replace(fleet, facts=load_facts(facts, repository.shown(facts), settled=True)), None
+    pack = packed(fleet.repository, commit_of(Path(fleet.repository)), facts, names)
+    shown = "" if facts is None else repository.shown(facts)
+    return replace(fleet, pack=pack.digest, facts_shown=shown), pack
+
+
+def _require_shared_store(fleet: Fleet) -> None:
+    """raises: BadArgument, where the store is a file of this machine"""
     if "://" not in fleet.store or fleet.store.startswith("sqlite"):
         hint = "name one that all workers reach: --store postgresql://nodeattrs@db/nodes"
         raise BadArgument(f"the store {fleet.store} is on this machine", hint=hint)
-    if not ship:
-        facts = os.path.abspath(fleet.facts) if isinstance(fleet.facts, str) else fleet.facts
-        fleet = replace(fleet, facts=facts)
-        return replace(fleet, content=digest_of(fleet.repository, _no_content(fleet))), None
-    commit = commit_of(Path(fleet.repository))
-    sent = packed(fleet.repository, commit, _no_content(fleet))
-    if isinstance(fleet.facts, str) and not os.path.isdir(fleet.facts):
-        file = Path(fleet.facts)
-        fleet = replace(fleet, facts=load_facts(file, Repository(fleet.repository).shown(file), settled=True))
-    return replace(fleet, content=sent.digest, shipped=True), sent
 
 
 def _no_content(fleet: Fleet) -> list[str]:
-    """What may lie in a repository and is none of it."""
+    """Folders that may lie in a repository and are no part of its content."""
     return [fleet.facts] if isinstance(fleet.facts, str) else []
 
 
-def _packing(fleet: Fleet) -> Callable[[str], _Item]:
-    """How a name is sent: with the node's facts where the fleet has a folder of them."""
-    folder, shown = fleet.facts, Repository(fleet.repository).shown
-    if not isinstance(folder, str):
-        return lambda name: name
-
-    def with_facts(name: str) -> _Item:
-        with suppress(OSError, NodeattrsError):  # whoever runs it says what is wrong
-            file = Path(folder, f"{checked_name(name, 'node')}.json")
-            return _Sent(name, shown(file), zlib.compress(file.read_bytes(), 1))
-        return name
-
-    return with_facts
-
-
 def still_to_do(store: Store, names: Iterable[str], since: datetime) -> list[str]:
-    """Those of the nodes whose last run was before *since*, or did not go well."""
+    """The nodes whose last run was before *since*, or failed."""
     done = {name for name, _, run in last_runs(store) if run is not None and run.noted.ok and run.at >= since}
     return [name for name in names if name not in done]
 
@@ -171,39 +169,25 @@ def resolve(
     in_order: bool = False,
     collect: Collect | None = None,
     apply: Apply | None = None,
-    stopping: Callable[[], bool] | None = None,
-    repository: Packed | None = None,
+    stopping: Callable[[], bool] = lambda: False,
+    pack: Packed | None = None,
     opened: Repository | None = None,
 ) -> Iterator[Outcome]:
-    """Run nodes, and give what came of each as soon as it is known.
+    """Run nodes, and give what came of each as soon as it is known and saved.
 
-    executor: who does the work, here or elsewhere, in threads or processes; it is left open. Unless given,
-              *jobs* processes of this machine
-    jobs:     how many; `jobs_for` says how many unless given, and with 1 this process itself
-    in_order: give the outcomes in the order of *names*, and not in that in which they come
+    executor, jobs, in_order, stopping, pack: as `batches.through` has them
     collect:  makes `Outcome.collected`
-    apply:    see `perform`
-    stopping: asked again and again; once it says so no other node is begun, and what has begun is given
-    repository: sent to each worker once, if the fleet is `shipped`
-    opened:   the fleet's repository as somebody has begun to read it; what this process does goes on with it
-    raises:   FleetError, where a worker died, or something has gone that all nodes need
+    apply:    as `session.run` has it
+    opened:   the repository as the caller has opened it, for nodes that run in this process with jobs=1
+    raises:   FleetError, where a worker has died, or something is gone that all nodes need
     """
-    is_given_twice = executor.elsewhere if isinstance(executor, Workers) else executor is not None
-    is_here = executor is None and jobs == 1
-    work = _Work(fleet, collect, apply, is_given_twice, opened if is_here else None)
-    items: Iterable[_Item] = map(_packing(fleet), names) if fleet.shipped else names
+    workers = executor if isinstance(executor, Workers) else Workers(executor, jobs)
+    is_here = workers.executor is None and workers.jobs == 1
+    work = _Work(fleet, collect, apply, is_ours=workers.executor is None, opened=opened if is_here else None)
     refused = 0
     try:
         for outcome in through(
-            partial(_some, work),
-            items,
-            executor=executor,
-            jobs=jobs,
-            in_order=in_order,
-            stopping=stopping,
-            repository=repository,
-            ready=partial(_get_ready, work),
-            ending=partial(_end, work),
+            partial(_run, work), names, executor=workers, in_order=in_order, stopping=stopping, pack=pack
         ):
             yield outcome
             refused = refused + 1 if outcome.code and outcome.code == StoreError.entry.code else 0
@@ -214,7 +198,7 @@ def resolve(
                     hint="what was saved is kept; see whether the store is there, and go on",
                 )
     finally:
-        _close(work)
+        _WORKERS.pop(work.call, None)
 
 
 # --- in a worker --------------------------------------------------------------------
@@ -222,135 +206,173 @@ def resolve(
 
 @dataclass(frozen=True)
 class _Work:
-    """What a worker is sent with each batch. Two are equal where they belong to one call of `resolve`."""
+    """What a worker is sent with each chunk.
 
-    fleet: Fleet = field(compare=False)
-    collect: Collect | None = field(default=None, compare=False)
-    apply: Apply | None = field(default=None, compare=False)
-    is_given_twice: bool = field(default=False, compare=False)
-    """Whether somebody else may be given what a worker that is thought dead has begun."""
-    opened: Repository | None = field(default=None, compare=False)
+    is_ours: no other executor may give a chunk to a second worker
+    opened:  see `resolve`
+    call:    a random name of this call of `resolve`
+    """
+
+    fleet: Fleet
+    collect: Collect | None
+    apply: Apply | None
+    is_ours: bool
+    opened: Repository | None = None
     call: str = field(default_factory=lambda: os.urandom(16).hex())
 
 
-class _Sent(NamedTuple):
-    """A node whose facts travel with its name. file: what messages call them; facts: packed"""
-
-    name: str
-    file: str
-    facts: bytes
-
-
-_Item = str | _Sent
-
-
-def _name(item: _Item) -> str:
-    return item if isinstance(item, str) else item.name
-
-
-def _some(work: _Work, items: Iterable[_Item]) -> Iterator[Outcome]:
-    """What came of nodes. Several are saved at once, unless somebody looks at each; nothing is given before."""
+def _run(work: _Work, names: Iterable[str]) -> Iterator[Outcome]:
+    """Run nodes, and save them: a chunk at a time, unless a `Collect` or an `Apply` looks at each."""
     if not work.fleet.save or work.collect is not None or work.apply is not None:
-        yield from (_one(work, item) for item in items)
+        yield from (_run_one(work, name) for name in names)
         return
-    waiting: list[Outcome] = []
-    began, together = time.perf_counter(), Together()
-    for item in items:
-        if any(_name(item) == outcome.name for outcome in waiting):  # which goes on from what it left
-            yield from _saved(work, waiting, together)
-            waiting = []
-        waiting.append(_one(work, item, together))
-        if len(waiting) == TOGETHER or time.perf_counter() - began > _TOGETHER_SECONDS:
-            yield from _saved(work, waiting, together)
-            began, waiting = time.perf_counter(), []
-    yield from _saved(work, waiting, together)
+    chunk = _Chunk(work)
+    for name in names:
+        chunk.run(name)
+        if len(chunk) == CHUNK:
+            yield from chunk.saved()
+            chunk = _Chunk(work)
+    yield from chunk.saved()
 
 
-_TOGETHER_SECONDS = 0.25
-"""How long what came of a node waits for others, at least."""
-
-
-def _saved(work: _Work, run: Iterable[Outcome], together: Together) -> Iterator[Outcome]:
-    """What came of nodes, once they are saved."""
-    together.settle()
-    came = together.came()
-    for outcome in run:
-        its = came.get(outcome.name)
-        if outcome.error or its is None:
-            yield outcome
-            continue
-        found = _saved_already(work, its) if isinstance(its, NodeattrsError) else its
-        if found is None:
-            yield replace(outcome, error=str(its), code=getattr(its, "code", ""))
-        else:
-            yield replace(outcome, error=found.noted.error, revision=found.number)
-
-
-def _one(work: _Work, item: _Item, together: Together | None = None) -> Outcome:
-    """What came of one node. together: what takes what it leaves"""
+def _run_one(work: _Work, name: str) -> Outcome:
+    """Run a node and save it."""
     began = time.perf_counter()
-    name = _name(item)
-    collect, error, revision, collected = work.collect, "", None, None
-    code = ""
     log: list[LogLine] = []
     try:
         worker = _worker(work)
-        store = together.over(worker.store) if together else worker.store
-        session, revision = _session(work, worker, store, item, log)
-        collected = collect(name, session, log) if collect else None
+        session = _session(work, worker, name, log)
+        if work.fleet.save:
+            revision = worker.store.save(*_save_of(work, session))
+            session = replace(session, place=worker.store.describe(), revision=revision)
+        number = session.revision.number if session.revision else None
+        collected = work.collect(name, session, log) if work.collect else None
+        return Outcome(name, "", "", number, time.perf_counter() - began, collected)
     except FleetError:
         raise
-    except NodeattrsError as problem:
-        if (found := _saved_already(work, problem)) is not None:
-            return Outcome(name, found.noted.error, "", found.number, time.perf_counter() - began)
-        error, code = str(problem), problem.code
-        collected = collect(name, problem, log) if collect else None
-    return Outcome(name, error, code, revision, time.perf_counter() - began, collected)
+    except NodeattrsError as error:
+        failed = _failed(work, name, error, began)
+        return replace(failed, collected=work.collect(name, error, log)) if work.collect else failed
 
 
-def _session(work: _Work, worker: _Worker, store: Store, item: _Item, log: list[LogLine]) -> tuple[Session, int | None]:
-    """The run of a node, and the number of the revision that it left."""
-    fleet, name, repository = work.fleet, _name(item), worker.repository
-    call = work.call if work.is_given_twice else ""
+class _Chunk:
+    """Nodes that have run, and are saved in one transaction."""
+
+    def __init__(self, work: _Work) -> None:
+        self._work = work
+        self._outcomes: list[Outcome] = []
+        self._unsaved: dict[int, tuple[Saved, int | None]] = {}  # by their place in the outcomes
+
+    def __len__(self) -> int:
+        return len(self._outcomes)
+
+    def run(self, name: str) -> None:
+        """Run a node. It is saved later."""
+        began = time.perf_counter()
+        if any(name == self._outcomes[place].name for place in self._unsaved):
+            self._save()  # a node that is named twice goes on from what it left
+        try:
+            session = _session(self._work, _worker(self._work), name, [], before_search=self._save)
+        except FleetError:
+            raise
+        except NodeattrsError as error:
+            self._outcomes.append(_failed(self._work, name, error, began))
+        else:
+            self._unsaved[len(self._outcomes)] = _save_of(self._work, session)
+            self._outcomes.append(Outcome(name, seconds=time.perf_counter() - began))
+
+    def saved(self) -> list[Outcome]:
+        """Save the nodes; what came of them, in the order in which they ran."""
+        self._save()
+        return self._outcomes
+
+    def _save(self) -> None:
+        unsaved, self._unsaved = self._unsaved, {}
+        if not unsaved:
+            return
+        came: list[Revision | NodeattrsError]
+        try:
+            came = _worker(self._work).store.save_all([*unsaved.values()])
+        except StoreError as error:
+            came = [error] * len(unsaved)
+        for place, revision in zip(unsaved, came, strict=True):
+            outcome = self._outcomes[place]
+            if isinstance(revision, NodeattrsError):
+                began = time.perf_counter() - outcome.seconds
+                self._outcomes[place] = _failed(self._work, outcome.name, revision, began)
+            else:
+                self._outcomes[place] = replace(outcome, revision=revision.number)
+
+
+def _session(
+    work: _Work,
+    worker: _Worker,
+    name: str,
+    log: list[LogLine],
+    before_search: Callable[[], None] | None = None,
+) -> Session:
+    """Run a node. Only a run that fails is saved here."""
+    fleet, repository, store = work.fleet, worker.repository, worker.store
+    call = "" if work.is_ours else work.call
     last = last_of(repository, store, name)
     if call and last is not None and last.saved.noted.fleet == call and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
-    facts = worker.facts_of(item)
-    wanted = Wanted(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
+    facts = worker.facts_of(name)
     if fleet.save and not fleet.new and last is None:
         require_known(repository, store, name, facts)
+    wanted = Wanted(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
     apply = partial(work.apply, name) if work.apply else None
     try:
-        session = run(repository, store, name, wanted, last, apply=apply, log=log.append, fleet=call)
+        return run(
+            repository,
+            store,
+            name,
+            wanted,
+            last,
+            apply=apply,
+            log=log.append,
+            before_search=before_search,
+            fleet=call,
+        )
     except NodeattrsError as error:
         if fleet.save:
             save_failed(repository, store, name, wanted, last, error, fleet=call)
         raise
-    if not fleet.save:
-        return session, None
-    revision = store.save(session.saved, None if fleet.force else session.follows)
-    return replace(session, place=store.describe()), revision.number if revision else None
 
 
-def _saved_already(work: _Work, problem: NodeattrsError) -> Revision | None:
-    """The revision that another worker has saved in this call: one that was given the node before, and had not died."""
-    found = problem.found if isinstance(problem, NewerRevision | AlreadyRun) else None
-    return found if found is not None and found.noted.fleet == work.call else None
+def _save_of(work: _Work, session: Session) -> tuple[Saved, int | None]:
+    """What is saved of a node, and the revision that it follows, as `Store.save` takes them."""
+    return session.saved, None if work.fleet.force else session.follows
+
+
+def _failed(work: _Work, name: str, error: NodeattrsError, began: float) -> Outcome:
+    """What came of a node that was not saved, or that another worker has saved in this call.
+
+    An executor gives a chunk to a second worker when it thinks that the first one has died.
+    """
+    seconds = time.perf_counter() - began
+    found = error.found if isinstance(error, NewerRevision | AlreadyRun) else None
+    if found is not None and found.noted.fleet == work.call:
+        return Outcome(name, found.noted.error, "", found.number, seconds)
+    return Outcome(name, str(error), error.code, None, seconds)
 
 
 class _Worker:
-    """What one process has open for a fleet. late: somebody is going to look at what changed"""
+    """What a process has open for one call of `resolve`. Its threads share it."""
 
-    def __init__(self, fleet: Fleet, opened: Repository | None, late: bool) -> None:
-        self._fleet, self._late = fleet, late
-        place = fleet.repository
-        if fleet.shipped:
-            self._folder = held(fleet.content)  # it is there as long as we are
-            place = self._folder.name
+    def __init__(self, work: _Work) -> None:
+        fleet = work.fleet
+        self._fleet, self._facts, place = fleet, fleet.facts, fleet.repository
+        if fleet.pack:
+            self._unpacked = held(fleet.pack)  # the folder exists as long as this object does
+            place = os.path.join(self._unpacked.name, REPOSITORY)
+            if isinstance(fleet.facts, str):
+                self._facts = os.path.join(self._unpacked.name, FACTS)
         elif fleet.content:
             _require_same(fleet)
-        self.repository = opened or Repository(place, asked=fleet.asked)
+        self.repository = work.opened or Repository(place, asked=fleet.asked)
         self.store = open_store(fleet.store)
+        weakref.finalize(self, _close, self.store)
 
     @cached_property
     def json_attributes(self) -> Document | None:
@@ -358,26 +380,29 @@ class _Worker:
         given = self._fleet.json_attributes
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
-    def facts_of(self, item: _Item) -> Facts:
-        """Those of a node. raises: as `load_facts`; BadArgument, where there are none"""
-        if isinstance(item, _Sent):
-            return parse_facts(zlib.decompress(item.facts), item.file, settled=True)
-        given, name = self._fleet.facts, item
-        if isinstance(given, Facts):
-            return given
-        if given is not None and not self._fleet.shipped:
-            file = Path(given)
-            if not file.is_dir():
-                return self._shared
-            file /= f"{checked_name(name, 'node')}.json"
+    def facts_of(self, name: str) -> Facts:
+        """The facts of a node. raises: as `load_facts`; BadArgument, where no facts are known"""
+        if isinstance(self._facts, Facts):
+            return self._facts
+        if self._facts is not None:
+            folder = Path(self._facts)
+            if not folder.is_dir():
+                return self._facts_of_all
+            file = folder / f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
-                return load_facts(file, self.repository.shown(file), settled=True)
+                return load_facts(file, self._shown(file), settled=True)
         return self._last_facts(name)
 
     @cached_property
-    def _shared(self) -> Facts:
-        file = Path(str(self._fleet.facts))
+    def _facts_of_all(self) -> Facts:
+        file = Path(str(self._facts))
         return load_facts(file, self.repository.shown(file), settled=True)
+
+    def _shown(self, file: Path) -> str:
+        """What messages call a file of facts: they name the folder that was packed, and not the copy of it."""
+        if self._fleet.facts_shown:
+            return str(PurePosixPath(self._fleet.facts_shown, file.name))
+        return self.repository.shown(file)
 
     def _last_facts(self, name: str) -> Facts:
         last = remembered(self.store, name, self.repository.config.sensitive)
@@ -390,7 +415,7 @@ class _Worker:
 
 
 def _require_same(fleet: Fleet) -> None:
-    """raises: FleetError, where this machine has another repository than the fleet is of"""
+    """raises: FleetError, where this machine has another repository than the fleet"""
     host = gethostname()
     if not os.path.isdir(fleet.repository):
         missing = f"there is no repository at {fleet.repository} on {host}"
@@ -405,46 +430,23 @@ def _require_same(fleet: Fleet) -> None:
         )
 
 
-_SHIP = "bring it up to date there, or send it: --ship"
+def _close(store: Store) -> None:
+    with contextlib.suppress(NodeattrsError):  # each node has reported it
+        store.close()
 
 
-@lru_cache(maxsize=4)
-def _opened(work: _Work) -> _Worker:
-    return _Worker(work.fleet, work.opened, work.collect is not None)
+_WORKERS: dict[str, _Worker] = {}
+"""The workers of this process, by the call of `resolve`."""
 
-
-def _worker(work: _Work) -> _Worker:
-    with _OPENING:  # of threads that come at once one opens
-        return _opened(work)
-
+_MOST_WORKERS = 4
 
 _OPENING = Lock()
 
-_NEEDED = (
-    "nodeattrs.adapters.hiera.control",
-    "nodeattrs.adapters.hiera.ruby_yaml",
-    "nodeattrs.adapters.hiera.scope",
-    "nodeattrs.recipe",
-)
-"""What nodes of most repositories need, and is loaded when the first one does."""
 
-
-def _get_ready(work: _Work) -> None:
-    """Load what workers need that begin as copies of this process. No code of the repository runs."""
-    for name in _NEEDED:
-        import_module(name)
-    with suppress(NodeattrsError):  # reported for each node
-        _worker(work)
-
-
-def _end(work: _Work) -> None:
-    """What has begun in a worker ends with it."""
-    _close(work)
-    if (ruby := sys.modules.get("nodeattrs.runs.ruby_files")) is not None:  # a node has asked for it
-        ruby.KEPT.end()
-
-
-def _close(work: _Work) -> None:
-    if _opened.cache_info().currsize:
-        with suppress(NodeattrsError):  # reported for each node
-            _worker(work).store.close()
+def _worker(work: _Work) -> _Worker:
+    with _OPENING:  # of several threads one opens it
+        if work.call not in _WORKERS:
+            _WORKERS[work.call] = _Worker(work)
+        if len(_WORKERS) > _MOST_WORKERS:
+            del _WORKERS[next(iter(_WORKERS))]
+        return _WORKERS[work.call]

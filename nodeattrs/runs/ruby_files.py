@@ -97,15 +97,10 @@ class RubyFiles:
 
 
 class _Kept(local):
-    """What runs Ruby for a repository, one for each thread that runs nodes; it ends with the repository."""
+    """What runs Ruby for a repository, one for each thread that runs nodes; it ends with the repository, or Python."""
 
     def __init__(self) -> None:
         self.helpers: WeakKeyDictionary[Repository, Helper] = WeakKeyDictionary()
-
-    def end(self) -> None:
-        """End those of this thread, for a process that ends at once."""
-        for helper in [*self.helpers.values()]:
-            helper.close()
 
 
 KEPT = _Kept()

@@ -195,6 +195,7 @@ def run(
     *,
     apply: Callable[[Catalog], Report] | None = None,
     log: Callable[[LogLine], None] | None = None,
+    before_search: Callable[[], None] | None = None,
     fleet: str = "",
 ) -> Session:
     """Run a node, starting from what the last run saved. Nothing is saved.
@@ -202,6 +203,7 @@ def run(
     store:  what recipes search in
     apply:  brings the resources of the recipes into their state; its report becomes part of the revision, and a
             revision whose resources failed is noted as failed
+    before_search: called before a recipe searches the store
     fleet:  noted with the revision, where a call may give a node to two workers
     raises: as `run_node` and *apply*
     """
@@ -215,7 +217,7 @@ def run(
         json_attributes=wanted.json_attributes,
         saved=last.normal if last else None,
         log=log,
-        words={"search": search_word(store)},
+        words={"search": search_word(store, before_search)},
     )
     applied = None if apply is None else apply(ran.catalog)
     if last is None:
@@ -336,8 +338,11 @@ def _as_commit(text: str) -> str:
     return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""
 
 
-def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
-    """The word `search` of recipes: kept nodes, by name, in Chef's query language or our own terms."""
+def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
+    """The word `search` of recipes: kept nodes, by name, in Chef's query language or our own terms.
+
+    before: called before each search
+    """
 
     def search(index: str, query: str = "*:*", attributes: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
         """What each of the nodes reads, as plain data; with *attributes* (name -> path) only these, None where absent.
@@ -346,6 +351,8 @@ def search_word(store: Store) -> Callable[..., list[dict[str, Any]]]:
         """
         if index != "node":
             raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
+        if before is not None:
+            before()
         names = store.search(parse_query(query))
         trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
         if attributes is None:

@@ -1,38 +1,39 @@
-"""A repository on another machine: the same one is known by its content, or its content is sent there.
+"""A repository on another machine: `digest_of` tells whether it is the same one, and `packed` makes a tar to send.
 
-What counts is the files, by their paths as seen from the repository and their bytes; no version control, no cache and
-no store. What was sent is checked before anything of it becomes a file. It knows neither nodes nor executors.
+Used by `fleet` and `batches`. What counts is the files, by their paths as seen from the repository, and their bytes;
+version control, caches and the store do not. `hold` checks what arrived before it unpacks it. Nodes and executors are
+not known here.
 """
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import hashlib
 import io
+import lzma
 import os
-import pathlib
 import tarfile
-import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import NamedTuple
 
-from nodeattrs.codes import Kind
 from nodeattrs.errors import FleetError
 from nodeattrs.kinds import BAD_PACK, LEADS_OUT, OTHER_REPOSITORY
-from nodeattrs.runs.content import content_of
 
-_HEAD = ".git/HEAD"
-"""Where a run looks for the commit; it is sent beside the content, and is none."""
+REPOSITORY, FACTS = "repository", "facts"
+"""The two folders in a pack."""
+
+_NO_CONTENT = frozenset({".git", ".hg", ".svn", ".nodeattrs", "__pycache__"})
+"""Files and folders of these names are no content of a repository."""
 
 
 class Packed(NamedTuple):
-    """A repository as it is sent.
+    """A repository, and facts of nodes, as they are sent.
 
-    digest: of its content; two with the same one are the same repository
-    body:   its files, and the commit that they are of
+    digest: the SHA-256 of the body
+    body:   a tar, compressed with xz: most nodes have most of their facts in common
     """
 
     digest: str
@@ -40,120 +41,154 @@ class Packed(NamedTuple):
 
 
 def digest_of(root: str | os.PathLike[str], but: Collection[str] = ()) -> str:
-    """What a repository is called by its content. but: files and folders in it that are none of it
+    """A digest of the content of a repository; two with the same one are the same repository.
 
+    but:    files and folders in it that do not count
     cost:   each file is read
     raises: FleetError, where one cannot be read
     """
-    return _digest((name, _content(file)) for name, file in _files(root, but))
-
-
-def packed(root: str | os.PathLike[str], commit: str = "", but: Collection[str] = ()) -> Packed:
-    """A repository to be sent. raises: FleetError, also for a link that leads out of it: what is there is not sent"""
-    inside = pathlib.Path(root).resolve()
-    files: dict[str, bytes] = {}
+    digest = hashlib.sha256()
     for name, file in _files(root, but):
-        if not file.resolve().is_relative_to(inside):
-            hint = "copy what it leads to into the repository, or keep the repository on every machine"
-            raise _failed(f"{name} leads out of the repository, so it is not sent", LEADS_OUT, hint)
-        files[name] = _content(file)
-    return Packed(_digest(files.items()), _tar({**files, _HEAD: commit.encode()}))
+        content, encoded = _content(file), os.fsencode(name)
+        # The lengths keep apart what follows one another: "ab", "c" and "a", "bc" are two repositories.
+        digest.update(b"%d %d " % (len(encoded), len(content)) + encoded + content)
+    return digest.hexdigest()
 
 
-def hold(repository: Packed) -> None:
-    """Unpack a repository into a private folder of this process, unless that was done: see `held`.
+def packed(
+    root: str | os.PathLike[str], commit: str = "", facts: Path | None = None, nodes: Collection[str] = ()
+) -> Packed:
+    """Pack a repository, and the facts of some nodes.
 
-    raises: FleetError, where it is not what its name says, or has a path that would lead out of the folder
+    commit: noted by each revision
+    facts:  a folder with NODE.json in it, for each of the *nodes*
+    cost:   each file is read; the memory of the largest file and of the pack
+    raises: FleetError, where a file cannot be read, or a link leads out of its folder: what is there is not sent
+    """
+    wanted = {f"{name}.json" for name in nodes}
+    body = io.BytesIO()
+    with tarfile.open(fileobj=body, mode="w:xz", format=tarfile.PAX_FORMAT, preset=1) as tar:
+        _add(tar, f"{REPOSITORY}/.git/HEAD", commit.encode())  # where a run looks for the commit
+        inside = Path(root).resolve()
+        for name, file in _files(root, () if facts is None else (str(facts),)):
+            _add(tar, f"{REPOSITORY}/{name}", _content_inside(inside, file))
+        if facts is not None:
+            inside = facts.resolve()
+            for name, file in _files(facts):
+                if name in wanted:
+                    _add(tar, f"{FACTS}/{name}", _content_inside(inside, file))
+    return Packed(hashlib.sha256(body.getvalue()).hexdigest(), body.getvalue())
+
+
+def _add(tar: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    tar.addfile(member, io.BytesIO(content))
+
+
+def _content_inside(folder: Path, file: Path) -> bytes:
+    """The content of a file. raises: FleetError, where it is a link that leads out of *folder*, a real path"""
+    if not file.resolve().is_relative_to(folder):
+        raise FleetError(
+            f"{file} leads out of {folder}, so it is not sent",
+            kind=LEADS_OUT,
+            hint="copy what it leads to into the folder, or keep the repository on every machine",
+        )
+    return _content(file)
+
+
+def _files(root: str | os.PathLike[str], but: Collection[str] = ()) -> list[tuple[str, Path]]:
+    """The files of a folder, sorted by name. A link is followed, unless it leads back to a folder above it."""
+    skipped = {os.path.abspath(path) for path in but}
+    found: list[tuple[str, Path]] = []
+    waiting: list[tuple[str, str, tuple[str, ...]]] = [(os.path.abspath(root), "", (os.path.realpath(root),))]
+    with _reading():
+        while waiting:
+            folder, prefix, above = waiting.pop()
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.name in _NO_CONTENT or entry.path in skipped:
+                        continue
+                    if entry.is_file():
+                        found.append((prefix + entry.name, Path(entry.path)))
+                    elif entry.is_dir() and (real := os.path.realpath(entry.path)) not in above:
+                        waiting.append((entry.path, f"{prefix}{entry.name}/", (*above, real)))
+    return sorted(found)
+
+
+def _content(file: Path) -> bytes:
+    with _reading():
+        return file.read_bytes()
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        message = f"{error.filename}: cannot be read: {error.strerror}"
+        raise FleetError(message, kind=OTHER_REPOSITORY) from error
+
+
+# --- on a worker --------------------------------------------------------------------
+
+_HOLDING = Lock()
+_HELD: dict[str, TemporaryDirectory[str]] = {}
+_MOST = 4
+"""Packs that a process keeps unpacked, for the next fleet that sends the same one."""
+
+
+def hold(pack: Packed) -> None:
+    """Unpack into a private folder of this process, unless that was done before: see `held`.
+
+    raises: FleetError, where the body is not what the digest says, or has a member that is no plain file in the folder
     """
     with _HOLDING:
-        if repository.digest not in _HELD:
-            _HELD[repository.digest] = _unpacked(repository)
+        if pack.digest not in _HELD:
+            _HELD[pack.digest] = _unpacked(pack)
         while len(_HELD) > _MOST:
             del _HELD[next(iter(_HELD))]
 
 
 def held(digest: str) -> TemporaryDirectory[str]:
-    """The folder in which a repository that was sent lies; it goes when nobody has it. raises: FleetError"""
+    """The folder of a pack. It is removed when no caller refers to it any more. raises: FleetError"""
     with _HOLDING:
         if digest in _HELD:
             return _HELD[digest]
-    raise _failed("the repository was not sent with the work", BAD_PACK)
+    raise _bad("the repository was not sent with the work")
 
 
-_HOLDING = Lock()
-_HELD: dict[str, TemporaryDirectory[str]] = {}
-_MOST = 4
-"""Repositories that a process keeps for the next who sends them."""
-
-
-def _unpacked(repository: Packed) -> TemporaryDirectory[str]:
-    files = dict(_members(repository.body))
-    if _digest(sorted((name, content) for name, content in files.items() if name != _HEAD)) != repository.digest:
-        raise _failed("the repository that was sent is not the one that was packed", BAD_PACK)
+def _unpacked(pack: Packed) -> TemporaryDirectory[str]:
+    if hashlib.sha256(pack.body).hexdigest() != pack.digest:
+        raise _bad("the repository that was sent is not the one that was packed")
     folder = TemporaryDirectory(prefix="nodeattrs-")
     try:
-        for name, content in files.items():
-            path = pathlib.Path(folder.name, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as file:
-                file.write(content)
+        _unpack(pack.body, folder.name)
+    except FleetError:
+        folder.cleanup()
+        raise
+    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        folder.cleanup()
+        raise _bad("what was sent is no packed repository") from error
     except OSError as error:
         folder.cleanup()
-        raise _failed(f"what was sent cannot be unpacked: {error.strerror}", BAD_PACK) from error
+        raise _bad(f"what was sent cannot be unpacked: {error.strerror}") from error
     return folder
 
 
-def _files(root: str | os.PathLike[str], but: Collection[str]) -> list[tuple[str, pathlib.Path]]:
-    """The files of a repository, by name."""
-    with _reading():
-        return [(name, pathlib.Path(root, name)) for name in sorted(name for name, _ in content_of(root, but))]
+def _unpack(body: bytes, folder: str) -> None:
+    """Write the members of a tar. raises: FleetError, for a member that is no plain file in the folder"""
+    with tarfile.open(fileobj=io.BytesIO(body), mode="r:xz") as tar:
+        for member in tar:
+            steps = member.name.split("/")
+            content = tar.extractfile(member) if member.isreg() else None
+            if content is None or "\0" in member.name or not {"", ".", ".."}.isdisjoint(steps):
+                raise _bad(f"what was sent has {member.name!r} in it, no file of a repository")
+            path = Path(folder, member.name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:
+                file.write(content.read())
 
 
-def _content(file: pathlib.Path) -> bytes:
-    with _reading():
-        return file.read_bytes()
-
-
-@contextlib.contextmanager
-def _reading() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise _failed(f"{error.filename}: cannot be read: {error.strerror}", OTHER_REPOSITORY) from error
-
-
-def _digest(files: Iterable[tuple[str, bytes]]) -> str:
-    digest = hashlib.sha256()
-    for name, content in files:
-        # With lengths: no two repositories are written as one text.
-        encoded = os.fsencode(name)
-        digest.update(b"%d %d " % (len(encoded), len(content)) + encoded + content)
-    return digest.hexdigest()
-
-
-def _tar(files: dict[str, bytes]) -> bytes:
-    body = io.BytesIO()
-    with tarfile.open(fileobj=body, mode="w", format=tarfile.PAX_FORMAT) as tar:
-        for name, content in files.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            tar.addfile(member, io.BytesIO(content))
-    return gzip.compress(body.getvalue(), 6, mtime=0)
-
-
-def _members(body: bytes) -> Iterator[tuple[str, bytes]]:
-    """The files of a pack. raises: FleetError, before anything is written, for whatever else may stand in one"""
-    try:
-        with tarfile.open(fileobj=io.BytesIO(body), mode="r:gz") as tar:
-            for member in tar:
-                steps = member.name.split("/")
-                content = tar.extractfile(member) if member.isreg() else None
-                if content is None or "\0" in member.name or not {"", ".", ".."}.isdisjoint(steps):
-                    raise _failed(f"what was sent has {member.name!r} in it, no file of a repository", BAD_PACK)
-                yield member.name, content.read()
-    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise _failed("what was sent is no packed repository", BAD_PACK) from error
-
-
-def _failed(message: str, kind: Kind, hint: str | None = None) -> FleetError:
-    return FleetError(message, kind=kind, hint=hint)
+def _bad(message: str) -> FleetError:
+    return FleetError(message, kind=BAD_PACK)

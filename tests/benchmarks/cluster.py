@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodeattrs.runs.executors import Workers, opened
-from nodeattrs.runs.fleet import Fleet, resolve, sent_elsewhere
+from nodeattrs.runs.fleet import Fleet, compared, resolve
 from tests import postgresql_server
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.fleet import describe, example, write_facts
@@ -56,7 +56,7 @@ def cluster_figures(rounds: int) -> Iterator[Figure]:
 
 def _rates(fleet: Fleet, workers: Workers) -> tuple[float, float]:
     if workers.elsewhere:
-        fleet, _ = sent_elsewhere(fleet)
+        fleet = compared(fleet)
     list(resolve(replace(fleet, save=False), FIRST, executor=workers))
     return _rate(fleet, workers), _rate(fleet, workers)
 

@@ -17,7 +17,7 @@ from typing import Any
 from nodeattrs.errors import FleetError, NodeattrsError
 from nodeattrs.keep import open_store
 from nodeattrs.runs.executors import opened
-from nodeattrs.runs.fleet import Fleet, resolve, sent_elsewhere, still_to_do
+from nodeattrs.runs.fleet import Fleet, compared, resolve, shipped, still_to_do
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 
@@ -54,8 +54,8 @@ def _one(fleet: Fleet, folder: pathlib.Path, kind: str, chance: random.Random, s
                     if attempt == 0:
                         kill = _killing(kind, workers.executor, scheduler.pid, fleet.store)
                         stack.enter_context(_after(delay, kill))
-                    ready, sent = sent_elsewhere(fleet, ship)
-                    errors = [one.error for one in resolve(ready, left, executor=workers, repository=sent) if one.error]
+                    ready, pack = shipped(fleet, left) if ship else (compared(fleet), None)
+                    errors = [one.error for one in resolve(ready, left, executor=workers, pack=pack) if one.error]
                 seen["nodes that failed"] += len(errors)
             except FleetError as error:
                 seen[error.kind] += 1

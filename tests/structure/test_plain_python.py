@@ -18,11 +18,6 @@ ALLOWED = {
     ("core/frames.py", "sys._getframe"): "the line that set a value is a frame; this is the one place",
     ("recipe.py", "sys.modules[__name__].__class__ = ..."): "its names are bound to the run that imports them",
     ("changes/comparing.py", "del sys.modules[...]"): "the two sides of a comparison import each its own files",
-    (
-        "runs/batches.py",
-        "atexit._clear",
-    ): "a copied worker does not run what its parent left to the end; 3.13 has it",
-    ("runs/batches.py", "atexit._run_exitfuncs"): "and with its own",
     ("cli/complete.py", "argparse._AppendAction"): "argparse has no public name for the kinds of its options",
     ("cli/complete.py", "argparse._SubParsersAction"): "",
     ("cli/completion.py", "argparse._SubParsersAction"): "",

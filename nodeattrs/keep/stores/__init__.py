@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from urllib.parse import unquote
 
@@ -36,12 +35,6 @@ def open_store(place: str | os.PathLike[str]) -> Store:
             hint="known are sqlite://, postgresql:// and the path of a file that ends in .db",
         )
     return _SCHEMES[scheme](rest)
-
-
-def may_be_copied() -> bool:
-    """Whether a copy of this process would harm no store that is open here."""
-    sqlite = sys.modules.get(f"{__name__}.sqlite")  # nobody has one open who never asked for one
-    return sqlite is None or not sqlite.is_open()
 
 
 def _no_directory(shown: str) -> StoreError:

@@ -52,13 +52,6 @@ os.register_at_fork(before=_OPENING.acquire, after_in_parent=_OPENING.release, a
 # A connection that came along in a fork belongs to the parent: it is neither used nor closed here.
 _PARENTS: list[object] = []
 
-_STORES: weakref.WeakSet[SqliteStore] = weakref.WeakSet()
-
-
-def is_open() -> bool:
-    """Whether a store is open in this process. SQLite's locks belong to it; a copy would believe to have them, too."""
-    return any(owner == os.getpid() for store in _STORES for owner, _ in [*store._open])
-
 
 class SqliteStore(SqlStore):
     """The store in *file*, which is made by the first save, readable by its owner only.
@@ -79,7 +72,6 @@ class SqliteStore(SqlStore):
         if os.path.isdir(self._file):
             raise StoreError(f"{file} is a directory, so it is no SQLite store", hint=f"name a file: {file}/nodes.db")
         self._open: dict[tuple[int, int], sqlite3.Connection] = {}
-        _STORES.add(self)
         weakref.finalize(self, _close, self._open)
 
     def __reduce__(self) -> tuple[Any, ...]:

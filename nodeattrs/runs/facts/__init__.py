@@ -182,12 +182,6 @@ def load_facts(
     return _facts_in(documents.read(path, file, by_caller=by_caller), path.name, settled)
 
 
-def parse_facts(content: bytes, file: str, *, settled: bool = False) -> Facts:
-    """The facts in what such a file holds: JSON. The words, and what is raised, are those of `load_facts`."""
-    document = documents.parse_json(content, file)
-    return _facts_in(document, pathlib.PurePosixPath(file).name, settled)
-
-
 def is_facter(tree: dict[Any, Any]) -> bool:
     """Whether *tree* is Facter's work: it has one of Facter's own structures, and no `platform`, which Ohai always has.
 
