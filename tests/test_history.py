@@ -81,7 +81,7 @@ class TestARun:
         sessions = [a_run(desk, store) for _ in range(3)]
 
         assert [1, 2, 3] == [session.revision.number for session in sessions]
-        assert Noted(repository="4f1c09e0" * 5, version=__version__) == store.history("web1")[0].noted
+        assert Noted(repository="4f1c09e0" * 5, version=__version__, root="repo") == store.history("web1")[0].noted
         assert [1, 2, 3] == [store.load("web1", number).document["normal"]["runs"] for number in (1, 2, 3)]
 
     def test_it_tells_what_changed_since_the_last_one_to_the_letter(self, desk, store):
