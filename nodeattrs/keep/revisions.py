@@ -159,7 +159,7 @@ class Store(Protocol):
         ...
 
     def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
-        """The node as it was last saved, or None where it never was.
+        """The node as it was last saved, or None where it never was. Document and snapshot share the facts.
 
         at:     a revision by its number, or the latest one at a time; None where there is none
         raises: DocumentError, where what was saved cannot be read any more

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.claim import UNKNOWN, Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
@@ -357,10 +357,25 @@ def _moved(ledger: Ledger, lower: int, tree: OwnedMap, path: Path) -> None:
 
 
 def _as_saved(ledger: Ledger) -> Ledger:
-    """One with the normal attributes of another as a snapshot keeps them."""
-    other = Ledger(provenance=True, root=str)
-    restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, ledger.marks.versions)
+    """One with the normal attributes of another as a snapshot keeps them.
+
+    A node that comes from a snapshot, and has no secrets there, is as the snapshot has it: its maps are shared.
+    """
+    other, secrets = Ledger(provenance=True, root=str), ledger.secrets
+    is_restored = all(isinstance(one, Mark) and _is_of_a_snapshot(one.locator) for one in ledger.marks.table)
+    if not is_restored or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
+        restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, ledger.marks.versions)
+        return other
+    other.marks.table[:] = ledger.marks.table
+    for slot in _NORMAL:
+        other.trees[slot] = ledger.trees[slot]
+        other.trees[slot].shared = True
+        other.not_read(slot, ledger.unknown.get(slot, ()))
     return other
+
+
+def _is_of_a_snapshot(locator: Locator) -> bool:
+    return locator is UNKNOWN or isinstance(locator, SavedLocator)
 
 
 _NORMAL = (7, 8)

@@ -52,7 +52,7 @@ class Processes(Executor):
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         with safe_path(), _interrupts_blocked():  # the pool may start a process
-            return self._pool.submit(function, *arguments, **named)
+            return self._pool.submit(_carried_out, function, *arguments, **named)
 
     def stop(self) -> None:
         """Tell the workers to begin no other node."""
@@ -89,10 +89,6 @@ def _interrupts_blocked() -> Iterator[None]:
 
 # --- in a worker --------------------------------------------------------------------
 
-_COLLECT = 10_000
-"""New objects after which a worker looks for unreachable ones. Most objects of a worker live on, so that at Python's
-usual 700 a run in which nothing changes takes 1.3 times as long."""
-
 _stop_reader: Connection | None = None
 """The pipe by which the parent stops this worker; None in a process that is no worker."""
 
@@ -108,12 +104,26 @@ def _begin(stop: Connection, end: Connection, safe_path_before: str | None) -> N
     _stop_reader = stop
     restore_safe_path(safe_path_before)
     threading.Thread(target=_exit_at_end, args=(end,), daemon=True).start()
-    gc.set_threshold(_COLLECT)
     # Ctrl-C reaches every process of a terminal. The parent decides what happens. Programs that a node starts do not
     # inherit a function, as they would inherit SIG_IGN.
     signal.signal(signal.SIGINT, _pass)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _carried_out(function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
+    """Carry out a task, and look for unreachable objects after it instead of in the middle of it.
+
+    What the first task has loaded lives as long as the worker, so it is not looked through again. With Python's usual
+    collector a run in which nothing changes takes 1.4 times as long.
+    """
+    gc.disable()
+    try:
+        return function(*arguments, **named)
+    finally:
+        gc.collect()
+        if not gc.get_freeze_count():
+            gc.freeze()
 
 
 def _exit_at_end(end: Connection) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-LARGE = 100_000
-"""Bytes. `json` parses a smaller text in less time than the import of orjson takes."""
+LARGE = 20_000
+"""Bytes. A smaller text is not worth the import of orjson, which takes some milliseconds."""
 
 # `check_circular` off: a value that holds itself ends as one that is nested too deep does, with RecursionError.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), check_circular=False).encode

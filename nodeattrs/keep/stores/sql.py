@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -145,11 +144,12 @@ class SqlStore(ABC):
         of_document, of_snapshot, of_facts = hashes
         document = self._map(texts, of_document or b"", name, "document")
         snapshot = None if of_snapshot is None else self._map(texts, of_snapshot, name, "snapshot")
-        facts = None if of_facts is None else partial(self._map, texts, of_facts, name, "facts")
-        try:
-            joined(document, snapshot, facts)
-        except LookupError as error:
-            raise self._damaged("snapshot", name) from error
+        if of_facts is not None:
+            facts = self._map(texts, of_facts, name, "facts")
+            try:
+                joined(document, snapshot, facts)
+            except LookupError as error:
+                raise self._damaged("snapshot", name) from error
         return document, snapshot
 
     def _map(self, texts: Stored, name_of_text: bytes, node: str, what: str) -> JsonMap:

@@ -10,7 +10,6 @@ The modules of the databases use it. It knows no store, but for the table `text`
 from __future__ import annotations
 
 import contextlib
-import json
 import marshal
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -20,7 +19,6 @@ from threading import local
 from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
-from nodeattrs.core.tree import is_json
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.keep.revisions import JsonMap, Noted, Saved
 from nodeattrs.keep.stores.talk import Question, Talk
@@ -48,16 +46,17 @@ def written(value: Any, what: str) -> str:
         return encoded(value).decode()
 
 
-def check_readable(text: str, value: Any, what: str) -> None:
+def check_readable(text: str | bytes, value: Any, what: str) -> None:
     """raises: BadValue, where reading *text* would not give *value* back"""
-    if is_json(value, _DEEPEST):
-        return
     with _refusing(what):
-        if _marshalled(value) is None and _depth(value) > _DEEPEST:
+        back = decoded(text.encode() if isinstance(text, str) else text)
+        if is_same_form(back, value):
+            return
+        if _depth(value) > _DEEPEST:
             raise RecursionError(f"it is nested more than {_DEEPEST} deep")
-        back = json.loads(text)
-    if back != value:
-        raise BadValue(f"{what} is not JSON: reading it back gives something else")
+        if back == value:
+            return
+    raise BadValue(f"{what} is not JSON: reading it back gives something else")
 
 
 @contextlib.contextmanager
@@ -197,7 +196,7 @@ class Text:
 
     def check(self) -> None:
         """raises: BadValue, where the value could not be read back"""
-        check_readable(self.content.decode(), self._value, self._what)
+        check_readable(self.content, self._value, self._what)
 
 
 def texts_of(name: str, saved: Saved) -> list[Text | None]:
@@ -242,20 +241,15 @@ def _is_fact(pair: list[Any], facts: JsonMap) -> bool:
     return type(fact) is dict and (value is fact or is_same_form(value, fact))
 
 
-def joined(document: JsonMap, snapshot: JsonMap | None, facts: Callable[[], JsonMap] | None) -> None:
-    """Put the facts back into document and snapshot, as they were read.
+def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
+    """Put the facts back into document and snapshot, which share them.
 
-    facts:  reads them; each of the two has facts of its own
     raises: LookupError, where the snapshot wants a fact that is not there
     """
-    if facts is None:
-        return
-    document[_FACTS] = facts()
-    holes = [pair for pair in _facts_in(snapshot) if pair[1] == _HOLE]
-    if holes:
-        known = facts()
-        for pair in holes:
-            pair[1]["j"] = known[pair[0]]
+    document[_FACTS] = facts
+    for pair in _facts_in(snapshot):
+        if pair[1] == _HOLE:
+            pair[1]["j"] = facts[pair[0]]
 
 
 # --- in a database ------------------------------------------------------------------
