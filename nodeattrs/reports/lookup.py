@@ -28,7 +28,7 @@ def plain(value: Any) -> Any:
     if type(value) is list:
         return [plain(entry) for entry in value]
     if isinstance(value, NodeattrsError):
-        return {"error": value.kind or type(value).__name__, "code": value.code, "message": value.message}
+        return {"error": str(value.kind) or type(value).__name__, "code": value.code, "message": value.message}
     return str(value) if hasattr(value, "unwrap") else value
 
 

@@ -36,7 +36,7 @@ class Workers:
     jobs:      how many of these; None lets the count of nodes decide
     share:     turns something that all chunks need into an argument that is sent to each worker once
     width:     how many chunks can run at once, as far as that is known; 0 where no worker is left
-    stop:      tells the workers to begin no other node
+    stop:      asks the workers to begin no other node
     elsewhere: the workers are, or may be, on other machines with files of their own
     deaths:    errors that mean that workers have died
     ends:      errors that mean that the executor itself is gone

@@ -1,7 +1,7 @@
 """Worker processes on this machine, as an executor of `concurrent.futures`.
 
 Used by `batches.through`. The parent holds the writing ends of two pipes, and each worker the reading ends. A message
-in the first pipe tells the workers to begin no other node. The end of the second one tells them to exit at once; it
+in the first pipe asks the workers to begin no other node. The end of the second one makes them exit at once; it
 also ends when the parent is killed.
 """
 
@@ -55,7 +55,7 @@ class Processes(Executor):
             return self._pool.submit(_carried_out, function, *arguments, **named)
 
     def stop(self) -> None:
-        """Tell the workers to begin no other node."""
+        """Ask the workers to begin no other node."""
         if not self._stop_writer.closed:
             self._stop_writer.send_bytes(b"stop")
             self._stop_writer.close()
@@ -94,7 +94,7 @@ _stop_reader: Connection | None = None
 
 
 def is_stopped() -> bool:
-    """Whether the parent has told this worker to begin no other node."""
+    """Whether the parent has asked this worker to begin no other node."""
     return _stop_reader is not None and _stop_reader.poll()
 
 

@@ -1,4 +1,4 @@
-"""A repository on another machine: `digest_of` tells whether it is the same one, and `packed` makes a tar to send.
+"""A repository on another machine: `digest_of` shows whether it is the same one, and `packed` makes a tar to send.
 
 Used by `fleet` and `batches`. What counts is the files, by their paths as seen from the repository, and their bytes;
 version control, caches and the store do not. `hold` checks what arrived before it unpacks it. Nodes and executors are

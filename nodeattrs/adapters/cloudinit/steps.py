@@ -88,7 +88,7 @@ class PartReport(NamedTuple):
             "mergers": None if self.definition is None else self.definition.to_list(),
             "definition": None if self.definition is None else str(self.definition),
             "source": self.source or None,
-            "kind": self.kind,
+            "kind": None if self.kind is None else str(self.kind),
             "code": None if self.kind is None else self.kind.entry.code,
             "error": None if self.error is None else str(self.error),
         }
