@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -444,6 +445,28 @@ class TestAnswers:
 
         gone = f"recipes/default.py:2: {UNAVAILABLE}"
         assert ways(back, "a") == (["recipes/default.py:1"] if known else [gone])
+
+    @pytest.mark.parametrize("known", [True, False])
+    def test_of_a_module_that_was_imported_the_version_that_ran_counts_too(self, ran, tmp_path, monkeypatch, known):
+        """
+        A line of another version is never named, and that the version is missing is said.
+        """
+        name = f"limits_{known}".lower()
+        file = f"cookbooks/app/libraries/{name}.py"
+        monkeypatch.syspath_prepend(tmp_path / "cookbooks/app/libraries")
+        monkeypatch.delitem(sys.modules, name, raising=False)
+        node = ran(f"from {name} import MOST\nnode.default['a'] = MOST\n", **{file: "MOST = 8\n"})
+        snapshot = node.snapshot()
+        assert ways(node, "a") == [f"libraries/{name}.py:1"]
+        if known:
+            git(tmp_path, "init", "-q")
+            git(tmp_path, "add", "-A")
+        (tmp_path / file).write_text("# another one\nOTHER = 7\nMOST = 8\n")
+
+        back = Node.restore(snapshot, versions=RepositoryVersions(tmp_path))
+
+        gone = f"libraries/{name}.py: {UNAVAILABLE}"
+        assert ways(back, "a") == ([f"libraries/{name}.py:1"] if known else [gone])
 
     def test_a_snapshot_may_keep_them(self, ran):
         """

@@ -21,7 +21,7 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, dig, under
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.sites import Site, is_inside
+from nodeattrs.node.sites import Site, is_inside, text_of
 from nodeattrs.node.slots import PLAN
 from nodeattrs.node.values import Deferred, Withheld
 from nodeattrs.texts import documents, flow
@@ -85,7 +85,9 @@ def of_code(locator: Code, path: Path | None, value: Any, asked: Asked) -> tuple
     frames = tuple(_frames([_expression(site), *map(_expression, calls)])) if calls else ()
     is_statement = isinstance(setting[0], (ast.Call, ast.Expr))
     found = Flow(value, asked.imported(locator)).sources(code, setting[1], path, frames, is_statement)
-    return tuple(dict.fromkeys((*led, *islice(_composed(locator, asked, found, value, here), _MOST))))
+    composed = [*islice(_composed(locator, asked, found, value, here), _MOST)]
+    missing = [Cause(UNAVAILABLE, locator.placed(path)) for path in asked.unavailable]
+    return tuple(dict.fromkeys((*led, *composed, *missing)))
 
 
 def of_line(locator: Any, text: PythonText, line: int, path: Path, value: Any, asked: Asked) -> tuple[Cause, ...]:
@@ -141,13 +143,15 @@ def _composed(locator: Any, asked: Asked, found: list[Found], value: Any, here: 
 class Asked:
     """What a question can ask of a node: its attributes, the documents that its cookbooks read, their sources.
 
-    path: what is asked about, in its slot
+    path:        what is asked about, in its slot
+    unavailable: modules of the repository that the value may come from, and whose version is not available
     """
 
     def __init__(self, ledger: Ledger, path: Path, read: Read) -> None:
         self._ledger = ledger
         self.path = path
         self._read = read
+        self.unavailable: dict[str, None] = {}
 
     def imported(self, locator: Code) -> Any:
         """What gives the source of a module that a file imports; None for one outside of the repository."""
@@ -156,6 +160,8 @@ class Asked:
         def imported(name: str, file: str) -> flow.Code | None:
             path = _module(name, file, root)
             text = None if path is None else locator.source(path)
+            if path is not None and text is None:
+                self.unavailable[path] = None
             return None if text is None else _code(text)
 
         return imported
@@ -247,6 +253,32 @@ def _module(name: str, file: str, root: str) -> str | None:
         if path and os.path.realpath(path).startswith(root + os.sep) and os.path.isfile(path):
             return str(path)
     return None
+
+
+@lru_cache(maxsize=256)
+def imported_by(text: PythonText, root: str) -> tuple[PythonText, ...]:
+    """The sources of the repository that a source imports, itself or through another one."""
+    found: dict[str, PythonText] = {}
+    waiting = [text]
+    while waiting:
+        one = waiting.pop()
+        for name in _imports(one.tree):
+            path = _module(name, one.file, _real(root))
+            if path is not None and path not in found:
+                found[path] = text_of(path)
+                waiting.append(found[path])
+    return tuple(found.values())
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    """The modules that a source may import, as its statements name them."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            module = "." * node.level + (node.module or "")
+            yield module
+            yield from (f"{module}.{alias.name}" if node.module else f"{module}{alias.name}" for alias in node.names)
 
 
 def _known(path: tuple[Any, ...]) -> Path:

@@ -364,7 +364,8 @@ def _as_saved(ledger: Ledger) -> Ledger:
     other, secrets = Ledger(provenance=True, root=str), ledger.secrets
     is_restored = all(isinstance(one, Mark) and _is_of_a_snapshot(one.locator) for one in ledger.marks.table)
     if not is_restored or (secrets is not None and any(secrets.concern(ledger.trees[slot]) for slot in _NORMAL)):
-        restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, ledger.marks.versions)
+        run = ledger.marks.saved_run
+        restore_ledger(snapshot_ledger(ledger, only=_NORMAL), other, None if run is None else run.versions)
         return other
     other.marks.table[:] = ledger.marks.table
     for slot in _NORMAL:

@@ -112,7 +112,7 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
     raises:   DocumentError
     """
     try:
-        run, ledger.marks.versions = _unpacked_run(data, versions), versions
+        run = ledger.marks.saved_run = _unpacked_run(data, versions)
         marks = data["marks"]
         ledger.marks.table[:] = [_NOBODY if packed == _BLANK else _unpacked_mark(packed, run) for packed in marks]
         ledger.marks.until = {number: int(packed["until"]) for number, packed in enumerate(marks) if "until" in packed}
@@ -194,7 +194,7 @@ def _unpacked_site(packed: Mapping[str, Any], run: SavedRun) -> SavedSite:
 
 def _unpacked_run(data: Mapping[str, Any], versions: Versions | None) -> SavedRun:
     sources = [Source(file, digest) for file, digest in data.get("sources", ())]
-    if not all(type(text) is str for source in sources for text in source):
+    if not all(type(text) is str and "\0" not in text for source in sources for text in source):
         raise ValueError("a source must have a file and a digest")
     return SavedRun(sources, versions)
 

@@ -30,12 +30,12 @@ class Versions(Protocol):
     def content(self, file: str, digest: str) -> bytes | None:
         """The version of a file that has this digest, or None where it is not available.
 
-        digest: as `blob_name` gives it; "" for the file as it is now
+        digest: as `blob_name` gives it
         """
 
 
 class Source(NamedTuple):
-    """A version of a file. digest: "" where it is not known"""
+    """A version of a file."""
 
     file: str
     digest: str
@@ -67,9 +67,10 @@ class SavedRun:
         return self._texts[source]
 
     def text_at(self, filename: str) -> PythonText | None:
-        """A Python source by its absolute name: the version that ran where it is known, else as it is now."""
+        """The version that ran of a Python source, by its absolute name; None where the snapshot does not name it."""
         file = os.path.relpath(filename, self.root()).replace(os.sep, "/")
-        return self.text(next((one for one in self.sources if one.file == file), Source(file, "")))
+        source = next((one for one in self.sources if one.file == file), None)
+        return None if source is None else self.text(source)
 
 
 class SavedSite(Site):

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import UNKNOWN, Locator, Origin, Verb
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.origins import At
-from nodeattrs.node.saved_code import SavedRead, Versions
+from nodeattrs.node.saved_code import SavedRead, SavedRun
 from nodeattrs.node.sites import Calls, CodeLocator, Site, site_of
 
 ATTRIBUTE_FILE, RUN = "attribute file", "run"
@@ -146,7 +146,7 @@ class Marks:
     entered: the code of the block in which the setter sets values; None where nobody has begun one
     until: of a number that was used again, how many marks there were the last time
     reads: the documents that calls in cookbooks have read, by code object and offset: what each says, and its locator
-    versions: of the files of the repository, where the node is that of a saved run
+    saved_run: the sources of the run that a snapshot is of, where the node comes from one
     saved_reads: the same of a saved run
     """
 
@@ -160,7 +160,7 @@ class Marks:
         self.until: dict[int, int] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._setters: dict[tuple[Any, ...], Setter] = {}
-        self.versions: Versions | None = None
+        self.saved_run: SavedRun | None = None
 
     def __getitem__(self, number: int) -> Mark:
         mark = self.table[number]

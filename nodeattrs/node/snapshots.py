@@ -11,6 +11,7 @@ from typing import Any
 from nodeattrs.core.claim import UNKNOWN, Below, Cause, Origin
 from nodeattrs.core.origins import At, Patched
 from nodeattrs.core.tree import SCALARS, Path, copied, is_json
+from nodeattrs.node.causes import imported_by
 from nodeattrs.node.documents import FAILED, FORMAT, VERSION, computed, json_ready
 from nodeattrs.node.history import Chronicle
 from nodeattrs.node.ledger import Ledger
@@ -120,6 +121,8 @@ class _Sources:
         self.table: list[list[str]] = []
         self._marks, self._root = ledger.marks, ledger.marks.root()
         self._numbers: dict[tuple[str, str], int] = {}
+        for source in () if self._marks.saved_run is None else self._marks.saved_run.sources:
+            self._number(*source)
 
     def _number(self, file: str, digest: str) -> int:
         if (file, digest) not in self._numbers:
@@ -154,6 +157,8 @@ class _Sources:
         elif is_inside(file := relative(site.file, self._root)) and site.text is not None:
             at = [] if site.is_step or site.span is None else [*site.span]
             packed = {"source": self._number(file, site.text.digest), "at": at}
+            for text in imported_by(site.text, self._root):
+                self._number(relative(text.file, self._root), text.digest)
         if packed and site.in_comprehension:
             packed["comprehension"] = True
         return packed

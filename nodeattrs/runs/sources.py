@@ -26,11 +26,11 @@ class RepositoryVersions:
         self._known: dict[tuple[str, str], bytes | None] = {}
 
     def content(self, file: str, digest: str) -> bytes | None:
-        """The version of a file with this digest; "" for the file as it is now. cost: Git runs where it has changed"""
+        """The version of a file with this digest. cost: Git runs if the file has changed"""
         if (file, digest) not in self._known:
             here = self._on_disk(file)
-            is_it = here is not None and (not digest or digest in _names_of(here))
-            self._known[file, digest] = here if is_it or not digest else self._in_git(digest)
+            is_it = here is not None and digest in _names_of(here)
+            self._known[file, digest] = here if is_it else self._in_git(digest)
         return self._known[file, digest]
 
     def _on_disk(self, file: str) -> bytes | None:
