@@ -574,7 +574,11 @@ class DatabaseExam:
         saved = store.load("web1")
         assert json.dumps([saved_document(node), node.snapshot()]) == json.dumps([saved.document, saved.snapshot])
 
-    @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @settings(
+        max_examples=examples(60),
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+        deadline=None,
+    )
     @given(
         facts=st.dictionaries(st.sampled_from("xyz"), trees, max_size=3) | scalars,
         pairs=st.lists(
