@@ -1,6 +1,6 @@
 """Git repositories, read by plumbing commands that start nothing and fetch nothing, whatever a repository configures.
 
-Used by `changes.sides` for the files of a commit, and by `runs.blame` for the commit of a line. It knows names, modes,
+Used by `contract.sides` for the files of a commit, and by `runs.blame` for the commit of a line. It knows names, modes,
 contents and commits. It does not know what a file means.
 """
 

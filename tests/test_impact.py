@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.changes.asking import Ask
-from nodeattrs.changes.comparing import Part, differences
-from nodeattrs.changes.hunks import Hunks
-from nodeattrs.changes.impact import Asking, Group, Impact, impact
-from nodeattrs.changes.reading import watched
-from nodeattrs.changes.sides import Side, folder_side, sides_of
 from nodeattrs.cli.program import run
+from nodeattrs.contract.reading import watched
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side, folder_side, sides_of
 from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
 from nodeattrs.git import Git
-from nodeattrs.reports.impact import MOST, ImpactReport, Pattern
 from nodeattrs.reports.screen import Screen
+from nodeattrs.verbs.comparing import Part, differences
+from nodeattrs.verbs.hunks import Hunks
+from nodeattrs.verbs.impact import Asking, Group, Impact, impact
+from nodeattrs.verbs.impact_report import MOST, ImpactReport, Pattern
 from tests.oracles import impact as oracle
 
 EXAMPLE = Path(__file__).parents[1] / "cookbooks_example"
@@ -99,7 +99,7 @@ def compare(tmp_path: Path) -> Compare:
     """Compares two sets of files, or the sides of a range: `compare(before, after)`, `compare("HEAD", folder)`."""
     count = iter(range(99))
 
-    def made(before: Files | str, after: Files | Path, ask: Ask | None = None, **how: Any) -> Impact:
+    def made(before: Files | str, after: Files | Path, request: Request | None = None, **how: Any) -> Impact:
         private = tmp_path / f"private{next(count)}"
         private.mkdir()
         if isinstance(before, str) and isinstance(after, Path):
@@ -110,7 +110,7 @@ def compare(tmp_path: Path) -> Compare:
             sides = tuple(
                 folder_side(oracle.written(files, private / name)) for name, files in (("b", before), ("a", after))
             )
-        return impact(*sides, ask or Ask(), Asking(private, jobs=1, **how))
+        return impact(*sides, request or Request(), Asking(private, jobs=1, **how))
 
     return made
 
@@ -403,7 +403,7 @@ class TestDialects:
         after = {file: text.replace("authorised users only", "nobody") for file, text in files.items()}
         assert after != files
 
-        found = compare(files, after, Ask(places=(("bindings", "."),)), dialects=["bindings"])
+        found = compare(files, after, Request(places=(("bindings", "."),)), dialects=["bindings"])
 
         assert [one.path for one in found.groups] == [("ssh::banner",)]
         assert str(found.groups[0].lines[0]).startswith("bindings/default.pp:")
@@ -453,7 +453,7 @@ class TestDialects:
             "enc.yaml": "w1: {parameters: {role: web}}\nd1: {parameters: {role: db}}\n",
         }
 
-        found = compare(before, {**before, "data/role/web.yaml": "port: 81\n"}, Ask(enc="enc.yaml"))
+        found = compare(before, {**before, "data/role/web.yaml": "port: 81\n"}, Request(enc="enc.yaml"))
 
         assert [one.subjects for one in found.groups] == [("w1",)]
 
@@ -506,11 +506,11 @@ class TestWhatWasRead:
 
     def test_facts_that_lie_elsewhere_are_looked_at_again_when_they_change(self, tmp_path, compare):
         facts = oracle.written({"a.json": '{"x": 1}', "b.json": '{"x": 1}'}, tmp_path / "facts")
-        ask, reads = Ask(facts=str(facts)), tmp_path / "reads.json"
-        compare(ROLES, ROLES, ask, reads=reads)
+        request, reads = Request(facts=str(facts)), tmp_path / "reads.json"
+        compare(ROLES, ROLES, request, reads=reads)
         (facts / "a.json").write_text('{"x": 12345}')
 
-        found = compare(ROLES, ROLES, ask, reads=reads)
+        found = compare(ROLES, ROLES, request, reads=reads)
 
         assert [(one.passed, one.kept) for one in found.asked] == [(1, 3)]
 
@@ -836,8 +836,8 @@ class TestMarkdown:
 
 
 def compare_many(count: int, values: list[dict[str, Any]], name: str = "n") -> Impact:
-    from nodeattrs.changes.comparing import Value
-    from nodeattrs.changes.impact import Asked
+    from nodeattrs.verbs.comparing import Value
+    from nodeattrs.verbs.impact import Asked
 
     before, after = Value(json.dumps(values)), Value(values[0]["data"])
     groups = [Group("nodes", "attribute", (f"a{at}",), before, after, (), (name,)) for at in range(count)]

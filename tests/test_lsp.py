@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.changes.asking import Ask
-from nodeattrs.changes.lines import Lines, Place
+from nodeattrs.contract.request import Request
 from nodeattrs.core.tree import parse, spell
 from nodeattrs.reports.explain import explained
-from nodeattrs.reports.lines import hover
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.run import run_node
+from nodeattrs.verbs.hover import hover
+from nodeattrs.verbs.lines import Lines, Place
 from tests.effort import examples
 
 types = pytest.importorskip("lsprotocol.types")
@@ -284,14 +284,14 @@ class TestTheWords:
         (folder / "nodeattrs.toml").write_text('sensitive = ["port"]\n')
         role = {"name": "r1", "default_attributes": {"port": "hunter2"}}
         (folder / "roles/r1.json").write_text(json.dumps(role, indent=1))
-        lines = Lines(folder, Ask(str(folder), run_code=False))
+        lines = Lines(folder, Request(str(folder), run_code=False))
         lines.look()
         text = hover(lines.at(Place("roles/r1.json", 4)), lines.count)
         assert "`port`" in text
         assert "hunter2" not in text
 
     def test_the_page_shows_what_comes(self) -> None:
-        lines = Lines(EXAMPLE, Ask(str(EXAMPLE)))
+        lines = Lines(EXAMPLE, Request(str(EXAMPLE)))
         lines.look()
         text = hover(lines.at(Place("roles/web.json", 38)), lines.count)
         plain = re.sub(r"\*\*|`|  $", "", text, flags=re.MULTILINE)
@@ -299,6 +299,6 @@ class TestTheWords:
 
     def test_who_is_not_asked_is_counted(self, tmp_path: Path) -> None:
         folder = fleet(tmp_path / "fleet", 5)
-        lines = Lines(folder, Ask(str(folder), run_code=False), most=3)
+        lines = Lines(folder, Request(str(folder), run_code=False), most=3)
         lines.look()
         assert lines.count["nodes"] == (3, 8)

@@ -369,11 +369,11 @@ def test_no_marker_is_in_what_is_written(planted, monkeypatch):
 
 
 def test_no_marker_is_in_what_an_editor_shows_of_any_line(planted):
-    from nodeattrs.changes.asking import Ask
-    from nodeattrs.changes.lines import Lines, Place
-    from nodeattrs.reports.lines import hover
+    from nodeattrs.contract.request import Request
+    from nodeattrs.verbs.hover import hover
+    from nodeattrs.verbs.lines import Lines, Place
 
-    lines = Lines(planted.place, Ask(str(planted.place), run_code=False))
+    lines = Lines(planted.place, Request(str(planted.place), run_code=False))
     lines.look()
     shown = ""
     for name in subprocess.check_output(["git", "ls-files"], cwd=planted.place, text=True).split():
@@ -422,7 +422,7 @@ def test_no_marker_is_in_an_answer_to_a_program(planted):
     pytest.importorskip("mcp")
     from tests.test_mcp import asked
 
-    async def talk(ask):
+    async def talk(request):
         answers = [
             ("explain", {"node": "web1", "path": "app"}, "chef-controlB"),
             ("search", {"query": "app_port:*", "attributes": ["app"]}, "chef-controlB"),
@@ -431,7 +431,7 @@ def test_no_marker_is_in_an_answer_to_a_program(planted):
             ("check", {}, ""),
         ]
         for tool, given, control in answers:
-            text = json.dumps(await ask(tool, **given))
+            text = json.dumps(await request(tool, **given))
             assert [] == [one for one in planted.clear if one in text], tool
             assert control in text, (tool, text)
 

@@ -13,7 +13,7 @@ import pytest
 from nodeattrs.cli.program import COMMANDS
 from tests.benchmarks.starts import LINES, ROOT, desk
 
-DIALECTS = ("ansible", "bindings", "chef", "cloudinit", "hiera", "plain", "catalog", "changes", "web")
+DIALECTS = ("ansible", "bindings", "chef", "cloudinit", "hiera", "plain", "catalog", "verbs", "web")
 """Packages that only some commands use: the folders in `adapters`, and three beside it."""
 
 ROWS: dict[str, tuple[str, str]] = {

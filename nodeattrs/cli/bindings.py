@@ -18,7 +18,7 @@ from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Asked, Composition, Injector
-    from nodeattrs.changes.dialects import BindingKeys
+    from nodeattrs.dialects.bindings.opened import BindingKeys
 
 SUMMARY = "check, inject and explain bindings of a site"
 DESCRIPTION = """\
@@ -170,17 +170,17 @@ def _matrix(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _subjects(options: argparse.Namespace) -> tuple[BindingKeys, list[str]]:
     """The site, and the nodes that are asked: of the repository, its store and its facts. raises: NotFound"""
-    from nodeattrs.changes.asking import Ask
-    from nodeattrs.changes.dialects import BindingKeys
-    from nodeattrs.changes.sides import Side
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import Side
+    from nodeattrs.dialects.bindings.opened import BindingKeys
     from nodeattrs.errors import NotFound
 
     settings = settings_of(options)
     root = Path(os.path.realpath(settings.repository.root if settings.repository is not None else options.site or "."))
     store = settings.store if "://" in settings.store or os.path.exists(settings.store) else ""
     places = (("bindings", options.site),) if options.site else ()
-    ask = Ask("", (), options.facts or "", store, options.classifier or "", options.environment or "", places)
-    opened = BindingKeys(Side(root.name, root, root, {}), ask)
+    request = Request("", (), options.facts or "", store, options.classifier or "", options.environment or "", places)
+    opened = BindingKeys(Side(root.name, root, root, {}), request)
     if not opened.place.is_dir():
         raise NotFound(f"there are no bindings in {opened.place}", hint="name the folder of the site: --site DIR")
     return opened, [options.node] if options.node else sorted(opened.subjects())

@@ -15,16 +15,24 @@ from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.dialect import Dialect
+from nodeattrs.dialects import BUILT_IN
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
-    from nodeattrs.changes.asking import Ask, WhatIf
-    from nodeattrs.changes.sides import Side
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import Side
     from nodeattrs.core.tree import Path as TreePath
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
-_PLACES = ("hiera", "bindings", "ansible", "catalogs")
 
+
+def _place_of(dialect: Dialect) -> str:
+    """The name of a dialect's option among the parsed ones."""
+    return f"place_{dialect.name}"
+
+
+_DIALECTS = ", ".join(one.name for one in BUILT_IN)
 _MANY: dict[str, Any] = {"action": "append", "default": []}
 _FLAG: dict[str, Any] = {"action": "store_true"}
 _COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
@@ -36,14 +44,12 @@ _WHO: dict[str, tuple[dict[str, Any], str]] = {
     "--from-store": ({"metavar": "PLACE"}, "nodes start from their last run in this store, and are in it"),
     "--enc": ({"metavar": "FILE"}, "what a classifier says of each node: NAME: {environment: ..., parameters: ...}"),
     "--environment": ({"metavar": "NAME"}, "the environment of all"),
-    "--dialect": (
-        {"metavar": "NAME", **_MANY},
-        "only this: nodes, hiera, cloud-init, folds, bindings, ansible or catalogs",
-    ),
-    "--hiera": ({"metavar": "PLACE", "dest": "place_hiera"}, "a hiera.yaml, or a folder with one (default: as set)"),
-    "--site": ({"metavar": "DIR", "dest": "place_bindings"}, "the site of bindings (default: as set, or here)"),
-    "--inventory": ({"metavar": "FILE", "dest": "place_ansible"}, "of Ansible (default: that of ansible.cfg)"),
-    "--catalogs": ({"metavar": "DIR", "dest": "place_catalogs"}, "compiled catalogs, NAME.json (default: catalogs)"),
+    "--dialect": ({"metavar": "NAME", **_MANY}, f"only this: {_DIALECTS}, or an installed one; may be repeated"),
+    **{
+        one.option.name: ({"metavar": one.option.metavar, "dest": _place_of(one)}, one.option.help)
+        for one in BUILT_IN
+        if one.option is not None
+    },
     "--sample": (_COUNT, "so many of each dialect at most, the same ones each time"),
 }
 _HOW: dict[str, tuple[dict[str, Any], str]] = {
@@ -84,20 +90,20 @@ def _add(parser: argparse.ArgumentParser, title: str, options: dict[str, tuple[d
         group.add_argument(name, help=text, **words)
 
 
-def ask_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Ask:
+def request_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Request:
     """How everybody is asked. Ends the program where an option cannot be meant.
 
     run_code: whether code of the repository runs; None asks --no-run-code
     """
-    from nodeattrs.changes.asking import Ask
+    from nodeattrs.contract.request import Request
 
     for name in ("sample", "jobs"):
         if getattr(options, name, None) is not None and getattr(options, name) < 1:
             options.refuse(f"--{name} is at least 1")
     if options.facts is not None and options.platform is not None:
         options.refuse("--facts and --platform are two ways to name facts")
-    places = {name: getattr(options, f"place_{name}") for name in _PLACES}
-    return Ask(
+    places = {one.name: getattr(options, _place_of(one), None) for one in BUILT_IN}
+    return Request(
         home,
         tuple(options.node),
         facts_place(options, None) or "",
@@ -120,29 +126,27 @@ def _sensitive(side: Side) -> tuple[TreePath, ...]:
     return ()
 
 
-def answer(
-    options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Ask, WhatIf]]
-) -> int:
+def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Path], tuple[Side, Side, Request]]) -> int:
     """Ask both sides, and say what differs.
 
     sides: given a folder of our own, the sides and how they are asked
     """
-    from nodeattrs.changes.impact import Asking, impact
-    from nodeattrs.changes.sides import private_folder
+    from nodeattrs.contract.sides import private_folder
     from nodeattrs.reports.finding_forms import FORMS
     from nodeattrs.reports.findings import Findings
-    from nodeattrs.reports.impact import ImpactReport, Pattern
+    from nodeattrs.verbs.impact import Asking, impact
+    from nodeattrs.verbs.impact_report import ImpactReport, Pattern
 
     def through(count: int, outcomes: Callable[..., Iterable[Any]], take: Callable[[Any], None]) -> int:
         return go_through(terminal, count, outcomes, take, jobs=options.jobs)
 
     with private_folder() as private:
-        before, after, ask, what_if = sides(private)
+        before, after, request = sides(private)
         reads = Path(options.reads) if options.reads else None
         how = Asking(private, options.dialect, options.sample, reads, options.jobs, through)
         with border.narrowed(before.top, after.top, private, *(options.allow_path or ())):
-            ask = ask._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
-            found = impact(before, after, ask, how, what_if)
+            request = request._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
+            found = impact(before, after, request, how)
             found.unread = border.refused()
             found.notes += [f"{one} {border.REASON}, and was not read" for one in found.unread]
     ignored = list(map(Pattern, options.ignore))

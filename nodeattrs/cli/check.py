@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from nodeattrs.cli.checks import add_checking, finish, selection_of
-from nodeattrs.cli.dialects import others, repositories_below
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError
@@ -77,6 +76,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _ways_on(folder: str) -> Iterator[str]:
     """What to do where there was nothing to look at."""
+    from nodeattrs.dialects.folders import repositories_below
     from nodeattrs.reports.screen import first_of
 
     below = [os.path.normpath(os.path.join(folder, one)) for one in repositories_below(pathlib.Path(folder))]
@@ -108,6 +108,9 @@ def look(repository: Repository, run_code: bool, count: Callable[[str], object] 
 
     count: called with the name of each file where there may be thousands
     """
+    from nodeattrs.dialects import every, foreign
+    from nodeattrs.errors import MissingExtra
+    from nodeattrs.kinds import NOT_RUN
     from nodeattrs.reports.findings import finding_of
     from nodeattrs.runs.checking import NOTES, checked
 
@@ -115,9 +118,15 @@ def look(repository: Repository, run_code: bool, count: Callable[[str], object] 
     found = [finding_of(one, "note" if one.kind in NOTES else "warning") for one in came.warnings]
     found += [finding_of(one, "note" if one.kind in NOTES else "error") for one in came.faults]
     looked = dict(came.looked)
-    for what, number, more in others(repository.root, repository.config, count) if came.settings_are_sound else ():
-        looked |= {what: number} if what else {}
-        found += more
+    found += [finding_of(one, "warning") for one in foreign().faults]
+    for dialect in every().values() if came.settings_are_sound else ():
+        try:
+            for one in dialect.check(repository.root, count):
+                looked[one.what] = one.total
+                found += one.found
+        except MissingExtra as error:
+            error.kind = NOT_RUN
+            found.append(finding_of(error, "note"))
     return Look(found, looked, came.warnings, came.settings_are_sound)
 
 

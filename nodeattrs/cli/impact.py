@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.changing import add_changing, answer, ask_of
+from nodeattrs.cli.changing import add_changing, answer, request_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.changes.asking import Ask, WhatIf
-    from nodeattrs.changes.sides import Side
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import Side
 
 SUMMARY = "say which nodes and values a change changes, and because of which line"
 DESCRIPTION = """\
@@ -43,12 +43,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Compare both sides."""
-    from nodeattrs.changes.asking import AS_IT_IS
-    from nodeattrs.changes.sides import sides_of
+    from nodeattrs.contract.sides import sides_of
 
-    def sides(private: Path) -> tuple[Side, Side, Ask, WhatIf]:
+    def sides(private: Path) -> tuple[Side, Side, Request]:
         home = "" if options.other is not None else os.path.realpath(options.repo)
         before, after = sides_of(options.change, options.other, Path(options.repo), private)
-        return before, after, ask_of(options, home), AS_IT_IS
+        return before, after, request_of(options, home)
 
     return answer(options, terminal, sides)

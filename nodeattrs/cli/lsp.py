@@ -1,6 +1,6 @@
 """`nodeattrs lsp`: the same answers beside the line where people write.
 
-Serves the language server protocol through pygls; what a line does comes from `changes.lines`, what is wrong
+Serves the language server protocol through pygls; what a line does comes from `verbs.lines`, what is wrong
 from `check`. An editor starts it, and it writes nothing but answers.
 """
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from nodeattrs._version import VERSION
 from nodeattrs.border import Border, held
 from nodeattrs.cli.border import border_of
-from nodeattrs.cli.changing import add_asking, ask_of
+from nodeattrs.cli.changing import add_asking, request_of
 from nodeattrs.cli.options import add_allowed_paths, add_ruby
 from nodeattrs.cli.streams import own_streams
 from nodeattrs.cli.terminal import Terminal
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from lsprotocol import types
     from pygls.lsp.server import LanguageServer
 
-    from nodeattrs.changes.lines import Effect, Lines, Place
     from nodeattrs.reports.findings import Finding
+    from nodeattrs.verbs.lines import Effect, Lines, Place
 
 SUMMARY = "answer editors: who wins over the line under the cursor, and where"
 DESCRIPTION = """\
@@ -69,7 +69,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         raise missing_extra("pygls", "lsp", "a language server") from None
     if options.most is not None and options.most < 1:
         options.refuse("--most is at least 1")
-    ask_of(options, "", options.run_code)  # what cannot be meant is refused before an editor waits
+    request_of(options, "", options.run_code)  # what cannot be meant is refused before an editor waits
     server = LanguageServer("nodeattrs", VERSION, text_document_sync_kind=_sync())
     _Service(server, options).register()
     with own_streams() as (source, target):
@@ -118,13 +118,13 @@ class _Service:
     # --- looking
 
     def _begin(self, params: Any) -> None:
-        from nodeattrs.changes.lines import MOST, Lines
+        from nodeattrs.verbs.lines import MOST, Lines
 
         root = self._options.repo or self._server.workspace.root_path or "."
         self._root = os.path.realpath(root)
         given = argparse.Namespace(**{**vars(self._options), "repo": self._root})
         self._border = border_of(given, is_closed=not self._options.run_code)
-        ask = ask_of(self._options, self._root, self._options.run_code)
+        ask = request_of(self._options, self._root, self._options.run_code)
         self._lines = Lines(Path(self._root), ask, self._options.most or MOST)
         self._again(params)
 
@@ -214,7 +214,7 @@ class _Service:
     def _hover(self, params: types.HoverParams) -> types.Hover | None:
         from lsprotocol import types
 
-        from nodeattrs.reports.lines import hover
+        from nodeattrs.verbs.hover import hover
 
         if self._lines is None:
             return None
@@ -245,7 +245,7 @@ class _Service:
 
     def _effects(self, params: Any) -> list[Effect]:
         """What the line under the cursor does, as it was saved."""
-        from nodeattrs.changes.lines import Place
+        from nodeattrs.verbs.lines import Place
 
         document = self._server.workspace.get_text_document(params.text_document.uri)
         file = os.path.relpath(os.path.realpath(document.path), self._root).replace(os.sep, "/")

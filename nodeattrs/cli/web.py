@@ -41,7 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Serve until somebody interrupts."""
-    from nodeattrs.changes.sides import private_folder
+    from nodeattrs.contract.sides import private_folder
     from nodeattrs.web.serving import serve
 
     has_token = not options.no_token

@@ -7,13 +7,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.changing import add_changing, answer, ask_of
+from nodeattrs.cli.changing import add_changing, answer, request_of
 from nodeattrs.cli.options import json_or_text, path_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.changes.asking import Ask, WhatIf
-    from nodeattrs.changes.sides import Side
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import Side
 
 SUMMARY = "say what would change without a file, a line, a role or a level, or with other values"
 DESCRIPTION = """\
@@ -57,12 +57,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         options.refuse("say what would be another: --without WHAT, or --set PATH=VALUE")
     values = [_value(options, given) for given in options.set]
 
-    def sides(private: Path) -> tuple[Side, Side, Ask, WhatIf]:
-        from nodeattrs.changes.dialects import levels_of
-        from nodeattrs.changes.sides import commit_side, folder_side
-        from nodeattrs.changes.what_if import side_after
+    def sides(private: Path) -> tuple[Side, Side, Request]:
+        from nodeattrs.contract.sides import commit_side, folder_side
+        from nodeattrs.dialects import every
+        from nodeattrs.verbs.what_if import side_after
 
-        ask = ask_of(options, os.path.realpath(options.repo))
+        request = request_of(options, os.path.realpath(options.repo))
         if options.revision is None:
             before = folder_side(Path(options.repo))
         else:
@@ -70,8 +70,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
             git = Git(Path(options.repo))
             before = commit_side(git, git.commit(options.revision), options.revision, private / "before")
-        after, what_if = side_after(before, ask, options.without, values, levels_of(before, ask), private / "after")
-        return before, after, ask, what_if
+        levels = [name for one in every().values() for name in one.open(before, request).levels()]
+        after, request = side_after(before, request, options.without, values, levels, private / "after")
+        return before, after, request
 
     return answer(options, terminal, sides)
 

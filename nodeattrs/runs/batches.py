@@ -2,7 +2,7 @@
 
     for came in each(function, names, jobs=4): ...
 
-Used by `runs.fleet` and `changes.impact`. It does not know what is done with a name. Who the workers are is known to
+Used by `runs.fleet` and `verbs.impact`. It does not know what is done with a name. Who the workers are is known to
 `executors` and `processes`.
 """
 

@@ -22,13 +22,13 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.changes.asking import AS_IT_IS, Ask
-from nodeattrs.changes.dialects import DIALECTS
-from nodeattrs.changes.hunks import Line
-from nodeattrs.changes.impact import Asking, Group, Impact, impact
-from nodeattrs.changes.sides import Side, folder_side, private_folder, sides_of
-from nodeattrs.changes.what_if import side_after
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side, folder_side, private_folder, sides_of
+from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.verbs.hunks import Line
+from nodeattrs.verbs.impact import Asking, Group, Impact, impact
+from nodeattrs.verbs.what_if import side_after
 from tests.causality.maker import Maker
 from tests.causality.notations import json_text, toml_text, yaml_text
 from tests.causality.system import marked
@@ -219,24 +219,25 @@ Answers = dict[tuple[str, str], dict[tuple[Any, ...], str]]
 """Dialect and subject -> kind and path -> value, as text. Nothing that our comparing uses."""
 
 
-def everything(folder: Path, ask: Ask) -> Answers:
+def everything(folder: Path, request: Request) -> Answers:
     """What everybody answers, each asked with fresh objects."""
     side = folder_side(folder)
     found: Answers = {}
-    for dialect, opened in DIALECTS.items():
+    for dialect, one in every().items():
         try:
-            names = set(opened(side, ask).subjects()) if opened(side, ask).is_there else set()
+            opened = one.open(side, request)
+            names = set(opened.subjects()) if opened.is_there else set()
         except NodeattrsError:
             continue
         for name in names:
-            found[dialect, name] = alone(folder, ask, dialect, name)
+            found[dialect, name] = alone(folder, request, dialect, name)
     return found
 
 
-def alone(folder: Path, ask: Ask, dialect: str, name: str) -> dict[tuple[Any, ...], str]:
+def alone(folder: Path, request: Request, dialect: str, name: str) -> dict[tuple[Any, ...], str]:
     """What one answers."""
     try:
-        answer = DIALECTS[dialect](folder_side(folder), ask, AS_IT_IS).answer(name)
+        answer = named(dialect).open(folder_side(folder), request).answer(name)
     except NodeattrsError as error:
         return {("no answer",): str(error).replace(f"{folder}/", "")}
     return {
@@ -347,20 +348,20 @@ def _codes(old: list[str], new: list[str]) -> Iterator[tuple[str, int, int, int,
             yield tag, first, last, other, end
 
 
-def is_cause(before: Files, after: Files, group: Group, ask: Ask) -> bool:
+def is_cause(before: Files, after: Files, group: Group, request: Request) -> bool:
     """Whether the named lines are causes: each of them, or all together."""
     if not group.lines:
         return False
-    each = all(_is_cause(before, after, [line], group, ask) for line in group.lines)
-    return each or _is_cause(before, after, list(group.lines), group, ask)
+    each = all(_is_cause(before, after, [line], group, request) for line in group.lines)
+    return each or _is_cause(before, after, list(group.lines), group, request)
 
 
-def _is_cause(before: Files, after: Files, lines: list[Line], group: Group, ask: Ask) -> bool:
+def _is_cause(before: Files, after: Files, lines: list[Line], group: Group, request: Request) -> bool:
     path = (group.kind,) if group.kind == "no answer" else (group.kind, *group.path)
     name = group.subjects[0]
     for only, like in ((False, after), (True, before)):
         with folder_of(undone(before, after, lines, only=only)) as one, folder_of(like) as other:
-            tried, known = alone(one, ask, group.dialect, name), alone(other, ask, group.dialect, name)
+            tried, known = alone(one, request, group.dialect, name), alone(other, request, group.dialect, name)
         if _at(tried, path) != _at(known, path):
             return True
     return False
@@ -383,12 +384,12 @@ def folder_of(files: Files) -> Iterator[Path]:
         shutil.rmtree(place)
 
 
-def ask_of(repository: str) -> Ask:
+def request_of(repository: str) -> Request:
     """How a repository is asked."""
-    return Ask(facts="facts.json" if repository == "nodes" else "")
+    return Request(facts="facts.json" if repository == "nodes" else "")
 
 
-def said(before: Files, after: Files, ask: Ask, rand: random.Random) -> Impact:
+def said(before: Files, after: Files, request: Request, rand: random.Random) -> Impact:
     """What the program says: of folders or of commits, with and without what an earlier call has noted."""
     with private_folder() as private, folder_of(before) as old, folder_of(after) as new:
         reads = private / "reads.json" if rand.random() < 0.5 else None
@@ -396,8 +397,8 @@ def said(before: Files, after: Files, ask: Ask, rand: random.Random) -> Impact:
         if reads is not None:
             (private / "first").mkdir()
             with contextlib.suppress(NodeattrsError):
-                impact(sides[0], sides[0], ask, Asking(private / "first", reads=reads, jobs=1))
-        return impact(*sides, ask, Asking(private, reads=reads, jobs=1))
+                impact(sides[0], sides[0], request, Asking(private / "first", reads=reads, jobs=1))
+        return impact(*sides, request, Asking(private, reads=reads, jobs=1))
 
 
 def _committed(old: Path, new: Path, private: Path) -> tuple[Side, Side]:
@@ -419,11 +420,11 @@ def case(repository: str, kind: str, rand: random.Random) -> list[str]:
     """What is wrong in one case; nothing where all is well."""
     before = REPOSITORIES[repository](rand)
     after = CHANGES[kind](before, rand)
-    ask = ask_of(repository)
+    request = request_of(repository)
     with folder_of(before) as old, folder_of(after) as new:
-        known = by_force(everything(old, ask), everything(new, ask))
+        known = by_force(everything(old, request), everything(new, request))
     try:
-        found = said(before, after, ask, rand)
+        found = said(before, after, request, rand)
     except NodeattrsError as error:
         return [f"refused: {error}"] if known else []
     claimed = by_impact(found)
@@ -433,7 +434,7 @@ def case(repository: str, kind: str, rand: random.Random) -> list[str]:
     return wrong + [
         f"no cause: {group.subjects[0]} {group.spelled}: {', '.join(map(str, group.lines))}"
         for group in groups
-        if not is_cause(before, after, group, ask)
+        if not is_cause(before, after, group, request)
     ]
 
 
@@ -446,14 +447,14 @@ def what_if_case(repository: str, rand: random.Random) -> list[str]:
     is_whole = rand.random() < 0.3
     after = {one: text for one, text in before.items() if one != name}
     after |= {} if is_whole else {name: "".join(lines[: number - 1] + lines[number:])}
-    ask = ask_of(repository)
+    request = request_of(repository)
     with private_folder() as private, folder_of(before) as old, folder_of(after) as new:
-        known = by_force(everything(old, ask), everything(new, ask))
+        known = by_force(everything(old, request), everything(new, request))
         side = folder_side(old)
         word = name if is_whole else f"{name}:{number}"
-        other, what_if = side_after(side, ask, [word], [], [], private / "after")
+        other, changed = side_after(side, request, [word], [], [], private / "after")
         try:
-            claimed = by_impact(impact(side, other, ask, Asking(private, jobs=1), what_if))
+            claimed = by_impact(impact(side, other, changed, Asking(private, jobs=1)))
         except NodeattrsError as error:
             return [f"refused: {error}"] if known else []
     return [f"missed: {one}" for one in known - claimed] + [f"invented: {one}" for one in claimed - known]

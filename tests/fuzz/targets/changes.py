@@ -8,12 +8,12 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from nodeattrs.changes.asking import Ask
-from nodeattrs.changes.impact import Asking, impact
-from nodeattrs.changes.kept import Read, Reads
-from nodeattrs.changes.sides import Side, folder_side
-from nodeattrs.reports.impact import ImpactReport
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.reports.screen import Screen
+from nodeattrs.verbs.impact import Asking, impact
+from nodeattrs.verbs.impact_report import ImpactReport
+from nodeattrs.verbs.kept import Read, Reads
 from tests.fuzz.mutation import mutated
 from tests.fuzz.shapes import as_yaml
 from tests.fuzz.target import Target, from_shape, json_of
@@ -45,7 +45,7 @@ def _compared(text: str) -> ImpactReport:
     before, after = json_of(text)
     shutil.rmtree("private", ignore_errors=True)
     Path("private").mkdir()
-    return ImpactReport(impact(_side("b", before), _side("a", after), Ask(), Asking(Path("private"), jobs=1)))
+    return ImpactReport(impact(_side("b", before), _side("a", after), Request(), Asking(Path("private"), jobs=1)))
 
 
 def _shown(report: ImpactReport) -> None:

@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodeattrs.changes.asking import AS_IT_IS, Answered, Ask, Part, WhatIf
-from nodeattrs.changes.dialects import DIALECTS, Dialect
-from nodeattrs.changes.hunks import Hunk, Hunks, Line
-from nodeattrs.changes.reading import EVERYTHING, watched
-from nodeattrs.changes.sides import Side
+from nodeattrs.contract.answers import Answered, Part
+from nodeattrs.contract.dialect import Opened
+from nodeattrs.contract.reading import EVERYTHING, watched
+from nodeattrs.contract.request import AS_IT_IS, Request
+from nodeattrs.contract.sides import Side
 from nodeattrs.core.changed import changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
@@ -28,7 +28,9 @@ from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import ABSENT, strict_key
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.verbs.hunks import Hunk, Hunks, Line
 
 SECRET = "$secret"
 NO_ANSWER = "no answer"
@@ -72,7 +74,7 @@ class Difference(NamedTuple):
     lines: tuple[Line, ...] = ()
 
 
-class Setting(NamedTuple):
+class ChangedSetting(NamedTuple):
     """A changed line that sets a value: where it stands, and the path in its document."""
 
     line: Line
@@ -82,7 +84,7 @@ class Setting(NamedTuple):
 class Effect(NamedTuple):
     """What became of a setting on one subject: overridden by whom, or in effect where that is None."""
 
-    setting: Setting
+    setting: ChangedSetting
     path: TreePath
     by: str | None
 
@@ -109,24 +111,23 @@ class Compared:
 class Job(NamedTuple):
     """What a process has to know of a dialect and two sides.
 
-    what_if:  what of the change is no edit of files
     settings: the changed lines that are asked about
     """
 
     dialect: str
     before: Side
     after: Side
-    ask: Ask
-    what_if: WhatIf = AS_IT_IS
-    settings: tuple[Setting, ...] = ()
+    request: Request
+    settings: tuple[ChangedSetting, ...] = ()
 
-    def opened(self, side: Side) -> Dialect:
+    def opened(self, side: Side) -> Opened:
         """A side, opened anew."""
-        return DIALECTS[self.dialect](side, self.ask, self.what_if if side is self.after else AS_IT_IS)
+        request = self.request if side is self.after else self.request._replace(what_if=AS_IT_IS)
+        return named(self.dialect).open(side, request)
 
     def is_affected(self, reads: Iterable[str]) -> bool:
         """Whether who looked at these might answer otherwise on the side after."""
-        if self.what_if != AS_IT_IS:
+        if self.request.what_if != AS_IT_IS:
             return True
         return any(one == EVERYTHING or self.before.mark(one) != self.after.mark(one) for one in reads)
 
@@ -145,7 +146,7 @@ class _Open:
         self.job: Job = pickle.loads(Path(file).read_bytes())
         self.hunks = Hunks(self.job.before, self.job.after)
         self.sides = [self.job.opened(side) for side in (self.job.before, self.job.after)]
-        self.suffixes: dict[Setting, int] = {}
+        self.suffixes: dict[ChangedSetting, int] = {}
         self.effective: set[Line] = set()
 
 
@@ -159,7 +160,7 @@ def compared(task: Task, name: str) -> Compared:
     opened = _opened(task.file)
     job = opened.job
     reads = None
-    with held_back(not job.ask.run_code):
+    with held_back(not job.request.run_code):
         if task.noting:
             with watched(job.before) as keys:
                 before = answered(job.opened(job.before), name)
@@ -176,7 +177,7 @@ def compared(task: Task, name: str) -> Compared:
     return Compared(name, tuple(found), reads, True, both, effects)
 
 
-def answered(opened: Dialect, name: str) -> Answered:
+def answered(opened: Opened, name: str) -> Answered:
     """What a subject answers; where it cannot, the only part says why. Whatever goes wrong is an answer, too."""
     with _modules_of_its_own(f"{opened.side.top}{os.sep}"):
         try:
@@ -356,7 +357,7 @@ def _effects(opened: _Open, before: Answered, after: Answered, named: set[Line])
             break
 
 
-def _effect(part: Part, path: TreePath, setting: Setting, side: Side) -> Effect | None:
+def _effect(part: Part, path: TreePath, setting: ChangedSetting, side: Side) -> Effect | None:
     if path[0] not in part.tree:
         return None
     try:

@@ -1,8 +1,8 @@
 """What a change changes: who is asked, on how many sides, and how the answers are grouped.
 
-    impact(before, after, ask) -> Impact
+    impact(before, after, request, how) -> Impact
 
-It asks dialects by their table only, starts no process itself but by `runs.fleet`, and prints nothing.
+It knows dialects by their contract only and prints nothing.
 """
 
 from __future__ import annotations
@@ -19,35 +19,32 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs._version import VERSION
-from nodeattrs.changes.asking import AS_IT_IS, Ask, WhatIf
-from nodeattrs.changes.because import Because
-from nodeattrs.changes.comparing import (
+from nodeattrs.contract.dialect import Opened
+from nodeattrs.contract.request import AS_IT_IS, Request
+from nodeattrs.contract.sides import Side
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import spell, strict_key
+from nodeattrs.dialects import every, named
+from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.runs.batches import each
+from nodeattrs.verbs.because import Because
+from nodeattrs.verbs.comparing import (
     NO_ANSWER,
+    ChangedSetting,
     Compared,
     Difference,
     Effect,
     Job,
-    Setting,
     Task,
     Value,
     compared,
     key_of,
 )
-from nodeattrs.changes.dialects import DIALECTS, Dialect
-from nodeattrs.changes.hunks import Hunks, Line
-from nodeattrs.changes.kept import Read, Reads
-from nodeattrs.changes.sides import Side
-from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import spell, strict_key
-from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
-from nodeattrs.keep.revisions import last_runs
-from nodeattrs.runs.batches import each
-from nodeattrs.texts.documents import read
+from nodeattrs.verbs.hunks import Hunks, Line
+from nodeattrs.verbs.kept import Read, Reads
 
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""
-
-_DATA = (".json", ".yaml", ".yml", ".toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +168,7 @@ class Asking:
     through: Callable[..., int] | None = None
 
 
-def impact(before: Side, after: Side, ask: Ask, how: Asking, what_if: WhatIf = AS_IT_IS) -> Impact:
+def impact(before: Side, after: Side, request: Request, how: Asking) -> Impact:
     """What changes from one side to the other.
 
     cost:   one pass over the subjects of the side before, unless what they look at is kept; then two answers for each
@@ -186,28 +183,22 @@ def impact(before: Side, after: Side, ask: Ask, how: Asking, what_if: WhatIf = A
         notes=[*dict.fromkeys((*before.notes, *after.notes))],
     )
     reads = Reads(how.reads)
-    for dialect in _chosen(before, after, ask, how.dialects):
-        _asked(dialect, before, after, ask, how, what_if, hunks, reads, found)
+    for dialect in _chosen(before, after, request, how.dialects):
+        _asked(dialect, before, after, request, how, hunks, reads, found)
     return found
 
 
-def _chosen(before: Side, after: Side, ask: Ask, names: Sequence[str]) -> list[str]:
+def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -> list[str]:
     """The dialects that are there on one of the sides. raises: NotFound, BadArgument"""
-    for name in names:
-        if name not in DIALECTS:
-            raise BadArgument(f"there is no dialect {name!r}", hint=f"known are {', '.join(DIALECTS)}")
-    found = [
-        name
-        for name in DIALECTS
-        if (not names or name in names) and any(_is_there(DIALECTS[name](side, ask)) for side in (before, after))
-    ]
+    wanted = [named(name) for name in names] or every().values()
+    found = [one.name for one in wanted if any(_is_there(one.open(side, request)) for side in (before, after))]
     if not found:
         hint = "name the folder that has nodes/, roles/, hiera.yaml, ...: --repo DIR"
         raise NotFound("there is nobody to ask: neither nodes nor data are there", hint=hint)
     return found
 
 
-def _is_there(opened: Dialect) -> bool:
+def _is_there(opened: Opened) -> bool:
     try:
         return opened.is_there
     except NodeattrsError:  # a settings file that cannot be read: whoever is asked says so
@@ -215,10 +206,11 @@ def _is_there(opened: Dialect) -> bool:
 
 
 def _asked(
-    dialect: str, before: Side, after: Side, ask: Ask, how: Asking, what_if: WhatIf, hunks: Hunks, reads: Reads,
+    dialect: str, before: Side, after: Side, request: Request, how: Asking, hunks: Hunks, reads: Reads,
     found: Impact,
 ) -> None:  # fmt: skip
-    job = Job(dialect, before, after, ask, what_if, tuple(_settings(hunks)))
+    job = Job(dialect, before, after, request)
+    job = job._replace(settings=tuple(_settings(job, hunks)))
     asked = Asked(dialect)
     names, old, new = _subjects(job, found.notes)
     if how.sample is not None and len(names) > how.sample:
@@ -233,7 +225,7 @@ def _asked(
     known = [name for name in both if name in kept]
     touched = [name for name in known if job.is_affected(kept[name].keys)]
     unknown = [name for name in both if name not in kept]
-    if what_if != AS_IT_IS:
+    if request.what_if != AS_IT_IS:
         touched, unknown, known = both, [], both
     asked.kept, asked.passed = len(known), len(unknown)
     results: list[Compared] = []
@@ -262,7 +254,7 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
             notes.append(f"{job.dialect}: {side.title} cannot say who is there: {error}")
     if len(errors) == 2:
         raise errors[-1]
-    wanted = set(job.ask.nodes)
+    wanted = set(job.request.nodes)
     if wanted:  # who has no name of its own answers to any
         sets = [wanted if one == {""} else one & wanted for one in sets]
     return sorted(sets[0] | sets[1]), sets[0], sets[1]
@@ -271,21 +263,18 @@ def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]
 def _question(job: Job) -> str:
     """Who is asked, and how: what was looked at is good for the same question only."""
     prefix = os.path.relpath(job.before.root, job.before.top)
-    written = json.dumps([VERSION, job.dialect, prefix, *job.ask[1:]], default=str)
+    written = json.dumps([VERSION, job.dialect, prefix, *job.request[1:]], default=str)
     return hashlib.sha256(written.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _tokens(job: Job, names: Sequence[str], asked: Asked) -> dict[str, str]:
     """What decides beside the files of the side: facts and classifiers that lie elsewhere, and the last run."""
-    outside = job.opened(job.before)
-    facts, enc = getattr(outside, "facts_file", None), job.ask.enc
-    latest = {}
-    store = getattr(outside, "store", None)
-    if store is not None:
-        latest = {name: run.number if run is not None else 0 for name, _, run in last_runs(store)}
-    shared = _stamp(job, job.ask.place(job.before, enc)) if enc else ""
-    files = {name: facts(name) if facts is not None else None for name in names}
-    asked.bare = sum(file is None and not latest.get(name) for name, file in files.items()) if facts is not None else 0
+    opened, enc = job.opened(job.before), job.request.enc
+    latest = opened.revisions()
+    shared = _stamp(job, job.request.place(job.before, enc)) if enc else ""
+    files = {name: opened.facts_file(name) for name in names}
+    if named(job.dialect).needs_facts:
+        asked.bare = sum(file is None and not latest.get(name) for name, file in files.items())
     return {name: f"{shared} {_stamp(job, file)} {latest.get(name, '')}".strip() for name, file in files.items()}
 
 
@@ -316,7 +305,7 @@ def _each(task: Task, names: Sequence[str], how: Asking, results: list[Compared]
 def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, how: Asking, hunks: Hunks) -> None:
     groups: dict[Any, tuple[Difference, list[str], set[Any]]] = {}
     beside = {*asked.added, *asked.removed}
-    effects: dict[Setting, list[Effect]] = defaultdict(list)
+    effects: dict[ChangedSetting, list[Effect]] = defaultdict(list)
     for one in sorted(results, key=lambda one: one.name):
         asked.both += one.asked and one.name not in beside
         if one.failed:
@@ -371,7 +360,7 @@ def _order(group: Group) -> tuple[Any, ...]:
     return kinds.index(group.kind) if group.kind in kinds else 9, -len(group.subjects), group.spelled, group.subjects
 
 
-def _silent(dialect: str, effects: dict[Setting, list[Effect]], named: set[Line]) -> Iterator[Silent]:
+def _silent(dialect: str, effects: dict[ChangedSetting, list[Effect]], named: set[Line]) -> Iterator[Silent]:
     """The settings that nobody has: on everybody somebody else overrides them."""
     for setting, its in effects.items():
         if setting.line not in named and all(effect.by is not None for effect in its):
@@ -379,40 +368,18 @@ def _silent(dialect: str, effects: dict[Setting, list[Effect]], named: set[Line]
             yield Silent(dialect, setting.line, its[0].path, by, len(its))
 
 
-def _settings(hunks: Hunks) -> Iterator[Setting]:
-    """The changed lines of data files that set something, with the paths in their documents."""
+def _settings(job: Job, hunks: Hunks) -> Iterator[ChangedSetting]:
+    """The changed lines that set something, with the paths in their documents."""
     left = _MOST_SETTINGS
+    kept: set[tuple[str, TreePath]] = set()
     for is_gone, side in ((False, hunks.after), (True, hunks.before)):
+        opened = job.opened(side)
         for file in hunks.files:
-            if file not in side.files or not file.endswith(_DATA) or left <= 0:
-                continue
-            try:
-                document = read(Path(side.top, file), file)
-            except NodeattrsError:
-                continue
-            for path in _leaves(document.tree, ()):
-                line = document.place(path)[0]
-                if path and left > 0 and hunks.at(file, line, is_gone=is_gone) is not None:
-                    if is_gone and _is_kept(hunks, file, path):
-                        continue  # its line after is asked about
+            for setting in opened.settings(file) if file in side.files else ():
+                if not is_gone:
+                    kept.add((file, setting.path))
+                elif (file, setting.path) in kept:
+                    continue  # its line on the side after is in the list
+                if left > 0 and hunks.at(file, setting.line, is_gone=is_gone) is not None:
                     left -= 1
-                    yield Setting(Line(file, line, is_gone), path)
-
-
-def _is_kept(hunks: Hunks, file: str, path: TreePath) -> bool:
-    try:
-        tree: Any = read(Path(hunks.after.top, file), file).tree if file in hunks.after.files else None
-        for step in path:
-            tree = tree[step]
-    except (NodeattrsError, KeyError, IndexError, TypeError):
-        return False
-    return True
-
-
-def _leaves(tree: Any, path: TreePath) -> Iterator[TreePath]:
-    """The paths that end: lists are one value."""
-    if isinstance(tree, dict) and tree:
-        for step, entry in tree.items():
-            yield from _leaves(entry, (*path, step))
-    else:
-        yield path
+                    yield ChangedSetting(Line(file, setting.line, is_gone), setting.path)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nodeattrs.changes.sides import Side
+from nodeattrs.contract.sides import Side
 from nodeattrs.disk import Entry
 from nodeattrs.errors import DocumentError
 

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from nodeattrs.changes.comparing import NO_ANSWER, SECRET, Value
-from nodeattrs.changes.hunks import Line
-from nodeattrs.changes.impact import Asked, Group, Impact, Silent
 from nodeattrs.core.tree import Path, parse
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import CHANGES_NOTHING, NO_LONGER_ANSWERS, VALUE_CHANGES
@@ -20,6 +17,9 @@ from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.markdown import in_code, plain
 from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
+from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
+from nodeattrs.verbs.hunks import Line
+from nodeattrs.verbs.impact import Asked, Group, Impact, Silent
 
 _NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _SHOWN, _LISTED = 6, 40

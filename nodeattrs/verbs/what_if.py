@@ -11,12 +11,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.changes.asking import Ask, WhatIf
-from nodeattrs.changes.hunks import text_of
-from nodeattrs.changes.sides import Side, copied, put
+from nodeattrs.contract.request import Request, WhatIf
+from nodeattrs.contract.sides import Side, copied, put
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import near
 from nodeattrs.errors import NotFound
+from nodeattrs.verbs.hunks import text_of
 
 _ITEM = re.compile(r"(role|recipe)\[[^\]\n]+\]")
 _LINE = re.compile(r"(.+):(\d{1,9})")
@@ -24,13 +24,13 @@ _LINE = re.compile(r"(.+):(\d{1,9})")
 
 def side_after(
     before: Side,
-    ask: Ask,
+    request: Request,
     without: Iterable[str],
     values: Iterable[tuple[TreePath, Any]],
     levels: Iterable[str],
     private: Path,
-) -> tuple[Side, WhatIf]:
-    """The side after, and what of the change is no edit of its files.
+) -> tuple[Side, Request]:
+    """The side after, and the request with the part of the change that is no edit of its files.
 
     without: files, FILE:LINE, role[NAME], recipe[NAME], and levels of Hiera
     levels:  those that there are
@@ -43,7 +43,7 @@ def side_after(
     for word in without:
         if _ITEM.fullmatch(word):
             items.append(word)
-        elif (found := _file_of(before, ask, word)) is not None:
+        elif (found := _file_of(before, request, word)) is not None:
             gone.setdefault(found[0], set()).update(found[1])
         elif word in levels:
             skipped.append(word)
@@ -63,14 +63,15 @@ def side_after(
     sets = tuple(values)
     title = after.title or "as it is"
     title += " with " + ", ".join(".".join(map(str, path)) for path, _ in sets) if sets else ""
-    return Side(title, after.top, after.root, files), WhatIf(tuple(items), sets, tuple(skipped))
+    what_if = WhatIf(tuple(items), sets, tuple(skipped))
+    return Side(title, after.top, after.root, files), request._replace(what_if=what_if)
 
 
-def _file_of(side: Side, ask: Ask, word: str) -> tuple[str, set[int]] | None:
+def _file_of(side: Side, request: Request, word: str) -> tuple[str, set[int]] | None:
     """A file of a side that somebody means, and the line; None where there is none."""
     line = _LINE.fullmatch(word)
     for name, lines in ((word, set()), *([(line[1], {int(line[2])})] if line else [])):
-        for place in (side.root / name, ask.place(side, name)):
+        for place in (side.root / name, request.place(side, name)):
             file = os.path.relpath(place, side.top).replace(os.sep, "/")
             if file in side.files and (not lines or len(text_of(side, file) or ()) >= max(lines) > 0):
                 return file, lines

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from nodeattrs.changes.sides import Side
+from nodeattrs.contract.sides import Side
 
 _MOST = 10_000_000
 """Bytes of a file that is looked into; a larger one is one place."""

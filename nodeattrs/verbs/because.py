@@ -11,12 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.changes.asking import AS_IT_IS, Answered
-from nodeattrs.changes.comparing import NO_ANSWER, Difference, Job, answered, differences
-from nodeattrs.changes.hunks import Hunk, Hunks, Line
-from nodeattrs.changes.reading import EVERYTHING, watched
-from nodeattrs.changes.sides import Side, copied, put
+from nodeattrs.contract.answers import Answered
+from nodeattrs.contract.reading import EVERYTHING, watched
+from nodeattrs.contract.request import AS_IT_IS
+from nodeattrs.contract.sides import Side, copied, put
 from nodeattrs.core.code import held_back
+from nodeattrs.verbs.comparing import NO_ANSWER, Difference, Job, answered, differences
+from nodeattrs.verbs.hunks import Hunk, Hunks, Line
 
 _MOST = 200
 """Answers that are tried for one dialect; what is named beyond stands in the traces, and is not tried."""
@@ -45,8 +46,8 @@ class Because:
     def of(self, change: Difference, subject: str, subjects: Sequence[str]) -> _Tried:
         """The lines of a group: lines, subjects, whether they were tried, whether the answer is another each time."""
         lines, names = change.lines, tuple(subjects)
-        if self._job.what_if != AS_IT_IS or not self._all:
-            return lines, names, False, not self._all and self._job.what_if == AS_IT_IS
+        if self._job.request.what_if != AS_IT_IS or not self._all:
+            return lines, names, False, not self._all and self._job.request.what_if == AS_IT_IS
         if len(self._all) == 1:
             return lines or (self._hunks.line_of(self._all[0]),), names, True, False
         if self._left <= 0:
@@ -93,7 +94,7 @@ class Because:
             keys: set[str] = set()
             for side in (self._job.before, self._job.after):
                 self._left -= 1
-                with held_back(not self._job.ask.run_code), watched(side) as found:
+                with held_back(not self._job.request.run_code), watched(side) as found:
                     answered(self._job.opened(side), subject)
                 keys |= found()
             self._meant[subject] = [one for one in self._all if EVERYTHING in keys or self._is_seen(one.file, keys)]
@@ -123,7 +124,7 @@ class Because:
             self._left -= 1
             if side is self._side:
                 self._lay(reverted)
-            with held_back(not self._job.ask.run_code):
+            with held_back(not self._job.request.run_code):
                 self._answers[key] = answered(self._job.opened(side), subject)
         return self._answers[key]
 

@@ -7,23 +7,25 @@ dialect and no editor: lines come out of traces.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import RLock
 from typing import Any, NamedTuple
 
-from nodeattrs.changes.asking import Ask, Part
-from nodeattrs.changes.comparing import NO_ANSWER, answered
-from nodeattrs.changes.dialects import DIALECTS
-from nodeattrs.changes.reading import EVERYTHING, watched
-from nodeattrs.changes.sides import Side, folder_side
+from nodeattrs.contract.answers import Part, Unread
+from nodeattrs.contract.dialect import Dialect
+from nodeattrs.contract.reading import EVERYTHING, watched
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell
+from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.verbs.comparing import NO_ANSWER, answered
 
 MOST = 200
 """Subjects of a dialect that are asked where nobody says otherwise."""
@@ -112,39 +114,44 @@ class _Known:
 
     accounts: list[Account] = field(default_factory=list)
     reads: frozenset[str] = frozenset()
+    unread: tuple[Unread, ...] = ()
     failed: str = ""
 
 
 class Lines:
     """The lines of a folder.
 
-    root: the folder
-    ask:  how everybody is asked
-    most: how many of each dialect, the first by name
+    root:     the folder
+    request:  the options of each question
+    most:     how many subjects of each dialect, the first by name
+    dialects: the names of the dialects to ask; empty: all
 
     Threads may share it: one looks, the others wait.
     cost: what the subjects cost, and a trace for each path that somebody wrote; then a look-up a line
     """
 
-    def __init__(self, root: Path, ask: Ask, most: int = MOST) -> None:
-        self._root, self._ask, self._most = root, ask, most
+    def __init__(self, root: Path, request: Request, most: int = MOST, dialects: Sequence[str] = ()) -> None:
+        self._root, self._request, self._most = root, request, most
+        self._dialects = [named(name) for name in dialects] or every().values()
         self._lock = RLock()
         self._side: Side | None = None
         self._known: dict[tuple[str, str], _Known] = {}
         self._at: dict[tuple[str, int], list[tuple[str, Account]]] = {}
         self.count: dict[str, tuple[int, int]] = {}
         """Dialect -> how many were asked, of how many."""
+        self.unread: dict[str, tuple[Unread, ...]] = {}
+        """Dialect -> what it did not read, or must not run."""
 
     def look(self, progress: Callable[[str, int, int], None] = lambda name, done, of: None) -> None:
         """Ask everybody who was not asked, or for whom something has changed.
 
         progress: called with a name, how many are done, and of how many
         """
-        with self._lock, held_back(not self._ask.run_code):
+        with self._lock, held_back(not self._request.run_code):
             before, self._side = self._side, folder_side(self._root)
             for key in [key for key, known in self._known.items() if self._is_stale(known, before)]:
                 del self._known[key]
-            for dialect in DIALECTS:
+            for dialect in self._dialects:
                 self._look(dialect, progress)
             self._at = defaultdict(list)
             for (_, subject), known in self._known.items():
@@ -157,30 +164,35 @@ class Lines:
         after = self._side
         return before is None or any(one == EVERYTHING or before.mark(one) != after.mark(one) for one in known.reads)
 
-    def _look(self, dialect: str, progress: Callable[[str, int, int], None]) -> None:
+    def _look(self, dialect: Dialect, progress: Callable[[str, int, int], None]) -> None:
         side = self._side
         assert side is not None
-        opened = DIALECTS[dialect](side, self._ask)
+        opened = dialect.open(side, self._request)
         try:
             names = sorted(opened.subjects()) if opened.is_there else []
         except NodeattrsError:
             names = []  # `check` says what is wrong
-        asked = [name for name in names if not self._ask.nodes or name in self._ask.nodes][: self._most]
-        self.count[dialect] = len(asked), len(names)
-        self._known = {key: one for key, one in self._known.items() if key[0] != dialect or key[1] in asked}
+        asked = [name for name in names if not self._request.nodes or name in self._request.nodes][: self._most]
+        kind = dialect.name
+        self.count[kind] = len(asked), len(names)
+        self._known = {key: one for key, one in self._known.items() if key[0] != kind or key[1] in asked}
         for done, name in enumerate(asked):
-            if (dialect, name) not in self._known:
+            if (kind, name) not in self._known:
                 progress(name, done, len(asked))
                 with watched(side) as reads:
-                    self._known[dialect, name] = known = self._asked(dialect, name)
+                    self._known[kind, name] = known = self._asked(dialect, name)
                 known.reads = reads()
+        unread = (one for (other, _), known in self._known.items() if other == kind for one in known.unread)
+        self.unread[kind] = tuple(dict.fromkeys(unread))
 
-    def _asked(self, dialect: str, name: str) -> _Known:
+    def _asked(self, dialect: Dialect, name: str) -> _Known:
         assert self._side is not None
-        answer = answered(DIALECTS[dialect](self._side, self._ask), name)
+        opened = dialect.open(self._side, self._request)
+        answer = answered(opened, name)
         if NO_ANSWER in answer:
             return _Known(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
-        return _Known([one for kind, part in answer.items() for one in self._accounts(dialect, kind, part)])
+        accounts = [one for kind, part in answer.items() for one in self._accounts(dialect.name, kind, part)]
+        return _Known(accounts, unread=tuple(opened.unread))
 
     def _accounts(self, dialect: str, kind: str, part: Part) -> Iterator[Account]:
         if part.trace is None:

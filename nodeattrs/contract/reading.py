@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
-from nodeattrs.changes.sides import Side
+from nodeattrs.contract.sides import Side
 
 EVERYTHING = "*"
 """The key of who may have looked at anything."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from nodeattrs.changes.lines import Account, Effect, Setter
 from nodeattrs.core.trace import Outcome
 from nodeattrs.reports.screen import first_of
+from nodeattrs.verbs.lines import Account, Effect, Setter
 
 _NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _NAMED, _PATHS = 6, 12

@@ -1,0 +1,85 @@
+"""What a dialect answers: the values of one subject, and what was not read for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from nodeattrs.core.answer import Answer
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import Path
+
+
+class Part(NamedTuple):
+    """Values of one kind in an answer, and the lines that set them.
+
+    places:   the lines that set the value at a path, the winner first
+    trace:    path -> winner, losers and rules; None where the dialect has no traces
+    deciding: the lines that decide which lines set a path, and set nothing themselves
+    written:  the trees that people wrote for it, overridden or not; None where *tree* has every path of them
+    """
+
+    tree: Mapping[Any, Any]
+    places: Callable[[Path], Iterable[Origin]]
+    trace: Callable[[Path], Trace] | None = None
+    deciding: Callable[[Path], Iterable[Origin]] = lambda _: ()
+    written: Callable[[], Iterable[Mapping[Any, Any]]] | None = None
+
+
+Answered = Mapping[str, Part]
+"""The answer for one subject: "attribute", "resource" or "key" -> the values of that kind."""
+
+
+def part_of(answer: Answer) -> Part:
+    """An `Answer` of the core as a part. A scalar or a list has the path ("",)."""
+    value = answer.value
+    causes = getattr(answer, "causes", lambda _: ())
+    return Part(
+        value if isinstance(value, Mapping) else {"": value},
+        lambda path: lines_of(answer.trace(path)),
+        answer.trace,
+        lambda path: (cause.origin for cause in causes(path)),
+    )
+
+
+def lines_of(trace: Trace) -> Iterator[Origin]:
+    """All origins of a trace: first the values that are read, each followed by the lines that its value comes from."""
+    for one in trace.claims:
+        for claim in (one.claim, *one.then):
+            yield claim.origin
+            yield from (cause.origin for cause in claim.causes)
+    for element in trace.elements:
+        yield from (claim.origin for claim in element.claims)
+
+
+class Setting(NamedTuple):
+    """A path that a file sets, and the line; lines count from 1. A list is one value."""
+
+    path: Path
+    line: int
+
+
+class Unread(NamedTuple):
+    """Something that was not read, or must not run.
+
+    place:  a file, a folder or a program
+    reason: why, as the end of a sentence: "was not run (--run-code)"
+    paths:  the paths that it may set; empty: any path
+    """
+
+    place: str
+    reason: str
+    paths: tuple[Path, ...] = ()
+
+    def may_set(self, path: Path) -> bool:
+        """Whether it may change the value at *path*: the path itself, one above it or one below it."""
+        return not self.paths or any(_touch(one, path) for one in self.paths)
+
+    def __str__(self) -> str:
+        return f"{self.place} {self.reason}"
+
+
+def _touch(one: Path, other: Path) -> bool:
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]

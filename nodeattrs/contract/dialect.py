@@ -1,0 +1,137 @@
+"""The contract of a dialect: what a way to layer configuration gives, so that every verb can ask it.
+
+A dialect is a light object: its module imports no parser and no library. `open` and `check` import what they need.
+From `Opened` alone follow why, where, blame, list, matrix, diff, impact, what-if, the editor's hover, the pages and the
+tools of `nodeattrs mcp`. A dialect prints nothing and writes no HTML. docs/how-to/own-dialect.md builds one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+from nodeattrs.contract.answers import Answered, Setting, Unread
+from nodeattrs.contract.command import Command
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.reports.findings import Finding
+from nodeattrs.texts.documents import read
+
+_DATA = (".json", ".yaml", ".yml", ".toml")
+
+
+class Option(NamedTuple):
+    """The option that names the place of a dialect's files: --hiera PLACE."""
+
+    name: str
+    metavar: str
+    help: str
+
+
+class Looked(NamedTuple):
+    """What a check looked at.
+
+    what:  one of them, as a word: "cloud-config file"
+    total: how many there are
+    found: what is wrong or probably not meant, with files as they are seen from the folder
+    """
+
+    what: str
+    total: int
+    found: Sequence[Finding]
+
+
+class Opened(ABC):
+    """One side of a question, opened by a dialect. It reads nothing before it is asked.
+
+    It may keep what it has read for the next subject. The verbs open it anew where they need to know what one answer
+    has read.
+    """
+
+    unread: Sequence[Unread] = ()
+    """What could not be read, or must not run, and may change answers; complete after the last `answer`."""
+
+    def __init__(self, side: Side, request: Request) -> None:
+        self.side, self.request = side, request
+
+    @property
+    @abstractmethod
+    def is_there(self) -> bool:
+        """Whether the side has anything of this dialect. raises: NodeattrsError"""
+
+    @abstractmethod
+    def subjects(self) -> Iterable[str]:
+        """The names of the nodes, hosts, releases that can be asked. raises: NodeattrsError"""
+
+    @abstractmethod
+    def answer(self, name: str) -> Answered:
+        """The values of one subject. raises: NodeattrsError"""
+
+    def settings(self, file: str) -> Iterator[Setting]:
+        """The paths that a file of the side sets, with their lines. file: below the top of the side
+
+        This one gives all leaves of a JSON, YAML or TOML file, and nothing for a file that cannot be parsed.
+        """
+        if not file.endswith(_DATA):
+            return
+        try:
+            document = read(self.side.top / file, file)
+        except NodeattrsError:
+            return
+        for path in _leaves(document.tree, ()):
+            if path:
+                yield Setting(path, document.place(path)[0])
+
+    def levels(self) -> Iterable[str]:
+        """The names of levels that `what-if --without` can leave out. raises: NodeattrsError"""
+        return ()
+
+    def facts_file(self, name: str) -> Path | None:
+        """The file with the facts of a subject, or None. raises: NodeattrsError"""
+        return None
+
+    def revisions(self) -> Mapping[str, int]:
+        """Subject -> the number of its last revision, for a dialect that starts from saved ones."""
+        return {}
+
+
+class Dialect(ABC):
+    """A way to layer configuration.
+
+    name: how commands and reports call it: "hiera"
+    noun: what a subject is, in one word: "node", "host"
+    needs_facts: whether an answer without facts of its subject is doubtful
+    """
+
+    name: ClassVar[str]
+    noun: ClassVar[str] = "node"
+    option: ClassVar[Option | None] = None
+    needs_facts: ClassVar[bool] = False
+
+    @abstractmethod
+    def open(self, side: Side, request: Request) -> Opened:
+        """One version of the files."""
+
+    def check(self, folder: Path, count: Callable[[str], object]) -> Iterable[Looked]:
+        """What is wrong in a folder. No code of it runs. raises: MissingExtra
+
+        count: called with the name of each file
+        """
+        return ()
+
+    def commands(self) -> Mapping[str, Command]:
+        """Its own commands, beside the verbs: `nodeattrs NAME COMMAND`."""
+        return {}
+
+
+def _leaves(tree: Any, path: TreePath) -> Iterator[TreePath]:
+    """The paths that end: lists are one value."""
+    if isinstance(tree, dict) and tree:
+        for step, entry in tree.items():
+            yield from _leaves(entry, (*path, step))
+    else:
+        yield path

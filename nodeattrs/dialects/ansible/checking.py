@@ -1,0 +1,24 @@
+"""Checks playbooks, roles, variables and searches for groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from nodeattrs.adapters.ansible.static import Static, is_repository
+from nodeattrs.contract.dialect import Looked
+from nodeattrs.reports.ansible_inventory import doubtful_groups
+from nodeattrs.reports.findings import finding_of
+from nodeattrs.runs.repository import Repository
+
+
+def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
+    """The findings of each kind of file that is there."""
+    groups = Repository(root).config.ansible_groups
+    if groups:
+        found = [finding_of(one, "warning") for one in doubtful_groups(root, groups)]
+        yield Looked("group of Ansible", len(groups), found)
+    if is_repository(root):
+        look = Static(root, count)
+        warnings = [finding_of(one, "note" if one.kind in look.NOTES else "warning") for one in look.warnings()]
+        yield Looked("Ansible file", look.looked, [*(finding_of(one, "error") for one in look.faults), *warnings])

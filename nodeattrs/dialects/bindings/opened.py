@@ -1,0 +1,68 @@
+"""One version of a site of bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.bindings import BindingError, Composition
+from nodeattrs.adapters.bindings.tracing import plain
+from nodeattrs.contract.answers import Answered
+from nodeattrs.dialects.common import WithFacts, part_of_keys
+from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.remembered import remembered
+from nodeattrs.runs.session import search_word
+
+
+class BindingKeys(WithFacts):
+    """Every key of a site of bindings, as each node gets it."""
+
+    @property
+    def place(self) -> Path:
+        """The folder of the site. raises: DocumentError"""
+        return self.request.named(self.side, "bindings", self.repository.config.bindings or ".") or self.side.root
+
+    @property
+    def is_there(self) -> bool:
+        """A site that somebody names, or modules with bindings."""
+        named = self.request.named(self.side, "bindings", self.repository.config.bindings)
+        return named is not None or any(self.place.glob("modules/*/bindings"))
+
+    def subjects(self) -> Iterable[str]:
+        """The nodes that are known; else one without a name."""
+        return {*self.known(), *self.repository.nodes()} or {""}
+
+    def site(self, name: str, mode: str = "tuple") -> Composition:
+        """The site as a node has it: by its facts, else by those of its last run. raises: NodeattrsError"""
+        facts = self.plain_facts(name)
+        if not facts and name and self.store is not None and self.facts_file(name) is None:
+            last = remembered(self.store, name, self.repository.config.sensitive)
+            facts = {} if last is None else last.node.automatic.to_dict()
+        return site_of(
+            self.repository,
+            self.place,
+            node=name,
+            facts=facts,
+            environment=self.environment_of(name),
+            search=None if self.store is None else search_word(self.store),
+            classifier=self.enc.get(name) or None,
+            shown_from=self.side.root,
+            without=self.request.what_if.levels,
+            mode=mode,
+        )
+
+    def answer(self, name: str) -> Answered:
+        """Its keys."""
+        injector = self.site(name).injector(lenient=bool(self.request.what_if.levels))
+        values: dict[str, Any] = {error.key[1]: error for error in injector.faults if error.key is not None}
+        for key in (name for kind, name in sorted(injector.resolution.winners) if kind == "Data"):
+            try:
+                values[key] = plain(injector.inject(key))
+            except BindingError as error:
+                values[key] = error
+        return {"key": part_of_keys(values, injector.explain, self)}
+
+    def levels(self) -> Iterable[str]:
+        """The layers of the site, the highest first."""
+        return [layer.name for layer in self.site("").layers] if self.is_there else []

@@ -1,0 +1,38 @@
+"""One version of a folder of compiled catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nodeattrs.catalog.compiled import compiled_catalog, without_notices
+from nodeattrs.contract.answers import Answered
+from nodeattrs.dialects.common import InRepository
+from nodeattrs.dialects.resources import part_of_resources
+from nodeattrs.texts.documents import parse, text_of
+
+
+class Catalogs(InRepository):
+    """Catalogs that Puppet compiled, as files."""
+
+    @property
+    def place(self) -> Path:
+        """Their folder."""
+        return self.request.named(self.side, "catalogs", "catalogs") or self.side.root
+
+    @property
+    def is_there(self) -> bool:
+        """A folder with at least one."""
+        return self.place.is_dir() and any(self.subjects())
+
+    def subjects(self) -> Iterable[str]:
+        """The names of the files."""
+        return sorted(path.stem for path in self.place.glob("*.json"))
+
+    def answer(self, name: str) -> Answered:
+        """Its resources."""
+
+        file = self.place / f"{name}.json"
+        shown = self.repository.shown(file)
+        document = parse(without_notices(text_of(file, shown)), shown, "json")
+        return {"resource": part_of_resources(compiled_catalog(document.tree, document.locator("catalog", ""), shown))}

@@ -1,0 +1,111 @@
+"""One version of a Chef repository: its nodes are run without saving anything."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.answers import Answered, Part, lines_of
+from nodeattrs.contract.reading import note_everything
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.core.tree import under
+from nodeattrs.dialects.common import WithFacts
+from nodeattrs.dialects.resources import part_of_resources
+from nodeattrs.runs.causes import causes
+from nodeattrs.runs.facts import Facts, load_facts
+from nodeattrs.runs.policies import Asked
+from nodeattrs.runs.remembered import remembered
+from nodeattrs.runs.run import Run, run_node
+from nodeattrs.runs.session import search_word
+from nodeattrs.texts.documents import parse
+
+NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_version": "0"}
+"""The facts of a node without facts: a run needs a platform."""
+
+
+class Nodes(WithFacts):
+    """Nodes of a repository: each is run, and nothing is saved."""
+
+    @property
+    def is_there(self) -> bool:
+        """A repository that describes nodes."""
+        return self.has("nodes", "roles", "cookbooks", "policies", "site-cookbooks")
+
+    def subjects(self) -> Iterable[str]:
+        """Of nodes/, the store, the facts and the classifier; where there are none, a node for each role."""
+        named = {*self.repository.nodes(), *self.known()}
+        return named or {f"role[{name}]" for name in self.repository.roles()}
+
+    def answer(self, name: str) -> Answered:
+        """Its attributes, and the resources of its catalog."""
+        run = self._run(name)
+
+        def deciding(path: TreePath) -> Iterator[Origin]:
+            found = causes(self.repository, run, lines_of(run.node.trace(path)))
+            return (cause.origin for cause in found)
+
+        node = run.node
+
+        def written() -> Iterator[dict[Any, Any]]:
+            return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
+
+        attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding, written)
+        return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
+
+    def _run(self, name: str) -> Run:
+        request = self.request
+        roles_only = request.roles_only or not request.run_code
+        self.repository.asked = Asked(roles_only=roles_only, ruby=request.ruby, without=self.request.what_if.without)
+        if self.request.what_if.levels and self.repository.hiera is not None:
+            self.repository.hiera.skip_levels = frozenset(self.request.what_if.levels)
+        last = None if self.store is None else remembered(self.store, name, self.repository.config.sensitive)
+        run_list = self.enc.get(name, {}).get("run_list")
+        if name.startswith("role["):
+            name, run_list = name[5:-1], [name]
+        return run_node(
+            self.repository,
+            name,
+            facts=self._facts(name, last),
+            run_list=run_list if isinstance(run_list, list) else None,
+            environment=self.environment_of(name),
+            json_attributes=self._given(),
+            saved=None if last is None else last.normal,
+            words=None if self.store is None else {"search": self._search},
+        )
+
+    def _given(self) -> Any:
+        if not self.request.what_if.set:
+            return None
+        tree = fold([under(path, value) for path, value in self.request.what_if.set], ACROSS).value
+        return parse(json.dumps(tree), "--set", "json")
+
+    def _loaded(self, file: Path) -> Facts:
+        shown, status = self.repository.shown(file), os.stat(file)
+        mark = self.side.mark(self.side.shown(str(file)) or "") or f"{status.st_mtime_ns} {status.st_size}"
+        if (shown, mark) not in _LAST_FACTS or mark.startswith("link:"):
+            _LAST_FACTS.clear()
+            _LAST_FACTS[shown, mark] = load_facts(file, shown, settled=True)
+        return _LAST_FACTS[shown, mark]
+
+    def _search(self, *words: Any, **named: Any) -> Any:
+        note_everything()  # other nodes decide, too
+        assert self.store is not None
+        return search_word(self.store)(*words, **named)
+
+    def _facts(self, name: str, last: Any) -> Facts:
+        file = self.facts_file(name)
+        if file is not None:
+            return self._loaded(file)
+        tree = last.node.automatic.to_dict() if last is not None else NO_FACTS
+        made = ("expanded_run_list", "recipes", "roles")
+        return Facts({key: value for key, value in tree.items() if key not in made}, Origin("facts", "last run"))
+
+
+_LAST_FACTS: dict[tuple[str, str], Facts] = {}
+"""By name and content: the facts that both sides have are read once, one node after the other."""

@@ -1,0 +1,57 @@
+"""One version of sets of user-data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from nodeattrs.adapters.cloudinit import blob_of, guarded, masked, merge, merge_layers, read_confd, unpack
+from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.common import InRepository
+from nodeattrs.errors import BadArgument
+
+
+class UserData(InRepository):
+    """Sets of user-data: of the settings, and folders with `user-data` as a data source has them."""
+
+    @cached_property
+    def _sets(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """Name -> its files, by what they are. raises: DocumentError"""
+        found = dict(self.repository.config.cloud_init)
+        for place in sorted(self.side.files):
+            folder, _, file = self.side.named(place).rpartition("/")
+            if file == "user-data" and not folder.startswith(os.pardir):
+                vendor = f"{folder}/vendor-data".lstrip("/")
+                given = {"vendor": (vendor,)} if (self.side.root / vendor).exists() else {}
+                found.setdefault(folder or ".", {"files": (f"{folder}/user-data".lstrip("/"),), **given})
+        return found
+
+    @property
+    def is_there(self) -> bool:
+        """Any set at all."""
+        return bool(self._sets)
+
+    def subjects(self) -> Iterable[str]:
+        """The sets."""
+        return self._sets
+
+    def answer(self, name: str) -> Answered:
+        """The merged config."""
+        if name not in self._sets:
+            raise BadArgument(
+                f"there is no set {name}", hint=f"[cloud-init.{name}] with files = [...] in nodeattrs.toml"
+            )
+        files = {word: [self.side.root / one for one in some] for word, some in self._sets[name].items()}
+        given: dict[str, Any] = {}
+        if files.get("vendor"):
+            given["vendor"] = merge(list(map(blob_of, files["vendor"])))
+        if files.get("confd"):
+            given["confd"] = read_confd(files["confd"][0])
+        merged = merge(unpack(list(map(blob_of, files.get("files", ())))))
+        whole = merge_layers(user=merged, **given) if given else merged
+        paths = self.repository.config.sensitive
+        values = guarded((), part_of(self.with_set(whole)).tree, Sensitive, paths)
+        return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}

@@ -1,0 +1,120 @@
+"""What the built-in dialects have in common: the settings of a repository, and what is known of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.answers import Part, lines_of
+from nodeattrs.contract.dialect import Opened
+from nodeattrs.core.answer import Answer
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer, fold
+from nodeattrs.core.policy import ACROSS
+from nodeattrs.core.tree import ABSENT, checked_name, under
+from nodeattrs.errors import DocumentError
+from nodeattrs.keep import Store, open_store
+from nodeattrs.keep.revisions import last_runs
+from nodeattrs.runs.repository import Repository
+from nodeattrs.texts.documents import read
+
+_DATA = (".json", ".yaml", ".yml")
+
+
+class InRepository(Opened):
+    """A dialect whose places and sensitive paths stand in nodeattrs.toml."""
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The repository of the side. raises: DocumentError, for settings that cannot be read"""
+        found = Repository(self.side.root)
+        found.also_sensitive = self.request.sensitive
+        return found
+
+    def has(self, *names: str) -> bool:
+        """Whether the folder has one of these."""
+        return any((self.side.root / name).exists() for name in names)
+
+    def with_set(self, answer: Answer) -> Answer:
+        """The answer, with the values of `what-if --set` over it."""
+        given = [Layer(under(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
+        return fold([Layer(answer.value, Origin("answer")), *given], ACROSS) if given else answer
+
+
+class WithFacts(InRepository):
+    """Subjects are nodes, of which facts, a classifier and a store may know something."""
+
+    @property
+    def _facts_place(self) -> Path | None:
+        place = self.request.place(self.side, self.request.facts) if self.request.facts else self.side.root / "facts"
+        return place if self.request.facts or place.is_dir() else None
+
+    @cached_property
+    def enc(self) -> Mapping[str, Any]:
+        """What a classifier says of each node. raises: DocumentError"""
+        if not self.request.enc:
+            return {}
+        document = read(self.request.place(self.side, self.request.enc), self.request.enc)
+        tree = {str(name): {} for name in document.tree} if isinstance(document.tree, list) else document.tree
+        if not isinstance(tree, dict) or not all(isinstance(name, str) for name in tree):
+            raise document.error("what a classifier says is a map of nodes", hint="web1: {environment: production}")
+        return {name: one if isinstance(one, dict) else {} for name, one in tree.items()}
+
+    @cached_property
+    def store(self) -> Store | None:
+        """The store from whose last state nodes start; None without one."""
+        return open_store(self.request.store) if self.request.store else None
+
+    def known(self) -> set[str]:
+        """All who are known by name. raises: NodeattrsError"""
+        names = {*self.enc, *(self.store.names() if self.store is not None else ())}
+        place = self._facts_place
+        if place is not None and place.is_dir():
+            names |= {path.stem for path in place.iterdir() if path.suffix in _DATA and not path.name.startswith(".")}
+        return names
+
+    def facts_file(self, name: str) -> Path | None:
+        """The file with the facts of a node, or None. raises: BadName"""
+        place = self._facts_place
+        if place is None or not place.is_dir() or not name or name.startswith("role["):
+            return None if place is None or place.is_dir() else place
+        files = (place / f"{checked_name(name, 'node')}{suffix}" for suffix in _DATA)
+        return next((file for file in files if file.exists()), None)
+
+    def plain_facts(self, name: str) -> dict[str, Any]:
+        """Facts as Puppet's people keep them: a map. raises: DocumentError"""
+        file = self.facts_file(name)
+        tree = {} if file is None else read(file, self.repository.shown(file)).tree
+        if not isinstance(tree, dict):
+            raise DocumentError("facts are a map", file=str(file))
+        return tree["values"] if isinstance(tree.get("values"), dict) and isinstance(tree.get("name"), str) else tree
+
+    def environment_of(self, name: str) -> str | None:
+        """The environment that the caller or the classifier gives a node."""
+        given = self.enc.get(name, {}).get("environment")
+        return self.request.environment or (given if isinstance(given, str) else None)
+
+    def revisions(self) -> Mapping[str, int]:
+        """Node -> the number of its last revision in the store."""
+        if self.store is None:
+            return {}
+        return {name: run.number if run is not None else 0 for name, _, run in last_runs(self.store)}
+
+
+def part_of_keys(values: Mapping[str, Any], explain: Callable[[str], Any], opened: Opened) -> Part:
+    """Answers of many keys as one part: the first step of a path is the key."""
+    values = dict(values)
+    for path, value in opened.request.what_if.set:
+        kept = values.get(path[0], ABSENT)
+        over = [under(path[1:], value)] if len(path) > 1 else []
+        base = [kept] if isinstance(kept, dict) else []
+        values[str(path[0])] = fold([*base, *over], ACROSS).value if over else value
+
+    return Part(
+        values,
+        lambda path: lines_of(explain(path[0]).trace(path[1:])),
+        lambda path: explain(path[0]).trace(path[1:]),
+        lambda path: (cause.origin for cause in explain(path[0]).causes(path[1:])),
+    )

@@ -1,0 +1,27 @@
+"""Which folders are repositories: the way out where `check` finds nothing to look at."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from nodeattrs.adapters.ansible.static import is_repository
+
+_PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
+_MARKS = frozenset(("cookbooks", "hiera.yaml", "metadata.rb", "nodeattrs.toml", "Policyfile.rb"))
+_DEPTH = 2
+
+
+def repositories_below(root: Path) -> list[str]:
+    """The folders in a folder, or in one of these, that somebody keeps a repository in, as paths from there."""
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
+        steps = here.relative_to(root).parts
+        is_module = "metadata.json" in names  # of Puppet, which may have a hiera.yaml of its own
+        has_mark = bool(_MARKS & {*folders, *names}) or any(here.glob("*/metadata.rb"))
+        is_one = bool(steps) and not is_module and (has_mark or is_repository(here))
+        found += ["/".join(steps)] if is_one else []
+        is_end = is_one or len(steps) == _DEPTH
+        folders[:] = [] if is_end else sorted(one for one in folders if one[0] != "." and one not in _PASSED)
+    return found

@@ -1,0 +1,43 @@
+"""The resources of a catalog as values of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from nodeattrs.catalog.resources import RELATIONS
+from nodeattrs.contract.answers import Part
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import Path as TreePath
+
+_PLAIN = (str, int, float, bool, list, dict, tuple, Sensitive)
+_HIDDEN = ("content", "variables", "command", "environment", "unless", "only_if")
+"""The parameters of a sensitive resource that are not shown."""
+
+
+def part_of_resources(catalog: Any) -> Part:
+    """A catalog as values: reference -> parameter -> value, with the relations as parameters."""
+    found = {str(one.ref): one for one in catalog}
+
+    def places(path: TreePath) -> Iterator[Origin]:
+        one = found.get(str(path[0])) if path else None
+        if one is not None and one.origin is not None:
+            yield one.origin
+
+    return Part({ref: dict(_written(one)) for ref, one in found.items()}, places)
+
+
+def _written(one: Any) -> Iterator[tuple[str, Any]]:
+    """What is written on a resource: parameters, what it does, relations."""
+    yield from one.parameters.items()
+    if one.subject is not None:
+        for field in fields(one.subject):
+            value = getattr(one.subject, field.name)
+            if isinstance(value, _PLAIN) and value != field.default:
+                is_secret = field.name in _HIDDEN and getattr(one.subject, "sensitive", False)
+                yield field.name, Sensitive(value) if is_secret else value
+    for name in RELATIONS:
+        if getattr(one, name):
+            yield name, sorted(getattr(one, name))
