@@ -59,6 +59,12 @@ _MATRIX = {
         }
     ],
 }
+_CERTAIN = {
+    "version": "int",
+    "certain": "bool",
+    "unread": [{"place": "str", "reason": "str", "paths": [["str|int|num|bool|null"]]}],
+}
+_NOT_KNOWN = {"dialect": "str", "subject": "str", "message": "str", "code": "str"}
 _COMPARED = {
     "version": "int",
     "sides": ["str"],
@@ -412,6 +418,46 @@ OUTPUTS: dict[str, Any] = {
         "files": ["str"],
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
+    "why": {
+        **_CERTAIN,
+        "path": "str",
+        "answers": [{"dialect": "str", "kind": "str", "subjects": ["str"], **_TRACE, "hint": "str|null"}],
+        "not_known": [_NOT_KNOWN],
+    },
+    "where": {
+        **_CERTAIN,
+        "lines": [
+            {
+                "file": "str",
+                "line": "int",
+                "dialect": "str",
+                "path": "str",
+                "value": "str",
+                "wins_on": ["str"],
+                "accounts": [
+                    {
+                        "subjects": ["str"],
+                        "outcome": "str",
+                        "value": "str",
+                        "setters": [{"outcome": "str", "layer": "str", "value": "str", "place": "str"}],
+                    }
+                ],
+            }
+        ],
+        "unused": [{"file": "str", "line": "int", "path": "str"}],
+        "not_known": [{"subject": "str", "message": "str"}],
+    },
+    "blame": {
+        **_CERTAIN,
+        "answers": [
+            {
+                "dialect": "str",
+                "subject": "str",
+                "values": [{"kind": "str", "path": "str", "value": "any", "set_by": ("@origin", "null")}],
+            }
+        ],
+        "not_known": [_NOT_KNOWN],
+    },
     "matrix": _MATRIX,
     "hiera-matrix": _MATRIX,
     "hiera-variables": {
@@ -650,6 +696,9 @@ LINES = {
         "hiera explain k --hiera levels",
     ],
     "hiera-list": ["hiera list --hiera hiera --facts facts"],
+    "why": ["why app.workers --facts facts --run-code", "why app.workers --dialect nodes"],
+    "where": ["where roles/web.json:38 --facts facts --run-code", "where --key app.workers", "where roles/web.json"],
+    "blame": ["blame web1 --facts facts --run-code", "blame --dialect folds"],
     "matrix": [
         "matrix app.workers --count",
         "matrix app.workers --repo . --facts facts --jobs 1",
@@ -661,7 +710,7 @@ LINES = {
     ],
     "hiera-variables": ["hiera variables --hiera hiera --facts facts"],
     "hiera-diff": ["hiera diff web1 web2 --hiera hiera --facts facts"],
-    "list": ["list nodes --repo .", "list fields", "list cookbooks --repo ."],
+    "list": ["list nodes --repo .", "list subjects --repo .", "list fields", "list cookbooks --repo ."],
     "role-show": ["role show web --repo . --origins"],
     "environment-show": ["environment show production --repo ."],
     "role-wins": ["role wins web --repo ."],

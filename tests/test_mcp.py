@@ -63,7 +63,7 @@ class TestTheTools:
     def test_they_say_that_they_only_read(self, shop: Path) -> None:
         async def talk(ask: Any) -> None:
             tools = (await ask.session.list_tools()).tools
-            assert sorted(one.name for one in tools) == ["check", "diff", "explain", "impact", "search"]
+            assert sorted(one.name for one in tools) == ["check", "diff", "explain", "impact", "search", "where", "why"]
             assert all(one.annotations.read_only_hint for one in tools)
             assert all(one.description for one in tools)
 

@@ -21,6 +21,9 @@ ROWS: dict[str, tuple[str, str]] = {
     "run": (LINES["run"], "bindings catalog chef hiera"),
     "show": (LINES["show"], ""),
     "explain": (LINES["explain"], ""),
+    "why": ("why --help", "verbs"),
+    "where": ("where --help", "verbs"),
+    "blame": ("blame --help", "verbs"),
     "facts": ("facts --help", ""),
     "shell": ("shell --help", ""),
     "list": ("list roles --repo repository", ""),
@@ -51,7 +54,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp --help", "web"),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "web"),
+    "completion": ("completion bash", "verbs web"),
 }
 
 _COUNTED = """

@@ -124,7 +124,8 @@ PAGES = [
     "/", "/nodes?q=role:web", "/nodes?failed=1", "/nodes/web1", "/nodes/web1?at=1", "/nodes/web1/history",
     "/nodes/web1/why?path=app.workers", "/nodes/web1/why?path=apache2.listen_ports&part=1", "/nodes/web1/catalog",
     "/nodes/web1/catalog?first=File[/a]&then=File[/c]", "/nodes/db1/catalog", "/diff", "/diff?before=web1",
-    "/diff?before=web1&after=web2&slots=1", "/attribute", "/attribute?path=app.workers", "/roles", "/roles/web",
+    "/diff?before=web1&after=web2&slots=1", "/values", "/values?key=app.workers",
+    "/attribute", "/attribute?path=app.workers", "/roles", "/roles/web",
     "/environments", "/environments/production", "/hiera", "/hiera?key=ntp::servers", "/cloud-init", "/cloud-init/web",
     "/cloud-init/web?path=runcmd", "/ansible", "/ansible/site", "/ansible/site?host=web1",
     "/ansible/site?path=http_port", "/ansible/site?host=web1&path=url", "/impact", "/impact?range=HEAD~1..HEAD",
@@ -151,6 +152,8 @@ class TestPages:
             ("/nodes/web1/why?path=apache2.listen_ports", ["Elements", "9443", "production.yaml:15"]),
             ("/diff?before=web1@1&after=web1", [">30<", ">28<"]),
             ("/attribute?path=app.workers", [">28<", ">30<", ">8<", "roles/<wbr>web.json:38"]),
+            ("/values?key=app.workers", [">28<", "roles/<wbr>web.json:38", "web2"]),
+            ("/values", ["nodes web1", "folds "]),
             ("/roles/web", ["apache2.keepalive", "overridden on 2", "default.py:29"]),
             ("/environments/production", ["app.log_level"]),
             ("/hiera?key=ntp::servers", ["ntp"]),
@@ -449,6 +452,7 @@ ASKED = {
     "ansible-explain": ("inventory=site&host=web1&path=url", f"ansible explain web1 url {_SITE}"),
     "ansible-matrix": ("inventory=site&path=http_port", f"ansible matrix http_port {_SITE}"),
     "cloud-config-explain": ("set=web&path=runcmd", f"cloud-config explain {_PARTS} --path runcmd"),
+    "why": ("key=app.workers&dialect=nodes", "why app.workers --dialect nodes --repo . --facts facts --run-code"),
     "impact": ("range=HEAD~1..HEAD", "impact HEAD~1..HEAD --jobs 1 --reads {0}/reads.json"),
 }
 

@@ -34,13 +34,13 @@ NAMING = (
     "backups", "baseline", "basemodulepath", "builtin", "classifier", "cmdline", "confd", "datasource",
     "directory", "enc", "env", "export", "extra", "extra_vars", "eyaml_private_key",
     "eyaml_public_key", "facts", "file", "files", "from_store", "include_root", "instance", "instance_data",
-    "json_attributes", "modulepath", "output", "playbook_dir", "puppet", "reads", "report",
+    "json_attributes", "modulepath", "output", "place", "playbook_dir", "puppet", "reads", "report",
     "run_inventory", "runtime", "schema", "secret_file", "source", "sources", "store", "to", "trusted",
     "vault_password_file", "vendor", "vendor2", "write_baseline",
 )  # fmt: skip
 """Other options that name files. A file stands for itself alone; a folder for the repository around it."""
 
-_WITHOUT_MACHINE = ("impact", "what-if", "check", "lsp", "mcp", "web")
+_WITHOUT_MACHINE = ("impact", "what-if", "why", "where", "blame", "check", "lsp", "mcp", "web")
 """Commands that judge the repository alone: they read no place of the user or machine."""
 
 _RUNS = ("run", "fleet", "store")

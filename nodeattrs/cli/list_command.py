@@ -14,11 +14,12 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs import Repository
 
-SUMMARY = "list nodes, roles, environments, cookbooks, policies, data bags or fields by name"
+SUMMARY = "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
-those that the store keeps; fields are what search knows of kept nodes: fields of its language, and paths of
-attributes, as far as some of the nodes have them. No code of the repository runs."""
+those that the store keeps; subjects are the nodes, hosts and sets of every dialect, as `why` and `blame` take them;
+fields are what search knows of kept nodes: fields of its language, and paths of attributes, as far as some of the
+nodes have them. No code of the repository runs."""
 EXAMPLES = """\
 examples:
   nodeattrs list roles --repo cookbooks_example
@@ -26,7 +27,7 @@ examples:
   nodeattrs list cookbooks -F json
 """
 
-KINDS = ("nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")
+KINDS = ("subjects", "nodes", "roles", "environments", "cookbooks", "policies", "data-bags", "fields")
 _FIELDS = ("chef_environment", "name", "recipe", "recipes", "role", "roles", "run_list")
 
 
@@ -47,6 +48,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]:
+    if options.kind == "subjects":
+        return _subjects(repository)
     if options.kind == "nodes":
         store = store_of(options)
         return (
@@ -58,3 +61,14 @@ def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]
         return sorted({*_FIELDS, *known_paths(saved_in(options)[0])})
     found: list[str] = getattr(repository, options.kind.replace("-", "_"))()
     return sorted(found)
+
+
+def _subjects(repository: Repository) -> list[str]:
+    """The subjects of every dialect, each behind the name of its dialect. raises: NotFound"""
+    from nodeattrs.contract.command import Question
+    from nodeattrs.contract.request import Request
+    from nodeattrs.contract.sides import folder_side
+    from nodeattrs.verbs.asking import Subjects
+
+    names = Subjects(Question(folder_side(repository.root), Request(str(repository.root), run_code=False), {})).names
+    return [f"{dialect} {name}".rstrip() for dialect, some in names.items() for name in some]

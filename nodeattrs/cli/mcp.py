@@ -1,4 +1,4 @@
-"""`nodeattrs mcp`: explain, search, diff, impact and check as tools of programs that read for people.
+"""`nodeattrs mcp`: explain, search, diff, impact, check, why and where as tools of programs that read for people.
 
 Serves the model context protocol through the library mcp. Each tool asks a command in this process, on the one
 repository and the one store that the caller of this command has named; it writes nothing and takes no other places.
@@ -15,7 +15,7 @@ from nodeattrs.cli.asked import Asked
 from nodeattrs.cli.options import add_allowed_paths, add_store
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "answer programs: explain, search, diff, impact and check as tools"
+SUMMARY = "answer programs: explain, search, diff, impact, check, why and where as tools"
 DESCRIPTION = """\
 A server of the model context protocol over standard input and output: the program that uses it starts it. Its
 tools are the commands of the same names; what they give is their JSON, on the store and the repository that are
@@ -62,6 +62,7 @@ def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]]
     store = [] if options.store is None else [f"--store={options.store}"]
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
 
+    folder = [*repo, *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
     ask = Asked(vars(options), options.run_code)
 
     async def explain(node: str, path: str, at: str | None = None) -> Answer:
@@ -103,7 +104,24 @@ def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]]
         """
         return await _asked(ask, "check", [*repo, *(f"--ignore={one}" for one in ignore)])
 
-    return explain, search, diff, impact, check
+    async def why(key: str, on: Sequence[str] = (), dialect: str | None = None) -> Answer:
+        """Why a key has its value, on every node, host or set of the repository, in every dialect that it has.
+
+        on: only these subjects
+        dialect: only this one: nodes, hiera, ansible, ..., or one of an installed package
+        """
+        words = [*folder, *_given("--dialect", dialect), *(f"--on={one}" for one in on)]
+        return await _asked(ask, "why", words, key)
+
+    async def where(place: str, dialect: str | None = None) -> Answer:
+        """What a line of the repository sets, on which subjects it wins, and what overrides it.
+
+        place: FILE or FILE:LINE, as seen from the repository
+        dialect: only this one
+        """
+        return await _asked(ask, "where", [*folder, *_given("--dialect", dialect)], place)
+
+    return explain, search, diff, impact, check, why, where
 
 
 def _given(option: str, value: str | None) -> list[str]:

@@ -26,6 +26,9 @@ _MODULES = {
     "run": "run_command",
     "show": "show",
     "explain": "explain",
+    "why": "declared",
+    "where": "declared",
+    "blame": "declared",
     "facts": "facts",
     "shell": "shell",
     "list": "list_command",
@@ -170,8 +173,7 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
     )
     commands: argparse._SubParsersAction[Parser]
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
-    for name in (only,) if only in _MODULES else COMMANDS:
-        command = import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
+    for name, command in _commands(only).items():
         one = commands.add_parser(
             name,
             help=command.SUMMARY,
@@ -185,6 +187,26 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
             command.add_options(one)
         one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
     return program
+
+
+def _commands(only: str | None) -> dict[str, Any]:
+    """Name -> module of a command: of the one that is asked for, else of all.
+
+    An installed package may have a dialect of the name that is asked for.
+    """
+    if only and only not in _MODULES and (found := _declared(only)) is not None:
+        return {only: found}
+    names = (only,) if only is not None and only in _MODULES else COMMANDS
+    return {
+        name: _declared(name) if _MODULES[name] == "declared" else import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
+        for name in names
+    }
+
+
+def _declared(name: str) -> Any:
+    from nodeattrs.cli.declared import module_of
+
+    return module_of(name)
 
 
 def _version() -> str:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
+from nodeattrs.reports import Report
+from nodeattrs.reports.screen import Screen
 
 
 class Argument(NamedTuple):
     """A word or an option of a command.
 
-    names:   "KEY" for a word; "--on" or ("--format", "-F") for an option
-    help:    one line
+    names:    ("key",) for a word; ("--on",) or ("--format", "-F") for an option
+    help:     one line
     keywords: further arguments of `argparse.ArgumentParser.add_argument`
     """
 
@@ -19,16 +25,48 @@ class Argument(NamedTuple):
     keywords: Mapping[str, Any] = {}
 
 
+class Question(NamedTuple):
+    """What a command is called with.
+
+    side:      the folder
+    request:   facts, options and overrides
+    arguments: name -> value, of the arguments that the command declares
+    dialects:  the names of the dialects to ask; empty: all
+    progress:  called with a subject, how many are done, and of how many
+    """
+
+    side: Side
+    request: Request
+    arguments: Mapping[str, Any]
+    dialects: Sequence[str] = ()
+    progress: Callable[[str, int, int], None] = lambda name, done, of: None
+
+
 class Output(NamedTuple):
     """What a command gives. Only `cli` writes it.
 
-    text: for people; data: for --format json, with its "version"; code: the exit code; warnings: a sentence each
+    report: as lines for people and as data for --format json; `PlainReport` serves for both
     """
 
-    text: str
-    data: Mapping[str, Any]
+    report: Report
     code: int = 0
     warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlainReport:
+    """A report that is made already. data: JSON-able, with its "version" """
+
+    text: Sequence[str]
+    data: Mapping[str, Any]
+
+    def lines(self, screen: Screen) -> Iterable[str]:
+        """The lines for people."""
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        """The data."""
+        return dict(self.data)
 
 
 class Command(NamedTuple):
@@ -36,9 +74,10 @@ class Command(NamedTuple):
 
     summary:     one line, for lists of commands
     description: a paragraph
-    examples:    command lines, as one types them
+    arguments:   its own; where the files are, facts and the format of the output come by themselves
+    examples:    command lines
     exits:       exit code -> its meaning here
-    run:         arguments by name -> what it gives. raises: NodeattrsError
+    run:         raises: NodeattrsError
     """
 
     summary: str
@@ -46,4 +85,4 @@ class Command(NamedTuple):
     arguments: Sequence[Argument]
     examples: Sequence[str]
     exits: Mapping[int, str]
-    run: Callable[[Mapping[str, Any]], Output]
+    run: Callable[[Question], Output]

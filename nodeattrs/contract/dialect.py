@@ -19,7 +19,6 @@ from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.findings import Finding
-from nodeattrs.texts.documents import read
 
 _DATA = (".json", ".yaml", ".yml", ".toml")
 
@@ -78,6 +77,8 @@ class Opened(ABC):
         """
         if not file.endswith(_DATA):
             return
+        from nodeattrs.texts.documents import read  # parsers, which a list of dialects does not need
+
         try:
             document = read(self.side.top / file, file)
         except NodeattrsError:

@@ -239,10 +239,10 @@ def _differing(kind: str, step: Any, values: tuple[Any, Any], tops: tuple[str, s
     """In what two values at one step differ."""
     sides = [*zip(values, tops, strict=True)]
     if kind == "resource" and ABSENT in values:  # it comes or goes as a whole
-        old, new = (value_of(value if value is ABSENT else _plain(value, top)) for value, top in sides)
+        old, new = (value_of(value if value is ABSENT else plain(value, top)) for value, top in sides)
         yield Difference(kind, (step,), old, new)
         return
-    for change in changes(*({} if value is ABSENT else {step: _plain(value, top)} for value, top in sides)):
+    for change in changes(*({} if value is ABSENT else {step: plain(value, top)} for value, top in sides)):
         yield Difference(kind, change.path, value_of(change.before), value_of(change.after))
 
 
@@ -256,12 +256,12 @@ def _is_same(one: Any, other: Any) -> bool:
         return False
 
 
-def _plain(value: Any, top: str) -> Any:
+def plain(value: Any, top: str) -> Any:
     """A value to be compared: seen from the folder of its side, computed, failures as what they say."""
     if isinstance(value, Mapping):
-        return {step: _plain(entry, top) for step, entry in value.items()}
+        return {step: plain(entry, top) for step, entry in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(entry, top) for entry in value]
+        return [plain(entry, top) for entry in value]
     if isinstance(value, str):
         return value.replace(f"{top}/", "").replace(top, ".") if top in value else value
     if isinstance(value, NodeattrsError):
@@ -270,7 +270,7 @@ def _plain(value: Any, top: str) -> Any:
     if isinstance(value, Sensitive):
         return value
     evaluate = getattr(value, "evaluate", None)
-    return value if evaluate is None else _plain(_computed(evaluate), top)
+    return value if evaluate is None else plain(_computed(evaluate), top)
 
 
 def _computed(evaluate: Any) -> Any:

@@ -6,13 +6,13 @@ It knows what was found, and no editor.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from nodeattrs.core.trace import Outcome
+from nodeattrs.dialects import named
 from nodeattrs.reports.screen import first_of
 from nodeattrs.verbs.lines import Account, Effect, Setter
 
-_NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _NAMED, _PATHS = 6, 12
 
 
@@ -22,19 +22,30 @@ def hover(effects: Sequence[Effect], asked: Mapping[str, tuple[int, int]], notes
     asked: dialect -> how many were asked, of how many
     notes: sentences to end with
     """
-    blocks = ["  \n".join(_about(effect, asked)) for effect in effects[:_PATHS]]
+    blocks = ["  \n".join(_marked(effect, asked)) for effect in effects[:_PATHS]]
     if len(effects) > _PATHS:
         blocks.append(f"… and {len(effects) - _PATHS} more paths")
     blocks += [f"*{note}*" for note in notes]
     return "\n\n".join(blocks)
 
 
-def _about(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+def _marked(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+    first, *rest = sentences(effect, asked, _code)
+    name = _code(next(iter(effect.accounts)).name)
+    yield f"**{name}**{first.removeprefix(name)}"
+    yield from rest
+
+
+def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callable[[str], str] = str) -> Iterator[str]:
+    """What a line does, a sentence each; the first one begins with the path.
+
+    code: how a path or a value is written
+    """
     accounts = effect.accounts
     first = next(iter(accounts))
     own = effect.setter(first)
-    value = f" = {_code(own.value)}" if own.outcome is not Outcome.UNKNOWN else ""
-    yield f"**{_code(first.name)}**{value} · {own.title}"
+    value = f" = {code(own.value)}" if own.outcome is not Outcome.UNKNOWN else ""
+    yield f"{code(first.name)}{value} · {own.title}"
     total = sum(map(len, accounts.values()))
     wins, of = effect.wins, asked.get(effect.dialect, (0, 0))[0]
     among = f"of {total}" if total == of else f"of {total}, set on {total} of {of}"
@@ -42,33 +53,37 @@ def _about(effect: Effect, asked: Mapping[str, tuple[int, int]]) -> Iterator[str
     verb = "joins on" if joined else "wins on"
     who = _who(wins) if len(wins) < total or total <= _NAMED else ""
     yield f"{verb} {len(wins)} {among} {_noun(effect.dialect, of or total)}{who}"
+    doubts: dict[str, None] = {}
+    lost: dict[str, list[str]] = {}
     for account, names in accounts.items():
         one = effect.setter(account)
         if not one.is_read:
-            yield f"{_lost(account, one)} on {len(names)}{_who(names)}"
-        for other in account.setters:
-            if other.outcome is Outcome.UNKNOWN:
-                yield f"may be overridden by {other.who}, which was not read: {other.note}"
-    yield from _others(effect)
+            lost.setdefault(_lost(account, one, code), []).extend(names)
+        unknown = (other for other in account.setters if other.outcome is Outcome.UNKNOWN)
+        doubts |= dict.fromkeys(f"may be overridden by {other.who}: {other.note}" for other in unknown)
+    for sentence, subjects in lost.items():
+        yield f"{sentence} on {len(subjects)}{_who(subjects)}"
+    yield from doubts
+    yield from _others(effect, code)
 
 
-def _lost(account: Account, one: Setter) -> str:
+def _lost(account: Account, one: Setter, code: Callable[[str], str]) -> str:
     if one.outcome is not Outcome.LOSES:
         return f"{one.outcome.value}: {one.note}"
     winner = next((other for other in account.setters if other.is_read), None)
     if winner is None:
         return f"overridden: {one.note}"
-    return f"overridden by {winner.place or winner.who} ({winner.title} = {_code(winner.value)})"
+    return f"overridden by {winner.place or winner.who} ({winner.title} = {code(winner.value)})"
 
 
-def _others(effect: Effect) -> Iterator[str]:
+def _others(effect: Effect, code: Callable[[str], str]) -> Iterator[str]:
     """Whom it overrides itself."""
     over: Counter[str] = Counter()
     for account, names in effect.accounts.items():
         if effect.setter(account).is_read:
             for other in account.setters:
                 if other.outcome is Outcome.LOSES:
-                    over[f"{other.place or other.who} ({other.title} = {_code(other.value)})"] += len(names)
+                    over[f"{other.place or other.who} ({other.title} = {code(other.value)})"] += len(names)
     for text, count in over.most_common(_NAMED):
         yield f"overrides {text} on {count}"
 
@@ -78,7 +93,7 @@ def _who(names: Sequence[str]) -> str:
 
 
 def _noun(dialect: str, count: int) -> str:
-    return f"{_NOUNS.get(dialect, 'node')}{'s' * (count != 1)}"
+    return f"{named(dialect).noun}{'s' * (count != 1)}"
 
 
 def _code(text: str) -> str:

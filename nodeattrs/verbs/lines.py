@@ -212,7 +212,8 @@ class Lines:
             for origin in (row.origin, *(claim.origin for claim in one.then)):
                 place = self._place(origin)
                 known.add((place, title))
-                yield Setter(one.outcome, title, shown(row.value, 40), place, str(origin.who), row.note)
+                note = one.why if one.outcome is Outcome.UNKNOWN else row.note
+                yield Setter(one.outcome, title, shown(row.value, 40), place, str(origin.who), note)
         for element in trace.elements:
             for claim in element.claims:
                 title = trace.title(claim.rank)
@@ -248,10 +249,23 @@ class Lines:
         ]
         return _nearest(effects, place.column)
 
+    def lines_in(self, file: str) -> set[int]:
+        """The lines of a file that set something on a subject that was asked."""
+        with self._lock:
+            return {line for name, line in self._at if name == file}
+
+    def of(self, path: TreePath) -> list[Effect]:
+        """What every line does that sets a path, the lines in order."""
+        with self._lock:
+            accounts = [account for known in self._known.values() for account in known.accounts if account.path == path]
+        places = {one.place._replace(column=None) for account in accounts for one in account.setters if one.place}
+        found = [effect for place in sorted(places) for effect in self.at(place)]
+        return [effect for effect in found if effect.path == path]
+
     def failed(self) -> Iterable[tuple[str, str]]:
         """Who could not be asked, and why."""
         with self._lock:
-            return [(name, known.failed) for (_, name), known in self._known.items() if known.failed]
+            return [(name, known.failed.partition("\n")[0]) for (_, name), known in self._known.items() if known.failed]
 
 
 def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:

@@ -103,6 +103,7 @@ QUESTIONS: Mapping[str, Question] = {
     "ansible-explain": Question("ansible explain", "inventory host path"),
     "ansible-matrix": Question("ansible matrix", "inventory path"),
     "cloud-config-explain": Question("cloud-config explain", "set", "path"),
+    "why": Question("why", "key", "dialect", _RUN),
     "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
 }
 """Name of a question, which is that of its schema, and the command that answers it."""
@@ -131,6 +132,8 @@ def words_of(site: Site, name: str, given: Mapping[str, Sequence[str]]) -> list[
         raise BadArgument(f"{name} knows no parameter {odd[0]}", hint=f"it knows {', '.join(sorted(known)) or 'none'}")
     found = [*question.words.split(), *_options(site, name, question, given)]
     places = _places(question, given)
+    if name == "why" and site.runs_code:
+        found.append("--run-code")
     if name == "impact":
         found += ["--jobs=1"] if site.runs_code else ["--jobs=1", "--no-run-code"]
         if ".." not in places[0]:

@@ -203,6 +203,16 @@ def hiera(site: Site, given: Given) -> Page:
     return _made("hiera.html", key, answer(site, "hiera-matrix", key=key), "hiera-matrix", {"key": key}, key=key)
 
 
+def values(site: Site, given: Given) -> Page:
+    """A key in every dialect that the repository has, those of installed packages too."""
+    key = given.get("key", "").strip()
+    if not key:
+        names = answer(site, "list", kind="subjects").data or {"names": ()}
+        return Page("values.html", {"found": None, "given": {}, "key": "", "names": names["names"]}, "One value")
+    asked = {"key": key, "dialect": given.get("dialect")}
+    return _made("values.html", key, answer(site, "why", **asked), "why", asked, key=key)
+
+
 def sets(site: Site, given: Given) -> Page:
     """The sets of user-data that the settings name."""
     return Page("things.html", {"found": {"names": sorted(site.sets)}, "given": {}, "kind": "cloud-init"}, "cloud-init")
@@ -260,6 +270,7 @@ PAGES: Mapping[str, Callable[[Site, Given], Page]] = {
     "/nodes/{name}/catalog": catalog,
     "/diff": diff,
     "/attribute": attribute,
+    "/values": values,
     "/roles": things("role"),
     "/roles/{name}": thing("role"),
     "/environments": things("environment"),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.cloudinit import blob_of, guarded, masked, merge, merge_layers, read_confd, unpack
+from nodeattrs.adapters.cloudinit import Blob, blob_of, guarded, masked, merge, merge_layers, read_confd, unpack
 from nodeattrs.contract.answers import Answered, part_of
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.dialects.common import InRepository
@@ -47,11 +48,17 @@ class UserData(InRepository):
         files = {word: [self.side.root / one for one in some] for word, some in self._sets[name].items()}
         given: dict[str, Any] = {}
         if files.get("vendor"):
-            given["vendor"] = merge(list(map(blob_of, files["vendor"])))
+            given["vendor"] = merge(list(map(self._blob, files["vendor"])))
         if files.get("confd"):
             given["confd"] = read_confd(files["confd"][0])
-        merged = merge(unpack(list(map(blob_of, files.get("files", ())))))
+        merged = merge(unpack(list(map(self._blob, files.get("files", ())))))
         whole = merge_layers(user=merged, **given) if given else merged
         paths = self.repository.config.sensitive
         values = guarded((), part_of(self.with_set(whole)).tree, Sensitive, paths)
         return {"value": part_of(self.with_set(masked(whole, paths)))._replace(tree=values)}
+
+    def _blob(self, file: Path) -> Blob:
+        """A file, named as it is seen from the folder."""
+        blob = blob_of(file)
+        blob.file = self.repository.shown(file)
+        return blob

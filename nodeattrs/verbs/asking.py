@@ -1,0 +1,105 @@
+"""One folder, asked through the contract: who can be asked, and what each answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from nodeattrs.contract.answers import Answered, Unread
+from nodeattrs.contract.command import Question
+from nodeattrs.contract.dialect import Dialect
+from nodeattrs.core.code import held_back
+from nodeattrs.core.tree import meant
+from nodeattrs.dialects import every, named
+from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.verbs.comparing import NO_ANSWER, answered
+
+
+class Reply(NamedTuple):
+    """What one subject answers.
+
+    unread: what was not read for it
+    error:  why it cannot be resolved, or None
+    """
+
+    dialect: Dialect
+    subject: str
+    parts: Answered
+    unread: tuple[Unread, ...] = ()
+    error: NodeattrsError | None = None
+
+    def doubts(self) -> tuple[Unread, ...]:
+        """All that was not read for it, unknown layers too. cost: a trace for each key"""
+        found = [*self.unread]
+        for part in self.parts.values():
+            if part.trace is None:
+                continue
+            for step in part.tree:
+                unknown = part.trace((step,)).unknown
+                found += [Unread(str(one.claim.origin), f"was not read: {one.why}") for one in unknown]
+        return tuple(dict.fromkeys(found))
+
+
+class Subjects:
+    """The subjects of a folder, of the dialects that are there."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self._dialects = [named(name) for name in question.dialects] or every().values()
+
+    @cached_property
+    def names(self) -> dict[str, list[str]]:
+        """Dialect -> its subjects, sorted. raises: NotFound, where no dialect has any; NodeattrsError"""
+        side, request = self.question.side, self.question.request
+        found = {}
+        for dialect in self._dialects:
+            opened = dialect.open(side, request)
+            if opened.is_there:
+                found[dialect.name] = sorted(opened.subjects())
+        if not any(found.values()):
+            hint = "name the folder that has nodes/, roles/, hiera.yaml, ...: --repo DIR"
+            raise NotFound(f"there is nobody to ask in {side.title or side.root}", hint=hint)
+        return found
+
+    def replies(self, wanted: Sequence[str] = ()) -> Iterator[Reply]:
+        """The answer of each subject, one after the other.
+
+        wanted: these subjects; empty: all
+        raises: NotFound, for a name that no dialect has
+        """
+        known = {name for names in self.names.values() for name in names}
+        for name in wanted:
+            if name not in known and "" not in known:  # a subject without a name answers to any
+                raise NotFound(f"there is no subject {name}", hint=meant(name, known) or "`nodeattrs list subjects`")
+        asked = [
+            (dialect, name)
+            for dialect, names in self.names.items()
+            for name in (wanted if names == [""] and wanted else names)
+            if not wanted or name in wanted
+        ]
+        for done, (dialect, name) in enumerate(asked):
+            self.question.progress(name, done, len(asked))
+            yield self._reply(named(dialect), name)
+
+    def _reply(self, dialect: Dialect, name: str) -> Reply:
+        opened = dialect.open(self.question.side, self.question.request)
+        with held_back(not self.question.request.run_code):
+            parts = answered(opened, name)
+        if NO_ANSWER in parts:
+            return Reply(dialect, name, {}, tuple(opened.unread), parts[NO_ANSWER].tree[NO_ANSWER])
+        return Reply(dialect, name, parts, tuple(opened.unread))
+
+
+def unread_data(unread: Sequence[Unread]) -> list[dict[str, Any]]:
+    """The field `unread` of reports."""
+    return [{"place": one.place, "reason": one.reason, "paths": [list(path) for path in one.paths]} for one in unread]
+
+
+def failed_data(replies: Sequence[Reply]) -> list[dict[str, Any]]:
+    """The field `not_known` of reports: the subjects that cannot be resolved."""
+    return [
+        {"dialect": one.dialect.name, "subject": one.subject, "message": one.error.message, "code": one.error.code}
+        for one in replies
+        if one.error is not None
+    ]

@@ -1,0 +1,121 @@
+"""The verbs as commands: each is written once, over the contract, and declared as data.
+
+Help and completion read the table, so each verb is imported when it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nodeattrs.contract.command import Argument, Command, Output, PlainReport, Question
+
+_EXITS = {
+    0: "done",
+    1: "it could not be done",
+    2: "not understood",
+    5: "done, and what was not read may matter",
+}
+_ON: Mapping[str, Any] = {"metavar": "SUBJECT", "action": "append"}
+_KEY = Argument(("key",), 'keys joined by dots; odd ones are quoted: app.ports."80"', {"metavar": "KEY"})
+
+
+def _list(question: Question) -> Output:
+    from nodeattrs.verbs.asking import Subjects
+
+    names = Subjects(question).names
+    text = [f"{dialect}  {name}".rstrip() for dialect, some in names.items() for name in some]
+    return Output(PlainReport(text, {"version": 1, "subjects": names}))
+
+
+def _why(question: Question) -> Output:
+    from nodeattrs.verbs.why import why
+
+    return why(question)
+
+
+def _where(question: Question) -> Output:
+    from nodeattrs.verbs.where import where
+
+    return where(question)
+
+
+def _blame(question: Question) -> Output:
+    from nodeattrs.verbs.values import blame
+
+    return blame(question)
+
+
+def _matrix(question: Question) -> Output:
+    from nodeattrs.verbs.values import matrix
+
+    return matrix(question)
+
+
+def _diff(question: Question) -> Output:
+    from nodeattrs.verbs.values import diff
+
+    return diff(question)
+
+
+TOP: Mapping[str, Command] = {
+    "why": Command(
+        "say why a value is what it is, on every subject of every dialect",
+        "Name the file and line that set a value, what it overrides and by which rule, in every dialect that a folder "
+        "has: nodes, Hiera, user-data, folds, bindings, Ansible, and those of installed packages. Subjects that have "
+        "the value for the same reasons stand together. No code of the repository runs, unless --run-code says so.",
+        [_KEY, Argument(("--on",), "only this node, host or set; may be repeated", _ON)],
+        ["why app.workers", "why app.workers --on web1 --run-code", "why ntp::servers --dialect hiera --facts facts/"],
+        _EXITS,
+        _why,
+    ),
+    "where": Command(
+        "say where a line wins: on which subjects, and what overrides it",
+        "Name what a line of a file sets, on which nodes, hosts or sets that is read, and who overrides it elsewhere. "
+        "Of a file all of its lines; with --key all lines that set a key. No code of the repository runs, unless "
+        "--run-code says so.",
+        [
+            Argument(("place",), "a file, or one line of it", {"metavar": "FILE[:LINE]", "nargs": "?"}),
+            Argument(("--key",), "all lines that set this key", {"metavar": "KEY"}),
+        ],
+        ["where roles/web.json", "where data/common.yaml:3 --facts facts/", "where --key app.workers"],
+        _EXITS,
+        _where,
+    ),
+    "blame": Command(
+        "print all values of a subject, each with file and line",
+        "Print what a node, a host or a set comes to, with the line that set each value behind it. No code of the "
+        "repository runs, unless --run-code says so.",
+        [Argument(("subject",), "a node, host or set (default: all)", {"metavar": "SUBJECT", "nargs": "?"})],
+        ["blame web1 --run-code", "blame --dialect folds"],
+        _EXITS,
+        _blame,
+    ),
+}
+"""The commands that ask every dialect."""
+
+OF_DIALECT: Mapping[str, Command] = {
+    "list": Command("list the subjects", "List the subjects, one a line.", [], ["list"], _EXITS, _list),
+    **TOP,
+    "explain": TOP["why"],
+    "matrix": Command(
+        "print the values that a key has, each with the subjects that have it",
+        "Group the subjects by the value of a key, the largest group first, with the lines that set it.",
+        [_KEY],
+        ["matrix app.workers"],
+        _EXITS,
+        _matrix,
+    ),
+    "diff": Command(
+        "say what differs between two subjects",
+        "Compare two subjects: each value that differs, with the line that set it on either side.",
+        [
+            Argument(("before",), "a subject", {"metavar": "SUBJECT"}),
+            Argument(("after",), "another one", {"metavar": "OTHER"}),
+        ],
+        ["diff web1 web2"],
+        _EXITS,
+        _diff,
+    ),
+}
+"""The commands that a dialect of an installed package gets: `nodeattrs NAME matrix KEY`."""

@@ -1,0 +1,153 @@
+"""`where`: what a line or a file sets, on which subjects it wins, and what overrides it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.answers import Setting, Unread
+from nodeattrs.contract.command import Output, Question
+from nodeattrs.core.tree import parse, spell
+from nodeattrs.dialects import every, named
+from nodeattrs.errors import BadArgument, NoSuchAttribute, NotFound
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.verbs.asking import unread_data
+from nodeattrs.verbs.hover import sentences
+from nodeattrs.verbs.lines import Effect, Lines, Place, Setter
+from nodeattrs.verbs.why import not_known
+
+_LINE = re.compile(r"(.+):(\d{1,9})")
+
+
+@dataclass(frozen=True, slots=True)
+class WhereReport:
+    """What some lines do.
+
+    asked:   dialect -> how many subjects were asked, of how many
+    unused:  what the lines set, and no subject that was asked has
+    unread:  what was not read, and may override them
+    failed:  subject -> why it cannot be resolved
+    """
+
+    effects: Sequence[Effect]
+    asked: Mapping[str, tuple[int, int]]
+    unused: Sequence[tuple[str, Setting]]
+    unread: Sequence[Unread]
+    failed: Mapping[str, str]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every subject could be resolved, and everything was read."""
+        return not (self.unread or self.failed or any(map(_is_doubtful, self.effects)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each line with what it sets, and on whom."""
+        return {
+            "version": 1,
+            "certain": self.is_certain,
+            "unread": unread_data(self.unread),
+            "lines": [_effect_data(one) for one in self.effects],
+            "unused": [{"file": file, "line": one.line, "path": spell(one.path)} for file, one in self.unused],
+            "not_known": [{"subject": name, "message": why} for name, why in self.failed.items()],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A block for each path of each line."""
+        for number, effect in enumerate(self.effects):
+            if number:
+                yield ""
+            first, *rest = sentences(effect, self.asked)
+            yield f"{screen.paint(printable(str(effect.place)), 'faint')}  {screen.paint(printable(first), 'strong')}"
+            for text in rest:
+                yield from screen.wrapped(printable(text), "    ", "  ")
+        for file, setting in self.unused:
+            yield printable(f"{file}:{setting.line}  {spell(setting.path)}: sets nothing on a subject that was asked")
+        yield from not_known(self.unread, (), screen)
+        for name, why in self.failed.items():
+            yield from screen.wrapped(printable(f"not known on {name}: {why}"), "    ", "  ")
+
+
+def _is_doubtful(effect: Effect) -> bool:
+    return any(one.outcome.value == "unknown" for account in effect.accounts for one in account.setters)
+
+
+def _effect_data(effect: Effect) -> dict[str, Any]:
+    first = next(iter(effect.accounts))
+    return {
+        "file": effect.place.file,
+        "line": effect.place.line,
+        "dialect": effect.dialect,
+        "path": spell(effect.path),
+        "value": effect.setter(first).value,
+        "wins_on": list(effect.wins),
+        "accounts": [
+            {
+                "subjects": list(names),
+                "outcome": effect.setter(account).outcome.value,
+                "value": account.value,
+                "setters": [*map(_setter_data, account.setters)],
+            }
+            for account, names in effect.accounts.items()
+        ],
+    }
+
+
+def _setter_data(one: Setter) -> dict[str, Any]:
+    place = str(one.place or one.who)
+    return {"outcome": one.outcome.value, "layer": one.title, "value": one.value, "place": place}
+
+
+def where(question: Question) -> Output:
+    """What a line, a file, or all lines of a key do. raises: BadArgument, NotFound, NoSuchAttribute"""
+    place, key = question.arguments["place"], question.arguments["key"]
+    if (place is None) == (key is None):
+        raise BadArgument("name one thing: FILE, FILE:LINE, or --key KEY")
+    lines = Lines(question.side.root, question.request, most=1_000_000, dialects=question.dialects)
+    if key is not None:
+        lines.look(question.progress)
+        path = parse(key)
+        report = _report(lines, lines.of(path), ())
+        if not report.effects and report.is_certain:
+            raise NoSuchAttribute(f"{spell(path)} is set by no line that was read", path=path)
+        return Output(report, 0 if report.is_certain else 5)
+    file, line = _file_of(question, place)
+    lines.look(question.progress)
+    settings = {(one.path, one.line) for one in _settings(question, file) if line in (None, one.line)}
+    wanted = {line} if line is not None else lines.lines_in(file) | {one for _, one in settings}
+    effects = [effect for number in sorted(wanted) for effect in lines.at(Place(file, number))]
+    used = {effect.place.line for effect in effects}
+    unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
+    report = _report(lines, effects, [(file, Setting(*one)) for one in unused])
+    if not effects and not unused and report.is_certain:
+        raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
+    return Output(report, 0 if report.is_certain else 5)
+
+
+def _report(lines: Lines, effects: Sequence[Effect], unused: Sequence[tuple[str, Setting]]) -> WhereReport:
+    paths = [effect.path for effect in effects] + [setting.path for _, setting in unused]
+    unread = dict.fromkeys(one for some in lines.unread.values() for one in some if any(map(one.may_set, paths)))
+    return WhereReport(effects, lines.count, unused, [*unread], dict(lines.failed()))
+
+
+def _file_of(question: Question, text: str) -> tuple[str, int | None]:
+    """The file that the caller names, as it is seen from the folder, and the line. raises: NotFound"""
+    side, parsed = question.side, _LINE.fullmatch(text)
+    for name, line in ((text, None), *([(parsed[1], int(parsed[2]))] if parsed else [])):
+        for place in (side.root / name, question.request.place(side, name), Path(name).absolute()):
+            file = side.shown(str(place))
+            if file is not None and file in side.files:
+                return side.named(file), line
+    raise NotFound(f"there is no file {text} in {side.root}", hint="name FILE or FILE:LINE, as seen from --repo")
+
+
+def _settings(question: Question, file: str) -> Iterator[Setting]:
+    side = question.side
+    shown = side.shown(file)
+    dialects = [named(name) for name in question.dialects] or every().values()
+    for dialect in dialects:
+        opened = dialect.open(side, question.request)
+        if opened.is_there and shown is not None:
+            yield from opened.settings(shown)

@@ -1,0 +1,136 @@
+"""`why`: one value on all subjects, each with winner, losers and rule; subjects with the same reasons together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeattrs.contract.answers import Part, Unread
+from nodeattrs.contract.command import Output, Question
+from nodeattrs.core.trace import Trace, rows, shown
+from nodeattrs.core.tree import Path, parse, spell
+from nodeattrs.errors import BadArgument, NoSuchAttribute, NotFound
+from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.screen import Screen, first_of, printable
+from nodeattrs.verbs.asking import Reply, Subjects, failed_data, unread_data
+
+_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A value, and the subjects that have it for the same reasons."""
+
+    dialect: str
+    kind: str
+    trace: Trace
+    subjects: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace with its subjects."""
+        trace = Explanation(self.trace).to_dict()
+        left_out = ("version", "node", "environment", "revision", "read")
+        rest = {name: value for name, value in trace.items() if name not in left_out}
+        return {"dialect": self.dialect, "kind": self.kind, "subjects": self.subjects, **rest}
+
+    def lines(self, screen: Screen, noun: str) -> Iterator[str]:
+        """Who has it, then the trace."""
+        count = f" ({len(self.subjects)} {noun}s)" if len(self.subjects) > _NAMED else ""
+        who = first_of(self.subjects, _NAMED) or f"a {noun} without a name"
+        yield screen.paint(printable(f"{self.dialect}: {who}{count}"), "strong")
+        yield from Explanation(self.trace).lines(screen)
+
+
+@dataclass(frozen=True, slots=True)
+class WhyReport:
+    """All reasons for a value.
+
+    replies: all subjects that were asked
+    unread:  what was not read, and may set the path
+    """
+
+    path: Path
+    reasons: Sequence[Reason]
+    replies: Sequence[Reply]
+    unread: Sequence[Unread]
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every subject could be resolved, and nothing that was not read may set the path."""
+        return not (
+            self.unread or any(one.trace.unknown for one in self.reasons) or any(one.error for one in self.replies)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reasons, and what is not known."""
+        return {
+            "version": 1,
+            "path": spell(self.path),
+            "certain": self.is_certain,
+            "unread": unread_data(self.unread),
+            "answers": [one.to_dict() for one in self.reasons],
+            "not_known": failed_data(self.replies),
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """Each reason, an empty line between them; then what is not known."""
+        nouns = {one.dialect.name: one.dialect.noun for one in self.replies}
+        for number, one in enumerate(self.reasons):
+            if number:
+                yield ""
+            yield from one.lines(screen, nouns[one.dialect])
+        yield from not_known(self.unread, self.replies, screen)
+
+
+def not_known(unread: Sequence[Unread], replies: Sequence[Reply], screen: Screen) -> Iterator[str]:
+    """What was not read, and which subjects cannot be resolved."""
+    for one in unread:
+        yield from screen.wrapped(printable(f"may be overridden: {one}"), "    ", "  ")
+    for reply in replies:
+        if reply.error is not None:
+            text = f"not known on {reply.subject}: {reply.error.message} [{reply.error.code}]"
+            yield from screen.wrapped(printable(text), "    ", "  ")
+
+
+def key_of(question: Question) -> Path:
+    """The key that the caller names. raises: BadArgument, for the root of all"""
+    path = parse(question.arguments["key"])
+    if not path:
+        raise BadArgument("name a key: the whole tree has too many reasons", hint="`nodeattrs blame` prints all values")
+    return path
+
+
+def trace_at(part: Part, path: Path) -> Trace | None:
+    """The trace of a path; None where the part has no traces, or nothing sets the path."""
+    try:
+        trace = None if part.trace is None else part.trace(path)
+    except NotFound:
+        return None
+    return trace if trace is not None and (trace.found or trace.claims) else None
+
+
+def why(question: Question) -> Output:
+    """Why the value of a key is what it is. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
+    path = key_of(question)
+    replies = [*Subjects(question).replies(question.arguments["on"] or ())]
+    reasons: dict[Any, Reason] = {}
+    hint = None
+    for reply in replies:
+        for kind, part in reply.parts.items():
+            trace = trace_at(part, path)
+            if trace is None:
+                hint = hint or way_to(part.tree, path)
+                continue
+            key = reply.dialect.name, kind, shown(trace.value, 10_000), tuple(map(str, rows(trace)))
+            reason = reasons.setdefault(key, Reason(reply.dialect.name, kind, trace, []))
+            reason.subjects.append(reply.subject)
+    unread = dict.fromkeys(one for reply in replies for one in reply.unread if one.may_set(path))
+    report = WhyReport(path, [*reasons.values()], replies, [*unread])
+    errors = [one.error for one in replies if one.error is not None]
+    if errors and len(errors) == len(replies):
+        raise errors[0]
+    if not reasons and report.is_certain:
+        hint = (hint or "").replace("the node has", "there is") or None
+        raise NoSuchAttribute(f"{spell(path)} is set by nothing that was read", path=path, hint=hint)
+    return Output(report, 0 if report.is_certain else 5)
