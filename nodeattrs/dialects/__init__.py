@@ -5,6 +5,7 @@ A package adds one by the entry point group `nodeattrs.dialects`. It cannot take
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -22,6 +23,7 @@ from nodeattrs.dialects.hiera import Hiera
 from nodeattrs.errors import BadArgument
 
 GROUP = "nodeattrs.dialects"
+_NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
 BUILT_IN: tuple[Dialect, ...] = (
     Chef(),
@@ -66,8 +68,8 @@ def foreign() -> Foreign:
 def _loaded(point: EntryPoint) -> Dialect:
     """raises: TypeError, for an object of another class; any error of the package"""
     found = point.load()()
-    if not isinstance(found, Dialect) or not isinstance(getattr(found, "name", None), str):
-        raise TypeError(f"{point.value} is no nodeattrs.contract.dialect.Dialect with a name")
+    if not isinstance(found, Dialect) or not _NAME.fullmatch(str(getattr(found, "name", ""))):
+        raise TypeError(f"{point.value} is no Dialect with a name of small letters, digits and dashes")
     return found
 
 

@@ -68,7 +68,7 @@ class Question(NamedTuple):
     words:   with which it begins
     places:  the parameters that stand in the command as they are, in order; one with "?" may be missing
     options: the parameters that are options
-    needs:   what of the site it is about: its fields, and the options that take them
+    needs:   what of the site it is about: its fields, and the options that take them; one with "?" may be missing
     """
 
     words: str
@@ -103,7 +103,7 @@ QUESTIONS: Mapping[str, Question] = {
     "ansible-explain": Question("ansible explain", "inventory host path"),
     "ansible-matrix": Question("ansible matrix", "inventory path"),
     "cloud-config-explain": Question("cloud-config explain", "set", "path"),
-    "why": Question("why", "key", "dialect", _RUN),
+    "why": Question("why", "key", "dialect", {**_REPO, "facts?": "--facts"}),
     "impact": Question("impact", "range", "sample", {"repository": "--repo", "private": "--reads"}),
 }
 """Name of a question, which is that of its schema, and the command that answers it."""
@@ -158,9 +158,11 @@ def _options(site: Site, name: str, question: Question, given: Mapping[str, Sequ
         return [f"--from={compiled}"]
     found = []
     for field, option in question.needs.items():
-        if not (value := getattr(site, field)):
+        value = getattr(site, field.rstrip("?"))
+        if value:
+            found.append(f"{option}={value}")
+        elif not field.endswith("?"):
             raise NotFound(MISSING[field])
-        found.append(f"{option}={value}")
     for one in question.options.split():
         found += [f"--{one}" if one in FLAGS else f"--{one}={value}" for value in given.get(one, ()) if value]
     return found

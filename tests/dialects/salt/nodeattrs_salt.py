@@ -88,11 +88,16 @@ class Pillar(Opened):
 
     def answer(self, name: str) -> Answered:
         """The pillar of a minion."""
-        self.unread, layers = [], []
+        self.unread: list[Unread] = []
+        layers: list[Layer] = []
         for target, some in self.targets.items():
-            if self._fits(name, target, self._matcher(some)):
-                for word in (one for one in some if isinstance(one, str)):
-                    layers += self._layers(word, ())
+            named = [layer for word in some if isinstance(word, str) for layer in self._layers(word, ())]
+            fits = self._fits(name, target, self._matcher(some))
+            if fits is None:
+                paths = tuple(path for layer in named for path in _leaves(layer.value))
+                reason = f"is not there, and {target} asks for it"
+                self.unread.append(Unread(f"grains/{name}.yaml", reason, paths))
+            layers += named if fits else []
         layers += [Layer(under(path, value), Origin("what-if", "--set")) for path, value in self.request.what_if.set]
         return {"pillar": part_of(fold(layers, self._policy))}
 
@@ -124,7 +129,8 @@ class Pillar(Opened):
             raise DocumentError(f"the matcher {given} is not known", file=self._shown(self.top))
         return str(given)
 
-    def _fits(self, name: str, target: str, matcher: str) -> bool:
+    def _fits(self, name: str, target: str, matcher: str) -> bool | None:
+        """Whether a target names a minion; None where its grains decide and are not there."""
         if matcher == "list":
             return name in [one.strip() for one in target.split(",")]
         if matcher == "pcre":
@@ -134,8 +140,7 @@ class Pillar(Opened):
         key, _, pattern = target.partition(":")
         file = self.facts_file(name)
         if file is None:
-            self.unread = [*self.unread, Unread(f"grains/{name}.yaml", f"is not there, and {target} asks for it")]
-            return False
+            return None
         return fnmatchcase(str(self._map(file).get(key)), pattern)
 
     def _layers(self, word: str, within: tuple[str, ...]) -> list[Layer]:
