@@ -133,7 +133,7 @@ class TestTheVerbs:
 
         assert (done.returncode, done.stdout) == (
             0,
-            "pillar/spare.sls:1  spare: sets nothing on a subject that was asked\n",
+            "pillar/spare.sls:1  spare: sets no value of any subject\n",
         )
 
     def test_blame_prints_each_value_with_its_line(self, run: Run) -> None:

@@ -20,7 +20,7 @@ from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 
 def epilog_of(command: Command, words: str) -> str:
-    """The end of a command's help. words: what stands before its examples: "nodeattrs" """
+    """The end of a command's help. words: the beginning of each example: "nodeattrs" """
     examples = "".join(f"  {words} {one}\n" for one in command.examples)
     exits = "    ".join(f"{code} {meaning}" for code, meaning in command.exits.items())
     return f"examples:\n{examples}\nexit codes:\n  {exits}\n"

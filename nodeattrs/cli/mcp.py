@@ -56,13 +56,14 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 Answer = dict[str, Any]
 """What each tool gives: `data` as the command prints it, its `exit_code`, and its `messages`."""
 
+Tools = tuple[Callable[..., Awaitable[Answer]], ...]
 
-def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]], ...]:
+
+def tools(options: argparse.Namespace) -> Tools:
     """The tools, on the places that are named."""
     store = [] if options.store is None else [f"--store={options.store}"]
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
 
-    folder = [*repo, *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
     ask = Asked(vars(options), options.run_code)
 
     async def explain(node: str, path: str, at: str | None = None) -> Answer:
@@ -104,6 +105,14 @@ def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]]
         """
         return await _asked(ask, "check", [*repo, *(f"--ignore={one}" for one in ignore)])
 
+    return explain, search, diff, impact, check, *_verbs(options, ask)
+
+
+def _verbs(options: argparse.Namespace, ask: Asked) -> Tools:
+    """The tools that ask every dialect of the repository."""
+    repo = [] if options.repo is None else [f"--repo={options.repo}"]
+    folder = [*repo, *_given("--facts", options.facts), *(["--run-code"] if options.run_code else [])]
+
     async def why(key: str, on: Sequence[str] = (), dialect: str | None = None) -> Answer:
         """Why a key has its value, on every node, host or set of the repository, in every dialect that it has.
 
@@ -121,7 +130,7 @@ def tools(options: argparse.Namespace) -> tuple[Callable[..., Awaitable[Answer]]
         """
         return await _asked(ask, "where", [*folder, *_given("--dialect", dialect)], place)
 
-    return explain, search, diff, impact, check, why, where
+    return why, where
 
 
 def _given(option: str, value: str | None) -> list[str]:

@@ -190,9 +190,9 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
 
 
 def _commands(only: str | None) -> dict[str, Any]:
-    """Name -> module of a command: of the one that is asked for, else of all.
+    """Name -> module of a command. only: this command; None, or a name that no command has, gives all
 
-    An installed package may have a dialect of the name that is asked for.
+    A dialect of an installed package is a command of its name.
     """
     if only and only not in _MODULES and (found := _declared(only)) is not None:
         return {only: found}

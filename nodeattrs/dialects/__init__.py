@@ -5,12 +5,15 @@ A package adds one by the entry point group `nodeattrs.dialects`. It cannot take
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, distributions
 from typing import NamedTuple
 
+from nodeattrs import border
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.core.tree import meant
 from nodeattrs.dialects.ansible import Ansible
@@ -46,11 +49,22 @@ class Foreign(NamedTuple):
 
 @cache
 def foreign() -> Foreign:
-    """What the entry points give; asked once a process. cost: some 30 ms, for the metadata of all packages"""
+    """What the entry points give; asked once a process. cost: some 30 ms, for the metadata of all packages
+
+    The current folder may be a stranger's repository, so no package that lies there counts.
+    """
+    with border.held(None):  # packages lie outside of the repository
+        return _found()
+
+
+def _found() -> Foreign:
     dialects: list[Dialect] = []
     faults: list[str] = []
     taken = {one.name for one in BUILT_IN}
-    for point in sorted(entry_points(group=GROUP), key=lambda point: (point.name, point.value)):
+    here = os.getcwd()
+    path = [place for place in sys.path if place and os.path.realpath(place) != here]
+    points = (point for one in distributions(path=path) for point in one.entry_points.select(group=GROUP))
+    for point in sorted(set(points), key=lambda point: (point.name, point.value)):
         try:
             found = _loaded(point)
         except Exception as error:

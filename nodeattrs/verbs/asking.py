@@ -59,7 +59,7 @@ class Subjects:
                 found[dialect.name] = sorted(opened.subjects())
         if not any(found.values()):
             hint = "name the folder that has nodes/, roles/, hiera.yaml, ...: --repo DIR"
-            raise NotFound(f"there is nobody to ask in {side.title or side.root}", hint=hint)
+            raise NotFound(f"{side.title or side.root} has no subjects of any dialect", hint=hint)
         return found
 
     def replies(self, wanted: Sequence[str] = ()) -> Iterator[Reply]:

@@ -60,10 +60,10 @@ def _diff(question: Question) -> Output:
 
 TOP: Mapping[str, Command] = {
     "why": Command(
-        "say why a value is what it is, on every subject of every dialect",
-        "Name the file and line that set a value, what it overrides and by which rule, in every dialect that a folder "
-        "has: nodes, Hiera, user-data, folds, bindings, Ansible, and those of installed packages. Subjects that have "
-        "the value for the same reasons stand together. No code of the repository runs, unless --run-code says so.",
+        "say why a value wins, on every subject of every dialect",
+        "Name the file and line that set a value, what it overrides and the rule, in every dialect that a folder "
+        "has: nodes, Hiera, user-data, folds, bindings, Ansible, and the dialects of installed packages. Subjects with "
+        "the same reasons stand together. No code of the repository runs, unless --run-code says so.",
         [_KEY, Argument(("--on",), "only this node, host or set; may be repeated", _ON)],
         ["why app.workers", "why app.workers --on web1 --run-code", "why ntp::servers --dialect hiera --facts facts/"],
         _EXITS,
@@ -84,7 +84,7 @@ TOP: Mapping[str, Command] = {
     ),
     "blame": Command(
         "print all values of a subject, each with file and line",
-        "Print what a node, a host or a set comes to, with the line that set each value behind it. No code of the "
+        "Print the merged values of a node, a host or a set, each followed by the line that set it. No code of the "
         "repository runs, unless --run-code says so.",
         [Argument(("subject",), "a node, host or set (default: all)", {"metavar": "SUBJECT", "nargs": "?"})],
         ["blame web1 --run-code", "blame --dialect folds"],

@@ -250,7 +250,7 @@ class Lines:
         return _nearest(effects, place.column)
 
     def lines_in(self, file: str) -> set[int]:
-        """The lines of a file that set something on a subject that was asked."""
+        """The lines of a file that set a value of a subject."""
         with self._lock:
             return {line for name, line in self._at if name == file}
 

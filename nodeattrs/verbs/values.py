@@ -106,7 +106,7 @@ def matrix(question: Question) -> Output:
     cells = [cell for reply in Subjects(question).replies() for cell in _cells(reply, path)]
     values = [cell.value for _, cell in cells]
     if all(isinstance(value, NoSuchAttribute) for value in values) and not any(cell.notes for _, cell in cells):
-        raise NoSuchAttribute(f"{spell(path)} is set by nothing that was read", path=path)
+        raise NoSuchAttribute(f"nothing that was read sets {spell(path)}", path=path)
     unknown = any(
         cell.notes or (isinstance(cell.value, NodeattrsError) and not isinstance(cell.value, NoSuchAttribute))
         for _, cell in cells

@@ -27,7 +27,7 @@ class WhereReport:
     """What some lines do.
 
     asked:   dialect -> how many subjects were asked, of how many
-    unused:  what the lines set, and no subject that was asked has
+    unused:  what the lines set, and no subject has
     unread:  what was not read, and may override them
     failed:  subject -> why it cannot be resolved
     """
@@ -44,7 +44,7 @@ class WhereReport:
         return not (self.unread or self.failed or any(map(_is_doubtful, self.effects)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Each line with what it sets, and on whom."""
+        """Each line with what it sets, and the subjects."""
         return {
             "version": 1,
             "certain": self.is_certain,
@@ -64,7 +64,7 @@ class WhereReport:
             for text in rest:
                 yield from screen.wrapped(printable(text), "    ", "  ")
         for file, setting in self.unused:
-            yield printable(f"{file}:{setting.line}  {spell(setting.path)}: sets nothing on a subject that was asked")
+            yield printable(f"{file}:{setting.line}  {spell(setting.path)}: sets no value of any subject")
         yield from not_known(self.unread, (), screen)
         for name, why in self.failed.items():
             yield from screen.wrapped(printable(f"not known on {name}: {why}"), "    ", "  ")
@@ -111,7 +111,7 @@ def where(question: Question) -> Output:
         path = parse(key)
         report = _report(lines, lines.of(path), ())
         if not report.effects and report.is_certain:
-            raise NoSuchAttribute(f"{spell(path)} is set by no line that was read", path=path)
+            raise NoSuchAttribute(f"no line that was read sets {spell(path)}", path=path)
         return Output(report, 0 if report.is_certain else 5)
     file, line = _file_of(question, place)
     lines.look(question.progress)

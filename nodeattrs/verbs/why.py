@@ -35,7 +35,7 @@ class Reason:
         return {"dialect": self.dialect, "kind": self.kind, "subjects": self.subjects, **rest}
 
     def lines(self, screen: Screen, noun: str) -> Iterator[str]:
-        """Who has it, then the trace."""
+        """The subjects, then the trace."""
         count = f" ({len(self.subjects)} {noun}s)" if len(self.subjects) > _NAMED else ""
         who = first_of(self.subjects, _NAMED) or f"a {noun} without a name"
         yield screen.paint(printable(f"{self.dialect}: {who}{count}"), "strong")
@@ -111,7 +111,7 @@ def trace_at(part: Part, path: Path) -> Trace | None:
 
 
 def why(question: Question) -> Output:
-    """Why the value of a key is what it is. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
+    """The reasons for the values of a key. raises: NoSuchAttribute, for a key that nothing sets; NotFound"""
     path = key_of(question)
     replies = [*Subjects(question).replies(question.arguments["on"] or ())]
     reasons: dict[Any, Reason] = {}
@@ -132,5 +132,5 @@ def why(question: Question) -> Output:
         raise errors[0]
     if not reasons and report.is_certain:
         hint = (hint or "").replace("the node has", "there is") or None
-        raise NoSuchAttribute(f"{spell(path)} is set by nothing that was read", path=path, hint=hint)
+        raise NoSuchAttribute(f"nothing that was read sets {spell(path)}", path=path, hint=hint)
     return Output(report, 0 if report.is_certain else 5)

@@ -204,7 +204,7 @@ def hiera(site: Site, given: Given) -> Page:
 
 
 def values(site: Site, given: Given) -> Page:
-    """A key in every dialect that the repository has, those of installed packages too."""
+    """A key in every dialect that the repository has."""
     key = given.get("key", "").strip()
     if not key:
         names = answer(site, "list", kind="subjects").data or {"names": ()}
