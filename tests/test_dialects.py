@@ -5,17 +5,20 @@ The package is installed by pip into a folder of its own; no line of nodeattrs k
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nodeattrs.cli import main
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.dialects import BUILT_IN, every, foreign, named
 from nodeattrs.errors import BadArgument
@@ -81,8 +84,21 @@ def pillar(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def run(pillar: Path, installed: Path) -> Run:
-    return runner(pillar, installed)
+def run(pillar: Path, installed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """Runs a command in the work tree, in this process."""
+    monkeypatch.chdir(pillar)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.syspath_prepend(str(installed))
+    foreign.cache_clear()
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        out, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            code = main(list(words))
+        return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
+
+    yield run
+    foreign.cache_clear()
 
 
 class TestTheVerbs:
