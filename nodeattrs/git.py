@@ -189,6 +189,11 @@ class Git:
         """Whether the index has a file of the folder."""
         return bool(self._checked("ls-files", "--cached", "--", f":(literal){self.prefix}{name}"))
 
+    def ignored(self) -> set[str]:
+        """The files of the work tree that Git neither tracks nor offers to track; a folder has a slash at the end."""
+        found = self._checked("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+        return {os.fsdecode(one) for one in found.split(b"\0") if one}
+
     def blame(self, commit: str, path: str) -> str:
         """The commits of the lines that a file has in a commit, as `git blame --porcelain` prints them.
 

@@ -372,6 +372,14 @@ CHANGES_NOTHING = kind(
     way_out="Write it where it counts, or leave it out.",
 )
 
+IMPACT_NOT_KNOWN = kind(
+    "NA0464",
+    "impact-not-known",
+    cause="A change may have effects that `impact` cannot find: a node cannot be resolved, or code was not run.",
+    example="impact main..HEAD, where a node needs a cookbook that is not there",
+    way_out="Mend what the details name, give facts with --facts, or accept it with --allow-unknown.",
+)
+
 # Stores: NA05xx
 DAMAGED = kind(
     "NA0503",

@@ -247,6 +247,9 @@ _IMPACT = {
             "subjects": ["str"],
         }
     ],
+    "certain": "bool",
+    "unread": [{"place": "str", "reason": "str"}],
+    "outcomes": [{"file": "str", "outcome": "str"}],
     "changes_nothing": [{**_LINE, "dialect": "str", "path": "str", "overridden_by": ["str"], "subjects": "int"}],
     "notes": ["str"],
 }

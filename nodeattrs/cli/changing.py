@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs import border
 from nodeattrs._version import VERSION
-from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED
+from nodeattrs.cli.exits import DONE, FAILED, INTERRUPTED, UNKNOWN_LAYER
 from nodeattrs.cli.many import go_through
 from nodeattrs.cli.options import add_output, add_ruby, facts_place
 from nodeattrs.cli.terminal import Terminal
@@ -66,6 +66,7 @@ _COUNTS: dict[str, tuple[dict[str, Any], str]] = {
     "--fail-on": ({"metavar": "PATH", **_MANY}, "exit code 1 if anything changes there"),
     "--max-nodes": (_COUNT, "exit code 1 if more than N nodes change"),
     "--exit-code": (_FLAG, "exit code 1 if anything changes at all"),
+    "--allow-unknown": (_FLAG, "no exit code 5 where a change that was not found is possible"),
 }
 
 
@@ -162,4 +163,8 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
         terminal.report(report)
     if found.left:
         return INTERRUPTED
-    return FAILED if report.is_refused or (options.exit_code and found.subjects) else DONE
+    if report.is_refused:
+        return FAILED
+    if not found.is_certain and not options.allow_unknown:
+        return UNKNOWN_LAYER
+    return FAILED if options.exit_code and found.subjects else DONE

@@ -87,6 +87,13 @@ class Opened(ABC):
             if path:
                 yield Setting(path, document.place(path)[0])
 
+    def covers(self, file: str) -> bool:
+        """Whether a file belongs to this dialect, read or not. file: below the top of the side
+
+        `impact` asks this about a changed file that no subject has read.
+        """
+        return False
+
     def levels(self) -> Iterable[str]:
         """The names of levels that `what-if --without` can leave out. raises: NodeattrsError"""
         return ()
@@ -106,12 +113,14 @@ class Dialect(ABC):
     name: how commands and reports call it: "hiera"
     noun: what a subject is, in one word: "node", "host"
     needs_facts: whether an answer without facts of its subject is doubtful
+    facts_choose_files: whether facts decide which files a subject reads
     """
 
     name: ClassVar[str]
     noun: ClassVar[str] = "node"
     option: ClassVar[Option | None] = None
     needs_facts: ClassVar[bool] = False
+    facts_choose_files: ClassVar[bool] = False
 
     @abstractmethod
     def open(self, side: Side, request: Request) -> Opened:

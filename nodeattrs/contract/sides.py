@@ -12,8 +12,8 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
@@ -87,6 +87,13 @@ class Side:
         """The links, and where each leads."""
         return {path: mark[5:] for path, mark in self.files.items() if mark.startswith("link:")}
 
+    def without(self, ignored: Collection[str]) -> Side:
+        """The side, where files that Git ignores count as no change. ignored: with a slash at the end for a folder"""
+        folders = tuple(one for one in ignored if one.endswith("/"))
+        left_out = {one for one in self.files if one in ignored or one.startswith(folders)} if ignored else set()
+        files = {file: mark for file, mark in self.files.items() if file not in left_out}
+        return replace(self, files=files, _marks={})
+
     def key_of(self, path: str, *, listed: bool = False) -> Iterator[str]:
         """The keys of what is looked at when *path*, below *top*, is opened or listed: links on the way, too."""
         steps, here, left = [*reversed(path.split("/"))], "", _LEADS_OUT
@@ -146,7 +153,8 @@ def sides_of(before: str, after: str | None, folder: Path, private: Path) -> tup
         return older, commit_side(git, new, head or "HEAD", private / "after", older)
     if git.top is None:
         raise NotFound("this repository has no work tree to compare with", hint=f"name two revisions: {before}..HEAD")
-    return older, folder_side(git.top, git.prefix, "the work tree")
+    after_side = folder_side(git.top, git.prefix, "the work tree")
+    return older, after_side.without(git.ignored())
 
 
 def commit_side(git: Git, commit: str, title: str, place: Path, like: Side | None = None) -> Side:

@@ -96,6 +96,8 @@ class Compared:
     reads:  keys of what it looked at on the side before; None where that was not noted
     asked:  whether both sides were
     failed: why neither could answer, in words; "" otherwise
+    unread: the changed files that were not read, or not run, for it
+    doubtful: whether anything at all was not read for it
     """
 
     name: str
@@ -104,8 +106,8 @@ class Compared:
     asked: bool = False
     failed: str = ""
     effects: tuple[Effect, ...] = ()
-    error: str = ""
-    code: str = ""
+    unread: frozenset[str] = frozenset()
+    doubtful: bool = False
 
 
 class Job(NamedTuple):
@@ -149,6 +151,11 @@ class _Open:
         self.suffixes: dict[ChangedSetting, int] = {}
         self.effective: set[Line] = set()
 
+    def unread_of(self, *asked: Opened) -> frozenset[str]:
+        """The changed files that the last answers did not read, or did not run."""
+        places = {one.side.shown(unread.place) for one in asked for unread in one.unread}
+        return frozenset(file for file in self.hunks.files if file in places)
+
 
 @lru_cache(maxsize=2)
 def _opened(file: str) -> _Open:
@@ -162,19 +169,24 @@ def compared(task: Task, name: str) -> Compared:
     reads = None
     with held_back(not job.request.run_code):
         if task.noting:
+            asked = job.opened(job.before)
             with watched(job.before) as keys:
-                before = answered(job.opened(job.before), name)
+                before = answered(asked, name)
             reads = keys()
             if not job.is_affected(reads):
-                return Compared(name, reads=reads, failed=_failure(before))
+                unread = opened.unread_of(asked)
+                return Compared(name, (), reads, False, _failure(before), (), unread, bool(asked.unread))
         else:
-            before = answered(opened.sides[0], name)
+            asked = opened.sides[0]
+            before = answered(asked, name)
         after = answered(opened.sides[1], name)
+        unread = opened.unread_of(asked, opened.sides[1])
+        is_doubtful = bool(asked.unread or opened.sides[1].unread)
         both = _failure(before) if _failure(before) and _failure(after) == _failure(before) else ""
         tops = str(job.before.top), str(job.after.top)
         found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
         effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
-    return Compared(name, tuple(found), reads, True, both, effects)
+    return Compared(name, tuple(found), reads, True, both, effects, unread, is_doubtful)
 
 
 def answered(opened: Opened, name: str) -> Answered:

@@ -20,6 +20,7 @@ from typing import Any
 
 from nodeattrs._version import VERSION
 from nodeattrs.contract.dialect import Opened
+from nodeattrs.contract.reading import EVERYTHING
 from nodeattrs.contract.request import AS_IT_IS, Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
@@ -103,6 +104,10 @@ class Asked:
     both:    subjects that were resolved on both sides
     left:    subjects that nobody asked, since somebody interrupted
     bare:    subjects of whom no facts are known
+    read:    changed files that a subject reads
+    not_run: changed files that were not read, or not run, for a subject
+    unseen:  changed files of the dialect that no subject reads
+    doubtful: whether something was not read for a subject
     """
 
     dialect: str
@@ -116,6 +121,22 @@ class Asked:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     unanswered: dict[str, str] = field(default_factory=dict)
+    read: set[str] = field(default_factory=set)
+    not_run: set[str] = field(default_factory=set)
+    unseen: tuple[str, ...] = ()
+    doubtful: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether its subjects are all that there are, and each could be resolved and was read whole."""
+        has_facts = not self.bare or not named(self.dialect).facts_choose_files
+        return has_facts and not self.unanswered and not self.doubtful
+
+    @property
+    def not_known(self) -> list[str]:
+        """Subjects that may change, and could not be resolved."""
+        is_touched = self.read or self.not_run or self.unseen
+        return sorted(self.unanswered) if is_touched else []
 
 
 @dataclass(slots=True)
@@ -123,6 +144,7 @@ class Impact:
     """The answer.
 
     files:  that differ, as they are seen from the folder that is asked
+    changed: the same files, as they are seen from the top
     asked:  by dialect
     unread: files outside of the sides that were wanted and not read
     """
@@ -135,12 +157,41 @@ class Impact:
     silent: list[Silent] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unread: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
 
     @property
     def subjects(self) -> set[tuple[str, str]]:
         """Everybody who has a change, with the dialect."""
         found = {(group.dialect, name) for group in self.groups for name in group.subjects}
         return found | {(one.dialect, name) for one in self.asked for name in (*one.added, *one.removed)}
+
+    @property
+    def not_run(self) -> list[str]:
+        """Changed files that were not read, or not run, and may set something."""
+        return sorted({file for one in self.asked for file in one.not_run})
+
+    @property
+    def unseen(self) -> list[str]:
+        """Changed files of a dialect that no subject reads, where not all subjects are known."""
+        known = {file for one in self.asked for file in (*one.read, *one.not_run)}
+        return sorted({file for one in self.asked if not one.is_complete for file in one.unseen} - known)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether nothing that was not read, and no subject that could not be resolved, may have a change."""
+        return not (self.unread or self.not_run or self.unseen or any(one.not_known for one in self.asked))
+
+    def outcome(self, file: str) -> str:
+        """What became of a changed file, in words."""
+        if any(line.file == file for group in self.groups for line in group.lines):
+            return "changes values"
+        if file in self.not_run:
+            return "was not run, or not read"
+        if any(file in one.read for one in self.asked):
+            return "is read and changes nothing"
+        if any(file in one.unseen for one in self.asked):
+            return "is read by no subject that was asked"
+        return "is read by no dialect"
 
     @property
     def left(self) -> int:
@@ -179,13 +230,22 @@ def impact(before: Side, after: Side, request: Request, how: Asking) -> Impact:
     found = Impact(
         before.title,
         after.title,
-        tuple(map(after.named, hunks.files)),
         notes=[*dict.fromkeys((*before.notes, *after.notes))],
     )
     reads = Reads(how.reads)
     for dialect in _chosen(before, after, request, how.dialects):
         _asked(dialect, before, after, request, how, hunks, reads, found)
+    found.changed = tuple(file for file in hunks.files if _counts(found, after, file))
+    found.files = tuple(map(after.named, found.changed))
     return found
+
+
+def _counts(found: Impact, side: Side, file: str) -> bool:
+    """Whether a file lies in the folder that is asked, or matters to a subject all the same."""
+    if not side.named(file).startswith(os.pardir):
+        return True
+    named = {line.file for group in found.groups for line in group.lines}
+    return file in named or any(file in one.read for one in found.asked)
 
 
 def _chosen(before: Side, after: Side, request: Request, names: Sequence[str]) -> list[str]:
@@ -234,10 +294,39 @@ def _asked(
     for some, noting in ((touched, False), (unknown, True), ([*asked.added, *asked.removed], False)):
         asked.left += _each(Task(str(file), noting), some, how, results)
     _take(results, asked, job, found, how, hunks)
+    keys: list[Iterable[str]] = [
+        *(one.reads for one in results if one.reads is not None),
+        *(kept[name].keys for name in known if name in kept),
+    ]
+    _note_files(asked, job, keys, hunks.files)
     noted = {one.name: Read(one.reads, tokens.get(one.name, "")) for one in results if one.reads is not None}
     if noted:
         reads.keep(question, before, {**kept, **noted})
     found.asked.append(asked)
+
+
+def _note_files(asked: Asked, job: Job, reads: Iterable[Iterable[str]], files: Sequence[str]) -> None:
+    """Which changed files a subject reads, and which of the dialect no subject reads."""
+    keys = {key for some in reads for key in some}
+    is_open = EVERYTHING in keys or asked.added or asked.removed or job.request.what_if != AS_IT_IS
+    for file in files:
+        folder = f"{os.path.dirname(file)}/"
+        if is_open or file in keys or (file not in job.before.files and folder in keys):
+            asked.read.add(file)
+    if job.request.nodes or asked.sampled is not None:
+        return  # the caller wants to know of some subjects only
+    sides = [(job.opened(side), side) for side in (job.before, job.after)]
+    left = [file for file in files if file not in asked.read | asked.not_run]
+    asked.unseen = tuple(
+        file for file in left if any(file in side.files and _covers(opened, file) for opened, side in sides)
+    )
+
+
+def _covers(opened: Opened, file: str) -> bool:
+    try:
+        return opened.covers(file)
+    except NodeattrsError:  # settings that cannot be read: the subjects say so
+        return True
 
 
 def _subjects(job: Job, notes: list[str]) -> tuple[list[str], set[str], set[str]]:
@@ -310,6 +399,8 @@ def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, ho
         asked.both += one.asked and one.name not in beside
         if one.failed:
             asked.unanswered[one.name] = one.failed
+        asked.not_run |= one.unread
+        asked.doubtful |= one.doubtful
         if one.name in beside:
             continue
         for effect in one.effects:

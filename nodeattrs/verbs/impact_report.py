@@ -11,8 +11,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from nodeattrs.core.tree import Path, parse
+from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.kinds import CHANGES_NOTHING, NO_LONGER_ANSWERS, VALUE_CHANGES
+from nodeattrs.kinds import CHANGES_NOTHING, IMPACT_NOT_KNOWN, NO_LONGER_ANSWERS, VALUE_CHANGES
 from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.markdown import in_code, plain
 from nodeattrs.reports.screen import Screen, cut, first_of, printable
@@ -21,7 +22,6 @@ from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.verbs.hunks import Line
 from nodeattrs.verbs.impact import Asked, Group, Impact, Silent
 
-_NOUNS = {"ansible": "host", "folds": "fold", "cloud-init": "set", "catalogs": "catalog"}
 _SHOWN, _LISTED = 6, 40
 _WIDEST = 70
 MOST = 60_000
@@ -107,6 +107,16 @@ class ImpactReport:
                 }
                 for one in found.silent
             ],
+            "certain": found.is_certain,
+            "unread": [
+                *({"place": one, "reason": "was not run, or not read"} for one in found.not_run),
+                *({"place": one, "reason": "is read by no subject that was asked"} for one in found.unseen),
+                *({"place": one, "reason": "lies outside of the two sides"} for one in found.unread),
+            ],
+            "outcomes": [
+                {"file": shown, "outcome": found.outcome(file)}
+                for shown, file in zip(found.files, found.changed, strict=True)
+            ],
             "notes": list(found.notes),
         }
 
@@ -145,7 +155,7 @@ class ImpactReport:
 
     def _counted(self) -> str:
         if not self.found.groups and not self.found.subjects:
-            return "nothing changes in what was read" if self.found.unread else "nothing changes"
+            return "nothing changes" if self.found.is_certain else f"no change was found; {self._not_known()}"
         parts = []
         for one in self.found.asked:
             changed = {name for group in self.found.groups if group.dialect == one.dialect for name in group.subjects}
@@ -157,7 +167,24 @@ class ImpactReport:
                 for word, names in (("added", one.added), ("removed", one.removed))
                 if names
             ]
-        return ", ".join(parts)
+        return ", ".join(parts) + ("" if self.found.is_certain else f"; {self._not_known()}")
+
+    def _not_known(self) -> str:
+        """What may change beside the changes that were found, in words."""
+        found = self.found
+        parts = [
+            f"{len(one.not_known)} of {_many(one.known, one.dialect)} ({one.dialect})"
+            for one in found.asked
+            if one.not_known
+        ]
+        for files, why in (
+            (found.not_run, "that was not run, or not read"),
+            (found.unseen, "that no subject reads"),
+            (found.unread, "outside of the two sides"),
+        ):
+            if files:
+                parts.append(f"{len(files)} file{'s' * (len(files) != 1)} {why}")
+        return f"not known: {', '.join(parts)}"
 
     def _done(self) -> Iterator[str]:
         if self.ignored:
@@ -175,6 +202,10 @@ class ImpactReport:
                 name, why = next(iter(sorted(one.unanswered.items())))
                 who, first = _many(len(one.unanswered), one.dialect), why.splitlines()[0]
                 yield f"{one.dialect}: {who} cannot be resolved on either side: {name}: {first}"
+        for shown, file in zip(self.found.files, self.found.changed, strict=True):
+            outcome = self.found.outcome(file)
+            if file in (*self.found.not_run, *self.found.unseen):
+                yield f"{shown} {outcome}"
 
     # --- for a pull request
 
@@ -235,6 +266,8 @@ class ImpactReport:
                 more = tuple(f"and {one}" for one in group.lines[1:])
                 details = (*more, _names(group.subjects, _SHOWN))
                 yield Finding(code, "error" if fails else "note", message, file, number, details=details)
+        if not self.found.is_certain:
+            yield Finding(IMPACT_NOT_KNOWN.entry.code, "warning", self._not_known(), details=tuple(self._done()))
         for one in self.found.silent:
             yield Finding(CHANGES_NOTHING.entry.code, "note", _silence(one, place=False), one.line.file, one.line.line)
 
@@ -243,7 +276,7 @@ class ImpactReport:
 
 
 def _many(count: int, dialect: str) -> str:
-    return f"{count} {_NOUNS.get(dialect, 'node')}{'s' * (count != 1)}"
+    return f"{count} {named(dialect).noun}{'s' * (count != 1)}"
 
 
 def _title(group: Group) -> str:

@@ -16,6 +16,7 @@ class Bindings(Dialect):
     name = "bindings"
     option = Option("--site", "DIR", "the site of bindings (default: as set, or here)")
     needs_facts = True
+    facts_choose_files = True
 
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the site."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.contract.answers import Answered, Part, lines_of
+from nodeattrs.contract.answers import Answered, Part, Unread, lines_of
 from nodeattrs.contract.reading import note_everything
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import fold
+from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
@@ -29,6 +29,15 @@ NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_versi
 """The facts of a node without facts: a run needs a platform."""
 
 
+_DESCRIBING = frozenset(("nodes", "roles", "environments", "data_bags", "policies"))
+_OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "providers", "definitions"))
+
+
+def _unread(layer: Layer) -> Unread:
+    origin = layer.origin.at(())
+    return Unread(origin.file or str(origin), f"was not read: {layer.value.reason}")
+
+
 class Nodes(WithFacts):
     """Nodes of a repository: each is run, and nothing is saved."""
 
@@ -42,9 +51,17 @@ class Nodes(WithFacts):
         named = {*self.repository.nodes(), *self.known()}
         return named or {f"role[{name}]" for name in self.repository.roles()}
 
+    def covers(self, file: str) -> bool:
+        """Descriptions of nodes and roles, and the parts of a cookbook that can set attributes."""
+        steps = self.side.named(file).split("/")
+        if steps[0] in ("cookbooks", "site-cookbooks"):
+            return bool(_OF_COOKBOOKS.intersection(steps[2:-1])) or steps[-1].startswith("metadata.")
+        return steps[0] in _DESCRIBING or steps[-1] == "nodeattrs.toml"
+
     def answer(self, name: str) -> Answered:
         """Its attributes, and the resources of its catalog."""
         run = self._run(name)
+        self.unread = [_unread(layer) for slot in run.node.slots.values() for layer in slot.unknown]
 
         def deciding(path: TreePath) -> Iterator[Origin]:
             found = causes(self.repository, run, lines_of(run.node.trace(path)))

@@ -13,6 +13,7 @@ class Hiera(Dialect):
     name = "hiera"
     option = Option("--hiera", "PLACE", "a hiera.yaml, or a folder with one (default: as set)")
     needs_facts = True
+    facts_choose_files = True
 
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the tree."""

@@ -14,21 +14,24 @@ from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.errors import NotFound
 
-_NAME_IN = re.compile(
-    r"%\{(?:::)?(?:trusted\.(?:certname|hostname)|facts\.(?:fqdn|networking\.fqdn|hostname)|fqdn|clientcert|certname)\}"
+_VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
+_NAMES = frozenset(
+    ("certname", "clientcert", "fqdn", "hostname", "networking.fqdn", "networking.hostname", "trusted.hostname")
+    + ("trusted.certname",)
 )
+"""The variables that hold the name of a node; each may begin with `facts.`"""
 
 
-def _named(folder: Path, template: str) -> Iterator[str]:
-    """The names for which a folder has the file of a template that asks for nothing but the name."""
-    parts = _NAME_IN.split(template)
-    if len(parts) != 2 or "%" in "".join(parts):
+def _found(folder: Path, template: str) -> Iterator[tuple[str, str]]:
+    """The variable and its values for which a folder has a file, of a path with one variable."""
+    parts = _VARIABLE.split(template)
+    if len(parts) != 3 or "%" in parts[0] + parts[2] or "/" in parts[2].lstrip("/").removesuffix("/"):
         return
     place = folder / os.path.dirname(parts[0])
-    pattern = re.compile(re.escape(os.path.basename(parts[0])) + "(.+)" + re.escape(parts[1]))
+    pattern = re.compile(re.escape(os.path.basename(parts[0])) + "(.+)" + re.escape(parts[2]))
     for path in place.iterdir() if place.is_dir() else ():
         if found := pattern.fullmatch(path.name):
-            yield found[1]
+            yield parts[1].removeprefix("facts."), found[1]
 
 
 class HieraKeys(WithFacts):
@@ -52,12 +55,41 @@ class HieraKeys(WithFacts):
         return self.known() or self._with_data() or {""}
 
     def _with_data(self) -> set[str]:
-        """Nodes after which a file is called that the hierarchy names by the node's name."""
+        """Nodes that have a data file of their own; and for other variables "role=web" for each value with a file."""
         config = self.hiera.environment_layer(self.request.environment or "production")
         entries = [one for one in config.entries if one.location in ("path", "paths")] if config is not None else []
-        return {
-            name for entry in entries for text in entry.declared for name in _named(config.folder / entry.datadir, text)
+        found = {
+            one for entry in entries for text in entry.declared for one in _found(config.folder / entry.datadir, text)
         }
+        return {value if variable in _NAMES else f"{variable}={value}" for variable, value in found}
+
+    def covers(self, file: str) -> bool:
+        """The data of the environment and of modules, and hiera.yaml."""
+        steps = self.side.named(file).split("/")
+        if steps[-1] in ("hiera.yaml", "nodeattrs.toml") or ("modules" in steps and "data" in steps):
+            return True
+        return any(self.side.named(file).startswith(f"{one}/") for one in self._folders)
+
+    @cached_property
+    def _folders(self) -> set[str]:
+        """The data folders, as they are seen from the folder."""
+        config = self.hiera.environment_layer(self.request.environment or "production") if self.is_there else None
+        places = [config.folder / one.datadir for one in config.entries] if config is not None else []
+        return {os.path.relpath(place, self.side.root).replace(os.sep, "/") for place in places}
+
+    def _facts(self, name: str) -> dict[str, Any]:
+        """The facts of a node; without any those that follow from its name, or from "role=web"."""
+        facts = self.plain_facts(name)
+        if facts or not name or name in self.known():
+            return facts
+        variable, equals, value = name.partition("=")
+        if not equals:
+            host = name.partition(".")[0]
+            named = {"fqdn": name, "hostname": host}
+            return {**named, "clientcert": name, "networking": named}
+        for step in reversed(variable.split(".")):
+            facts = {step: facts or value}
+        return facts
 
     @cached_property
     def hiera(self) -> Any:
@@ -72,7 +104,7 @@ class HieraKeys(WithFacts):
 
     def answer(self, name: str) -> Answered:
         """Its keys."""
-        facts, given = self.plain_facts(name), self.enc.get(name, {}).get("parameters")
+        facts, given = self._facts(name), self.enc.get(name, {}).get("parameters")
         trusted = facts.get("trusted") if isinstance(facts.get("trusted"), dict) else None
         scope = self.hiera.scope(
             facts,
