@@ -377,7 +377,7 @@ IMPACT_NOT_KNOWN = kind(
     "impact-not-known",
     cause="A change may have effects that `impact` cannot find: a node cannot be resolved, or code was not run.",
     example="impact main..HEAD, where a node needs a cookbook that is not there",
-    way_out="Mend what the details name, give facts with --facts, or accept it with --allow-unknown.",
+    way_out="Correct what the details name, give facts with --facts, or accept it with --allow-unknown.",
 )
 
 # Stores: NA05xx

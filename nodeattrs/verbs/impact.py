@@ -182,7 +182,7 @@ class Impact:
         return not (self.unread or self.not_run or self.unseen or any(one.not_known for one in self.asked))
 
     def outcome(self, file: str) -> str:
-        """What became of a changed file, in words."""
+        """The effect of a changed file, in words."""
         if any(line.file == file for group in self.groups for line in group.lines):
             return "changes values"
         if file in self.not_run:
@@ -190,7 +190,7 @@ class Impact:
         if any(file in one.read for one in self.asked):
             return "is read and changes nothing"
         if any(file in one.unseen for one in self.asked):
-            return "is read by no subject that was asked"
+            return "is read by no subject"
         return "is read by no dialect"
 
     @property

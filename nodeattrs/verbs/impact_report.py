@@ -110,7 +110,7 @@ class ImpactReport:
             "certain": found.is_certain,
             "unread": [
                 *({"place": one, "reason": "was not run, or not read"} for one in found.not_run),
-                *({"place": one, "reason": "is read by no subject that was asked"} for one in found.unseen),
+                *({"place": one, "reason": "is read by no subject"} for one in found.unseen),
                 *({"place": one, "reason": "lies outside of the two sides"} for one in found.unread),
             ],
             "outcomes": [
