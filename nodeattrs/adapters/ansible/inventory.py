@@ -142,6 +142,13 @@ class Inventory:
         magic = partial(self.magic, found)
         return Variables(name, "the inventory", lambda: self._outside(found), self.policy, magic, self.sensitive_paths)
 
+    def unread(self, hosts: Iterable[str]) -> list[Layer]:
+        """The unknown layers that may change what hosts have, or which hosts and groups there are.
+
+        cost: one look at each layer of each host
+        """
+        return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
+
     def _outside(self, host: Host) -> list[Plan]:
         return [*self.to_facts(host, self.playbook_dir), *nested(self.extra, self.policy)]
 
@@ -208,12 +215,11 @@ class Inventory:
     def magic(self, host: Host) -> dict[str, Any]:
         """The variables that Ansible sets for a host in an inventory."""
         groups = self.tree.groups_of(host) if host.groups else []
-        reached = {name: list(group.all_hosts()) for name, group in self.groups.items()}
         known: dict[str, Any] = {
             "inventory_hostname": host.name,
             "inventory_hostname_short": host.name.split(".")[0],
             "group_names": sorted(group.name for group in groups if group.name != "all"),
-            "groups": reached,
+            "groups": self.hosts_of_groups(),
             "playbook_dir": str(self.playbook_dir),
         }
         if host.source is not None:
@@ -221,6 +227,10 @@ class Inventory:
             is_file = os.path.isabs(host.source)
             known["inventory_dir"] = str(Path(host.source).parent) if is_file else "None"
         return known
+
+    def hosts_of_groups(self) -> dict[str, list[str]]:
+        """The names of the hosts of each group."""
+        return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     # --- layers
 
@@ -249,7 +259,7 @@ class Inventory:
         is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
         return [] if is_last else [playbook_dir]
 
-    def _unknown(self, level: int) -> list[Plan]:
+    def _unknown(self, level: int) -> list[Layer]:
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
 
     def _all_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:

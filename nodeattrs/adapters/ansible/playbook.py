@@ -16,13 +16,14 @@ from nodeattrs.adapters.ansible.groups import Host
 from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, REPLACE
 from nodeattrs.adapters.ansible.plays import Play
+from nodeattrs.adapters.ansible.rendering import evaluated
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.adapters.ansible.tasks import Walk
-from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
 from nodeattrs.core.borders import taking
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""
@@ -77,7 +78,7 @@ class Playbook:
 
     def unknown(self, host: str) -> list[Layer]:
         """What may bring a host, or tasks for it, that cannot be known: tasks of other hosts, where it is unknown."""
-        first = {name for play in self.plays for name in self.inventory.matching(*play.patterns)[:1]}
+        first = {name for play in self.plays for name in self._hosts(play)[:1]}
         hosts = [host] if host in self.inventory.hosts else sorted(first)
         for name in hosts:
             self.tasks(name)
@@ -102,25 +103,31 @@ class Playbook:
         walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
         hosts = self.inventory.hosts
         for play in self.plays:
-            names = self.inventory.matching(*play.patterns)
+            if play.patterns is None:
+                origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
+                walk.happened.fact(origin, f"whether this play is for {host} is not known", None)
+            names = self._hosts(play)
             if host in names and (host in hosts or host == LOCALHOST):
                 yield from walk.play(play, self._reader(play), *self._roles_of(play))
         so_far = walk.happened
-        self._unknown[host] = [*so_far.groups, *so_far.gathered, *so_far.facts]
+        facts = (one for one in so_far.facts if type(one.value) is Unknown)
+        self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
+
+    def _hosts(self, play: Play) -> list[str]:
+        """The hosts that a play is for, as far as they are known."""
+        return [] if play.patterns is None else self.inventory.matching(*play.patterns)
 
     # --- roles
 
     def _reader(self, play: Play | None) -> Roles:
         config = self.inventory.config
-        fill = (lambda name: name) if play is None else self._filler(play)
+        fill = (lambda name, own: name) if play is None else self._filler(play)
         how = config.roles_path, config.yaml_valid_extensions, self.inventory.policy, fill
         return Roles(self.inventory.files, *how, are_private=config.private_role_vars)
 
-    def _filler(self, play: Play) -> Callable[[str], str]:
-        known = laid(Fold((Layer({}), *play.vars(), *self.inventory.extra), REPLACE)).result.value
-
-        def fill(name: str) -> str:
-            found = filled(name, lambda one: known.get(one, ABSENT))
+    def _filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
+        def fill(name: str, own: dict[Any, Any]) -> str:
+            found = evaluated(name, plays.given(play, self.inventory, own))
             if found is ABSENT:
                 raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
             return str(found)
@@ -160,7 +167,7 @@ class Playbook:
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *(nested(task.included, MERGE) if policy is MERGE else task.included),
-            *task.facts,
+            *nested(task.facts, REPLACE),
             *([] if role is None else nested(role.all_params(), policy)),
             *nested(list(where.params), REPLACE),
             *nested(self.inventory.extra, policy),
@@ -209,7 +216,7 @@ class Playbook:
 
     def _magic(self, task: Task, host: Host) -> dict[str, Any]:
         play, where = task.where.play, task.where
-        hosts = self.inventory.matching(*play.patterns)
+        hosts = self._hosts(play)
         running, joined = self._roles_of(play)
         entered = [role.name for role in joined]
         needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
@@ -239,5 +246,7 @@ class Playbook:
 
 
 def _sure(magic: dict[str, Any], task: Task) -> dict[str, Any]:
-    """What Ansible sets, without groups where tasks may have changed them."""
-    return {name: value for name, value in magic.items() if not task.groups or name not in ("groups", "group_names")}
+    """What Ansible sets, without groups and facts where tasks may have changed them."""
+    changed = {"groups", "group_names"} if task.groups else set()
+    changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()
+    return {name: value for name, value in magic.items() if name not in changed}
