@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
 from nodeattrs.texts.patterns import expression
 
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
 _IGNORED = _IGNORED_TEXT.split()
 
@@ -33,6 +35,7 @@ class Config:
     file: Path | None = None
     inventory: tuple[str, ...] = ("/etc/ansible/hosts",)
     roles_path: tuple[str, ...] = ()
+    collections_path: tuple[str, ...] = ()
     hash_behaviour: str = "replace"
     precedence: tuple[str, ...] = PRECEDENCE
     private_role_vars: bool = False
@@ -45,6 +48,7 @@ class Config:
     inventory_ignore_patterns: tuple[str, ...] = ()
     yaml_valid_extensions: tuple[str, ...] = (".yml", ".yaml", ".json")
     run_vars_plugins: str = "demand"
+    vars_plugins: tuple[str, ...] = ()
     vars_plugins_enabled: tuple[str, ...] = ("host_group_vars",)
     enable_plugins: tuple[str, ...] = ("host_list", "script", "auto", "yaml", "ini", "toml")
     unparsed_is_failed: bool = False
@@ -89,6 +93,7 @@ def _patterns(text: str, folder: Path) -> tuple[str, ...]:
 _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory": ("defaults", "ANSIBLE_INVENTORY", _sources),
     "roles_path": ("defaults", "ANSIBLE_ROLES_PATH", _paths),
+    "collections_path": ("defaults", "ANSIBLE_COLLECTIONS_PATH", _paths),
     "hash_behaviour": ("defaults", "ANSIBLE_HASH_BEHAVIOUR", _text),
     "precedence": ("defaults", "ANSIBLE_PRECEDENCE", _list),
     "private_role_vars": ("defaults", "ANSIBLE_PRIVATE_ROLE_VARS", _boolean),
@@ -101,6 +106,7 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory_ignore_patterns": ("defaults", "ANSIBLE_INVENTORY_IGNORE_REGEX", _patterns),
     "yaml_valid_extensions": ("defaults", "ANSIBLE_YAML_FILENAME_EXT", _list),
     "run_vars_plugins": ("defaults", "ANSIBLE_RUN_VARS_PLUGINS", _text),
+    "vars_plugins": ("defaults", "ANSIBLE_VARS_PLUGINS", _paths),
     "vars_plugins_enabled": ("defaults", "ANSIBLE_VARS_ENABLED", _list),
     "enable_plugins": ("inventory", "ANSIBLE_INVENTORY_ENABLED", _list),
     "unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_UNPARSED_FAILED", _boolean),
@@ -123,7 +129,11 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
     found = _read(file) if file.is_file() else {}
     config = Config(file if file.is_file() else None)
     changes: dict[str, Any] = {}
+    folders = {**environment, "PWD": str(folder), "HOME": str(Path.home())}
     for key, (section, variable, made) in _KEYS.items():
+        if made in (_path, _paths, _sources) and (section, key) in found:
+            text = found[section, key].replace("{{CWD}}", str(folder))
+            found[section, key] = _VARIABLE.sub(lambda name: folders.get(name[1], name[0]), text)
         if variable in environment:
             changes[key] = _made(made, environment[variable], folder, variable)
             if made in (_path, _paths, _sources):

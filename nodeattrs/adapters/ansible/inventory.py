@@ -6,6 +6,7 @@ Levels 3 to 10 of Ansible's precedence and the extra variables. It knows no play
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -31,6 +32,7 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
 
 LOCALHOST = "localhost"
+_WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
 
 
 class Inventory:
@@ -90,6 +92,7 @@ class Inventory:
         self._sources = Sources(self.tree, self.files, self.config, self.warn, Dynamic(self.files, run_inventory))
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._plans: dict[Any, list[Plan]] = {}
+        self._python: dict[Path, list[Path]] = {}
         self._order = tuple(self._entries())
         for layer in self.extra:
             self.look_at_names(layer)
@@ -150,12 +153,19 @@ class Inventory:
         return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
 
     def _outside(self, host: Host) -> list[Plan]:
-        return [*self.to_facts(host, self.playbook_dir), *nested(self.extra, self.policy)]
+        return [*self.to_facts(host, self.playbook_dir, self._named_dir), *nested(self.extra, self.policy)]
 
-    def to_facts(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer] = ()) -> list[Plan]:
-        """The layers of levels 3 to 11 for a host, the weakest first. changed: see `layers`. raises: AnsibleError"""
+    def to_facts(
+        self, host: Host, playbook_dir: Path | None, beside: Iterable[Path], changed: Sequence[Layer] = ()
+    ) -> list[Plan]:
+        """The layers of levels 3 to 11 for a host, the weakest first. raises: AnsibleError
+
+        beside:  the folders of playbooks and roles, in which `vars_plugins` may lie
+        changed: see `layers`
+        """
         facts = self.facts.layer(host.name)
-        return [*self.layers(host, playbook_dir, changed), *([] if facts is None else [facts])]
+        plugins = self._plugins([folder / "vars_plugins" for folder in beside])
+        return [*self.layers(host, playbook_dir, changed), *plugins, *([] if facts is None else [facts])]
 
     @taking(name=str)
     def own(self, name: str) -> Variables:
@@ -312,6 +322,27 @@ class Inventory:
                 self.look_at_names(layer)
             self._plans[key] = list(layers)  # those of all groups of a place are laid one by one
         return self._plans[key]
+
+    def _plugins(self, folders: Iterable[Path]) -> list[Layer]:
+        """An unknown layer for each plugin that may set variables and is not the one of Ansible's own files.
+
+        What lies in a folder of plugins counts, unless it wants to be enabled by name and is not.
+        """
+        config = self.config
+        enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]
+        by = None if config.file is None else self.files.shown(config.file)
+        found = {one: Origin("vars plugin", one, by) for one in enabled}
+        for path in (path for folder in (*map(Path, config.vars_plugins), *folders) for path in self._modules(folder)):
+            if path.stem in enabled or not _WANTS_A_NAME.search(self.files.text(path).text):
+                found[path.stem] = Origin("vars plugin", path.stem, self.files.shown(path), 1)
+        reason = "this plugin was not run, and may set any variable"
+        return [Layer.unknown(title(10), origin, reason) for origin in found.values()]
+
+    def _modules(self, folder: Path) -> list[Path]:
+        """The files of Python in a folder and below. cost: one look at it in a process"""
+        if folder not in self._python:
+            self._python[folder] = sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py")
+        return self._python[folder]
 
     def look_at_names(self, layer: Layer) -> None:
         """Warn of variables whose names mean something to Ansible."""

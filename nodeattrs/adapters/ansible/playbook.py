@@ -6,6 +6,7 @@ It knows what a task is given; how tasks are found is the matter of `tasks`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.ansible import plays, tasks
@@ -202,11 +203,17 @@ class Playbook:
         play = task.where.play
         is_early = self.inventory.config.run_vars_plugins == "start"
         return [
-            *self.inventory.to_facts(host, None if is_early else play.folder, task.groups),
+            *self.inventory.to_facts(host, None if is_early else play.folder, self._beside(task), task.groups),
             *task.gathered,
             *play.vars(),
             *plays.prompts(play, self.inventory),
         ]
+
+    def _beside(self, task: Task) -> list[Path]:
+        """The folders of the playbooks, and of the roles that are read so far: plugins in them count for all tasks."""
+        joined = [role for _, roles in self._roles.values() for role in roles]
+        roles = (one for role in (*joined, *task.joined) for one in role.chain())
+        return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
 
     def _now(self, where: Around, walk: Walk, host: str) -> InTask:
         """What a host has at a place that it has come to."""

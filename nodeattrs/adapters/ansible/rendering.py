@@ -210,25 +210,29 @@ class Rendering:
 
 def evaluated(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
     """A value with its templates evaluated; ABSENT where one cannot be, or Jinja2 is not installed."""
-    if not is_template(str(value)):
-        return value
-    try:
-        found = Rendering(answer, lookups).rendered(value)
-    except (MissingExtra, TooMuch):
-        return ABSENT
-    return ABSENT if found.left else found.value
+    return _each([value], answer, lookups)[0]
 
 
 def weighed(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
     """Whether conditions are all true; None where that is not known."""
-    found = True
-    for one in [one for when in whens for one in conditions(when)]:
-        text = one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}"
-        value = True if is_true(one) else evaluated(text, answer, lookups)
-        if value is False:
-            return False
-        found = found and value is True
-    return found or None
+    given = [one for when in whens for one in conditions(when) if not is_true(one)]
+    texts = [one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}" for one in given]
+    found = _each(texts, answer, lookups)
+    if any(one is False for one in found):
+        return False
+    return all(one is True for one in found) or None
+
+
+def _each(values: list[Any], answer: Variables, lookups: Lookups | None) -> list[Any]:
+    """Values with their templates evaluated; ABSENT for each that cannot be."""
+    if not is_template(str(values)):
+        return values
+    try:
+        found = Rendering(answer, lookups).rendered(values)
+    except (MissingExtra, TooMuch):
+        return [ABSENT] * len(values)
+    left = {path[0] for path in found.left}
+    return [ABSENT if index in left else value for index, value in enumerate(found.value)]
 
 
 def _undefined() -> Any:
