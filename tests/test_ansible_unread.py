@@ -358,3 +358,123 @@ def test_places_of_one_level_are_one_line(run: Callable[..., Any]):
     assert err.count("NA0204") == 1
     assert "3 places are not known" in err
     assert "also at group_vars/all/b.yml:1, group_vars/all/c.yml:1" in err
+
+
+PLUGIN = "class VarsModule:\n    def get_vars(self, loader, path, entities, cache=True):\n        return {'fam': 'y'}\n"
+NAMED = PLUGIN.replace("    def", "    REQUIRES_ENABLED = True\n\n    def")
+IN_ROLE = {"roles/r/tasks/main.yml": PROBE, "roles/r/vars_plugins/p.py": PLUGIN, "play.yml": f"{ALL}  roles: [r]\n"}
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "place"),
+    [
+        ("", {"ansible.cfg": "[defaults]\nvars_plugins = plug\n", "plug/below/p.py": PLUGIN}, "plug/below/p.py:1"),
+        ("", {"ansible.cfg": "[defaults]\nvars_plugins_enabled = host_group_vars,ns.c.p\n"}, "ansible.cfg"),
+        ("--playbook-dir .", {"vars_plugins/p.py": PLUGIN}, "vars_plugins/p.py:1"),
+        ("--playbook play.yml", {"vars_plugins/p.py": PLUGIN, "play.yml": TASKS + END}, "vars_plugins/p.py:1"),
+        ("--playbook play.yml", IN_ROLE, "roles/r/vars_plugins/p.py:1"),
+        ("", {"vars_plugins/p.py": PLUGIN}, None),
+        ("--playbook-dir .", {"vars_plugins/p.py": NAMED}, None),
+        ("", {"ansible.cfg": "[defaults]\nvars_plugins = plug\n"}, None),
+    ],
+    ids=["folder", "name", "beside", "play", "role", "not a playbook's", "not enabled", "none"],
+)
+def test_a_plugin_that_may_set_variables_is_an_unknown_layer(
+    run: Callable[..., Any], words: str, files: dict[str, str], place: str | None
+):
+    code, out, err = run(f"explain web1 fam -i hosts {words}", files)
+
+    assert code == (5 if place else 0), err
+    assert place is None or f"{place} (vars plugin p" in out.replace("ns.c.p", "p")
+
+
+LISTED = {
+    "web": {"hosts": ["web1"]},
+    "made": {"hosts": ["web1"]},
+    "_meta": {"hostvars": {"web1": {"fam": "x", "n": 4}}},
+}
+CONSTRUCTED = {
+    "inv/01-hosts": "[web]\nweb1 fam=x n=3\n",
+    "inv/02-made.yml": "plugin: constructed\nuse_vars_plugins: true\n",
+    "inv/group_vars/made.yml": "size: big\n",
+}
+
+
+def test_a_plugin_is_given_the_sources_before_it(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """What it repeats stays theirs, and it sees files of variables where it asks for them."""
+    program = tmp_path / "bin" / "ansible-inventory"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho \"$@\" > words\nenv > env\ncat <<'END'\n{json.dumps(LISTED)}\nEND\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    code, out, _ = run("vars web1 -i inv --run-inventory inv/02-made.yml --origins", CONSTRUCTED)
+
+    assert code == 0
+    assert sorted(out.splitlines()) == [
+        'fam = "x"  inv/01-hosts:2',
+        "n = 4  inv/02-made.yml",
+        'size = "big"  inv/group_vars/made.yml:1',
+    ]
+    given = (tmp_path / "words").read_text().replace(f"{tmp_path}/", "")
+    assert given == "-i inv/01-hosts -i inv/02-made.yml --list --export\n"
+    assert "ANSIBLE_VARS_ENABLED" not in (tmp_path / "env").read_text()
+
+
+@pytest.mark.parametrize("program", [None, "exit 3"], ids=["absent", "broken"])
+def test_a_source_that_could_not_be_run_is_unknown(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str | None
+):
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    if program is not None:
+        (tmp_path / "bin" / "ansible-inventory").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "bin" / "ansible-inventory").chmod(0o755)
+    code, _, err = run("vars web1 -i inv --run-inventory inv/02-made.yml", CONSTRUCTED)
+
+    assert (code, "inv/02-made.yml:1" in err) == (5, True)
+
+
+def test_a_file_of_a_plugin_that_is_enabled_by_name_is_unknown(run: Callable[..., Any]):
+    files = {"ansible.cfg": "[inventory]\nenable_plugins = constructed, ini\n", **CONSTRUCTED}
+    assert run("vars web1 -i inv", files)[0] == 5
+
+
+COLLECTION = {
+    f"deps/ansible_collections/ns/c/roles/r/{name}": text
+    for name, text in {"tasks/main.yml": PROBE, "defaults/main.yml": "d: collection\n"}.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "play"),
+    [
+        ("deps", f"{ALL}  roles: [ns.c.r]\n"),
+        ("deps/ansible_collections", f"{ALL}  roles: [ns.c.r]\n"),
+        ("deps", f"{ALL}  collections: [ns.c]\n  roles: [r]\n"),
+        ("deps", f"{ALL}  collections: ns.c\n  tasks:\n  - import_role: {{name: r}}\n"),
+        ("deps", f"{TASKS}  - block:\n    - include_role: {{name: r}}\n    collections: [ns.c]\n"),
+        ("deps", f"{TASKS}  - import_role: {{name: r}}\n    collections: [ns.c]\n"),
+    ],
+)
+def test_roles_are_sought_in_collections_first(tmp_path: Path, config: str, play: str):
+    """Those that a play, a block or a task names, in the folders of ansible.cfg."""
+    config = f"[defaults]\ncollections_path = {config}\n"
+    found = probed(tmp_path, {**ROLE, **COLLECTION, "ansible.cfg": config, "play.yml": play})
+
+    assert found.vars["d"] == "collection"
+
+
+@pytest.mark.parametrize("path", ["$PWD/hosts", "${PWD}/hosts", "{{CWD}}/hosts", "hosts"])
+def test_paths_of_ansible_cfg_are_filled_in(run: Callable[..., Any], path: str):
+    assert run("vars web1", {"ansible.cfg": f"[defaults]\ninventory = {path}\n"})[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("plugins", "hosts"),
+    [("advanced_host_list", ["web1", "web2"]), ("host_list, advanced_host_list", ["web[1:2]"]), ("ini", ["web[1:2]"])],
+)
+def test_ranges_in_a_list_of_hosts_need_their_plugin(tmp_path: Path, plugins: str, hosts: list[str]):
+    written(tmp_path, {"ansible.cfg": f"[inventory]\nenable_plugins = {plugins}\n"})
+    assert list(Inventory("web[1:2],", folder=tmp_path).hosts) == hosts

@@ -6,6 +6,7 @@ It knows what a task is given; how tasks are found is the matter of `tasks`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,8 @@ class Playbook:
     def _reader(self, play: Play | None) -> Roles:
         config = self.inventory.config
         fill = (lambda name, own: name) if play is None else self._filler(play)
-        how = config.roles_path, config.yaml_valid_extensions, self.inventory.policy, fill
+        paths = config.roles_path, config.collections_path
+        how = *paths, config.yaml_valid_extensions, self.inventory.policy, fill
         return Roles(self.inventory.files, *how, are_private=config.private_role_vars)
 
     def _filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
@@ -139,15 +141,15 @@ class Playbook:
         """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
             reader = self._reader(play)
+            outside = Around(play, play.document, play.folder).of(play.body)
             running: list[Role] = []
             joined: list[Role] = []
             for index, entry in enumerate(play.entries("roles")):
                 at = (*play.at, "roles", index)
-                asked: Asked = asked_by(entry, play.document, at)
+                asked: Asked = replace(asked_by(entry, play.document, at), collections=outside.collections)
                 role = reader.read(asked, play.folder)
                 joined.append(role)
                 running += role.chain()
-            outside = Around(play, play.document, play.folder)
             for one in [one for role in joined for one in role.chain()]:
                 joined += tasks.imported_by(one, outside, reader)
             joined += tasks.imported(play, reader)

@@ -6,7 +6,7 @@ It knows no tasks and no levels but the two at which a role's files stand.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ _SUFFIXES = (".yml", ".yaml", ".json", "")
 MOST_INSIDE = 20
 """A role may include itself so deep."""
 _COMMON = ("~/.ansible/roles", "/usr/share/ansible/roles", "/etc/ansible/roles")
+
+_COLLECTIONS = ("~/.ansible/collections", "/usr/share/ansible/collections")
 
 
 @dataclass(eq=False)
@@ -117,6 +119,7 @@ class Asked:
     depends: whether it is a dependency
     is_public: what it says about who sees its variables
     repeats: whether the role runs each time; None where the role itself says it
+    collections: those in which a plain name is sought first
     """
 
     name: str
@@ -128,6 +131,7 @@ class Asked:
     depends: bool = False
     is_public: bool | None = None
     repeats: bool | None = None
+    collections: tuple[str, ...] = ()
 
 
 class Roles:
@@ -142,6 +146,7 @@ class Roles:
         self,
         files: Files,
         paths: tuple[str, ...],
+        collections: tuple[str, ...],
         extensions: tuple[str, ...],
         policy: Policy,
         fill: Callable[[str, dict[Any, Any]], str],
@@ -151,8 +156,11 @@ class Roles:
         self.files, self.policy, self.extensions, self.fill = files, policy, extensions, fill
         self.are_private = are_private
         self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
+        self._collections = collections or tuple(str(Path(one).expanduser()) for one in _COLLECTIONS)
         if not paths:
             border.admit_of_machine(*self.paths)
+        if not collections:
+            border.admit_of_machine(*self._collections)
 
     def read(self, asked: Asked, folder: Path, by: Role | None = None) -> Role:
         """The role that an entry asks for.
@@ -185,18 +193,19 @@ class Roles:
         return role
 
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
-        for candidate in self._candidates(name, folder, by):
+        for candidate in self._candidates(name, folder, by, asked.collections):
             if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
                 return candidate
         line = asked.document.place(asked.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
         raise AnsibleError(NO_ROLE, f"no role {name}", file=asked.document.file, line=line, hint=hint)
 
-    def _candidates(self, name: str, folder: Path, by: Role | None) -> Iterator[Path]:
-        if name.count(".") == 2:
-            space, collection, role = name.split(".")
-            for base in (folder, self.files.folder):
-                yield base / "collections" / "ansible_collections" / space / collection / "roles" / role
+    def _candidates(self, name: str, folder: Path, by: Role | None, collections: Sequence[str]) -> Iterator[Path]:
+        named = [name] if name.count(".") == 2 else [f"{one}.{name}" for one in collections]
+        for space, collection, role in (one.split(".", 2) for one in named if one.count(".") > 1):
+            for base in (folder / "collections", self.files.folder / "collections", *map(Path, self._collections)):
+                home = base if base.name == "ansible_collections" else base / "ansible_collections"
+                yield home / space / collection / "roles" / role
         yield folder / "roles" / name
         yield from (Path(path) / name for path in self.paths)
         if by is not None:

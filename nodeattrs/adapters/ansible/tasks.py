@@ -27,7 +27,6 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as Steps
-from nodeattrs.texts.documents import Document
 
 MOST_INCLUDES = 50
 """Files and roles may include each other so deep."""
@@ -108,7 +107,7 @@ class Walk:
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
         path = self.roles.file(role.path / kind, stem)
         if path is not None and path.is_file():
-            yield from self._file(replace(outside, role=role), path)
+            yield from self._file(replace(outside, role=role, collections=()), path)
 
     def _file(self, outside: Around, path: Path) -> Iterator[Task]:
         document = self.roles.files.document(path)
@@ -314,7 +313,7 @@ class Walk:
         if plain is ABSENT:
             self.happened.fact(inside.origin(at, "include_role"), "which role is included is not known", None)
             return None
-        role = self.roles.read(asked_of(plain, given, inside.document, at), inside.play.folder, inside.role)
+        role = self.roles.read(asked_of(plain, given, inside, at), inside.play.folder, inside.role)
         role.limits = [given.get(key, "main") for key in _FILES]
         if own:  # they count as those of an entry, too, which replacing shows to handlers alone
             its = role.entry if self.roles.policy is MERGE else role.led
@@ -338,11 +337,12 @@ def name_of(given: dict[Any, Any]) -> str:
     return str(given.get("name", given.get("role")))
 
 
-def asked_of(name: str, given: dict[Any, Any], document: Document, at: Steps) -> Asked:
+def asked_of(name: str, given: dict[Any, Any], inside: Around, at: Steps) -> Asked:
     """What the arguments of import_role or include_role ask for."""
     stems = given.get("vars_from", "main"), given.get("defaults_from", "main")
     repeats = given.get("allow_duplicates") is not False
-    return Asked(name, document, at, {}, *stems, is_public=given.get("public"), repeats=repeats)
+    asked = Asked(name, inside.document, at, {}, *stems, is_public=given.get("public"), repeats=repeats)
+    return replace(asked, collections=inside.collections)
 
 
 def imported(play: Play, roles: Roles) -> Iterator[Role]:
@@ -350,7 +350,7 @@ def imported(play: Play, roles: Roles) -> Iterator[Role]:
 
     raises: AnsibleError
     """
-    outside = Around(play, play.document, play.folder)
+    outside = Around(play, play.document, play.folder).of(play.body)
     for key in ("pre_tasks", "post_tasks", "tasks"):
         yield from _imported_in(outside, play.entries(key), (*play.at, key), roles)
 
@@ -360,14 +360,14 @@ def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iter
         if not isinstance(entry, dict) or outside.depth > MOST_INCLUDES:
             continue
         for key in ("block", "rescue", "always"):
-            yield from _imported_in(outside, entry.get(key), (*at, index, key), roles)
+            yield from _imported_in(outside.of(entry), entry.get(key), (*at, index, key), roles)
         module, arguments = module_of(entry)
         if module in _IMPORTS:
             own = variables_of(entry, outside.document, (*at, index))
             given = arguments_of(entry, arguments)
             given |= {key: roles.fill(str(given[key]), own) for key in ("name", "role", *_FILES) if key in given}
         if module == "import_role":
-            asked = asked_of(name_of(given), given, outside.document, (*at, index))
+            asked = asked_of(name_of(given), given, outside.of(entry), (*at, index))
             yield from joining(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
         elif module == "import_tasks":
             yield from _imported_by_file(outside, _file_of(given), roles)
@@ -388,7 +388,7 @@ def imported_by(role: Role, outside: Around, roles: Roles, stem: Any = "main") -
     """The roles that a file of a role's tasks imports; stem: its name, or ABSENT. raises: AnsibleError"""
     path = None if stem is ABSENT else roles.file(role.path / "tasks", stem)
     if path is not None and path.is_file():
-        yield from imported_from(replace(outside, role=role), path, roles)
+        yield from imported_from(replace(outside, role=role, collections=()), path, roles)
 
 
 def _imported_by_file(outside: Around, name: str, roles: Roles) -> Iterator[Role]:

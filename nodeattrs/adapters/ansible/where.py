@@ -16,7 +16,7 @@ from nodeattrs.adapters.ansible.plays import Play
 from nodeattrs.adapters.ansible.rendering import evaluated
 from nodeattrs.adapters.ansible.roles import Role
 from nodeattrs.adapters.ansible.templates import filled, is_template
-from nodeattrs.adapters.ansible.words import is_sure, is_true, tags_of
+from nodeattrs.adapters.ansible.words import conditions, is_sure, is_true, tags_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
@@ -36,6 +36,7 @@ class Around:
     has_run: whether its role has run before: of its tasks only those count that it imports from other roles
     whens:   the conditions around it
     tags:    those around it, and its own
+    collections: those in which plain names of roles are sought first
     is_sure: whether nothing else around it may keep it from running
     loaded: how many of `around` and `params` surround the role whose tasks were loaded with this one
     """
@@ -50,6 +51,7 @@ class Around:
     has_run: bool = False
     whens: tuple[Any, ...] = ()
     tags: frozenset[str] = frozenset()
+    collections: tuple[str, ...] = ()
     is_sure: bool = True
     loaded: tuple[int, int] = (0, 0)
 
@@ -107,10 +109,12 @@ class Around:
         raise LookupError("none of these files is there")
 
     def of(self, body: dict[Any, Any]) -> Around:
-        """The same with the condition and the tags of a task or a block."""
+        """The same with the condition, the tags and the collections of a play, a block or a task."""
         tags = self.tags | tags_of(body)
         sure = self.is_sure and is_sure(body) and not any(map(is_template, tags))
-        return replace(self, whens=(*self.whens, body.get("when")), tags=tags, is_sure=sure)
+        own = tuple(map(str, conditions(body.get("collections") or [])))
+        whens = (*self.whens, body.get("when"))
+        return replace(self, whens=whens, tags=tags, is_sure=sure, collections=(*own, *self.collections))
 
     @property
     def is_never(self) -> bool:
