@@ -478,3 +478,30 @@ def test_paths_of_ansible_cfg_are_filled_in(run: Callable[..., Any], path: str):
 def test_ranges_in_a_list_of_hosts_need_their_plugin(tmp_path: Path, plugins: str, hosts: list[str]):
     written(tmp_path, {"ansible.cfg": f"[inventory]\nenable_plugins = {plugins}\n"})
     assert list(Inventory("web[1:2],", folder=tmp_path).hosts) == hosts
+
+
+PLAYED = {"play.yml": TASKS + END}
+
+
+@pytest.mark.parametrize(
+    ("config", "words", "code"),
+    [
+        ("[vars_host_group_vars]\nstage = task", "", 5),
+        ("[defaults]\nplaybook_vars_root = all", "", 5),
+        ("[tags]\nskip = x", "--playbook play.yml", 5),
+        ("[tags]\nrun = x", "--playbook play.yml", 5),
+        ("[tags]\nskip = x", "", 0),
+        ("[defaults]\nforks = 5", "--playbook play.yml", 0),
+    ],
+)
+def test_a_setting_that_is_not_followed_is_unknown(run: Callable[..., Any], config: str, words: str, code: int):
+    assert run(f"explain web1 fam -i hosts {words}", {**PLAYED, "ansible.cfg": f"{config}\n"})[0] == code
+
+
+def test_settings_have_a_second_name_that_counts_more(tmp_path: Path):
+    config = "[defaults]\ninventory_ignore_extensions = .x\nplaybook_dir = books\n[inventory]\nignore_extensions = .y\n"
+    files = {"inv/a.x": "web1\n", "inv/b.y": "web2\n", "books/group_vars/all.yml": "a: 1\n", "ansible.cfg": config}
+    inventory = Inventory("inv", folder=written(tmp_path, files))
+
+    assert list(inventory.hosts) == ["web1"]
+    assert inventory.host("web1").vars == {"a": 1}

@@ -29,10 +29,13 @@ _IGNORED = _IGNORED_TEXT.split()
 class Config:
     """What ansible.cfg and the environment say.
 
-    file: the ansible.cfg that was read; None where there is none
+    file:   the ansible.cfg that was read; None where there is none
+    unread: settings there that change which files of variables count, or which tasks run, and are not followed
     """
 
     file: Path | None = None
+    unread: tuple[str, ...] = ()
+    playbook_dir: str = ""
     inventory: tuple[str, ...] = ("/etc/ansible/hosts",)
     roles_path: tuple[str, ...] = ()
     collections_path: tuple[str, ...] = ()
@@ -92,6 +95,7 @@ def _patterns(text: str, folder: Path) -> tuple[str, ...]:
 
 _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory": ("defaults", "ANSIBLE_INVENTORY", _sources),
+    "playbook_dir": ("defaults", "ANSIBLE_PLAYBOOK_DIR", _path),
     "roles_path": ("defaults", "ANSIBLE_ROLES_PATH", _paths),
     "collections_path": ("defaults", "ANSIBLE_COLLECTIONS_PATH", _paths),
     "hash_behaviour": ("defaults", "ANSIBLE_HASH_BEHAVIOUR", _text),
@@ -115,6 +119,22 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
 """Each key: its section, its environment variable, and what makes a value of its text."""
 
 
+_ALSO = {
+    ("inventory", "ignore_extensions"): ("defaults", "inventory_ignore_extensions"),
+    ("inventory", "ignore_patterns"): ("defaults", "inventory_ignore_patterns"),
+    ("inventory_plugin_yaml", "yaml_valid_extensions"): ("defaults", "yaml_valid_extensions"),
+}
+"""A second section and name of a key, which counts more than the first one."""
+
+TAGS = ("tags.run", "tags.skip")
+_UNREAD = {
+    "defaults.playbook_vars_root": "ANSIBLE_PLAYBOOK_VARS_ROOT",
+    "vars_host_group_vars.stage": "ANSIBLE_VARS_PLUGIN_STAGE",
+    **dict(zip(TAGS, ("ANSIBLE_RUN_TAGS", "ANSIBLE_SKIP_TAGS"), strict=True)),
+}
+"""Settings that are not followed, each with its environment variable."""
+
+
 def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = None) -> Config:
     """The configuration of a working folder.
 
@@ -127,7 +147,9 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
     file = file or (folder / named if named else folder / "ansible.cfg")
     file = file / "ansible.cfg" if file.is_dir() else file
     found = _read(file) if file.is_file() else {}
-    config = Config(file if file.is_file() else None)
+    names = [name for name, variable in _UNREAD.items() if variable in environment or (*name.split("."),) in found]
+    config = Config(file if file.is_file() else None, tuple(names))
+    found |= {key: found[also] for also, key in _ALSO.items() if also in found}
     changes: dict[str, Any] = {}
     folders = {**environment, "PWD": str(folder), "HOME": str(Path.home())}
     for key, (section, variable, made) in _KEYS.items():
@@ -173,5 +195,5 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
     return {(name, key): value for name in parser.sections() for key, value in parser.items(name)}
 
 
-NAMES = tuple(one.name for one in fields(Config) if one.name != "file")
+NAMES = tuple(one.name for one in fields(Config) if one.name not in ("file", "unread"))
 """The keys that are read."""

@@ -16,7 +16,7 @@ from typing import Any
 from nodeattrs.adapters.ansible import extra, patterns
 from nodeattrs.adapters.ansible.answers import Shared, Variables
 from nodeattrs.adapters.ansible.codes import NO_GROUP, NO_HOST, PRECEDENCE_ENTRY, RESERVED_NAME
-from nodeattrs.adapters.ansible.config import Config, config_of
+from nodeattrs.adapters.ansible.config import TAGS, Config, config_of
 from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.facts import Facts
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
@@ -84,6 +84,7 @@ class Inventory:
         self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
         self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
+        playbook_dir = playbook_dir or self.config.playbook_dir or None
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
         self.extra: list[Layer] = _extra(extra_vars, self.files)
@@ -330,13 +331,17 @@ class Inventory:
         """
         config = self.config
         enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]
-        by = None if config.file is None else self.files.shown(config.file)
-        found = {one: Origin("vars plugin", one, by) for one in enabled}
+        found = {one: self.of_setting("vars plugin", one) for one in enabled}
+        found |= {one: self.of_setting("setting", one) for one in config.unread if one not in TAGS}
         for path in (path for folder in (*map(Path, config.vars_plugins), *folders) for path in self._modules(folder)):
             if path.stem in enabled or not _WANTS_A_NAME.search(self.files.text(path).text):
                 found[path.stem] = Origin("vars plugin", path.stem, self.files.shown(path), 1)
-        reason = "this plugin was not run, and may set any variable"
+        reason = "it is not followed, and may set any variable"
         return [Layer.unknown(title(10), origin, reason) for origin in found.values()]
+
+    def of_setting(self, kind: str, name: str) -> Origin:
+        """The origin of what ansible.cfg or the environment names."""
+        return Origin(kind, name, None if self.config.file is None else self.files.shown(self.config.file))
 
     def _modules(self, folder: Path) -> list[Path]:
         """The files of Python in a folder and below. cost: one look at it in a process"""

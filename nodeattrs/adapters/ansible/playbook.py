@@ -13,6 +13,7 @@ from typing import Any
 from nodeattrs.adapters.ansible import plays, tasks
 from nodeattrs.adapters.ansible.answers import Variables, laid
 from nodeattrs.adapters.ansible.codes import UNDEFINED
+from nodeattrs.adapters.ansible.config import TAGS
 from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.groups import Host
 from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
@@ -104,6 +105,9 @@ class Playbook:
     def _walk(self, host: str) -> Iterator[Task]:
         walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
         hosts = self.inventory.hosts
+        for name in (one for one in self.inventory.config.unread if one in TAGS):
+            origin = self.inventory.of_setting("setting", name)
+            walk.happened.fact(origin, "which tasks run with these tags is not followed", None)
         for play in self.plays:
             if play.patterns is None:
                 origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
