@@ -164,6 +164,14 @@ SETS = {
         "end",
         {"f": "beside"},
     ),
+    "public_as_a_text": (f"{TASKS}{INCLUDE}public: 'yes'}}\n{END}", "end", {"v": "main"}),
+    "public_by_a_variable": (f"{TASKS}{INCLUDE}public: '{{{{ n == 3 }}}}'}}\n{END}", "end", {"v": "main"}),
+    "closed_as_a_text": (f"{TASKS}  - import_role: {{name: r, public: 'no'}}\n{END}", "end", {"v": None}),
+    "facts_whose_names_are_filled_in": (
+        f"{TASKS}  - set_fact: {{'k_{{{{ item }}}}': 1}}\n    loop: [a, b]\n{END}",
+        "end",
+        {"k_a": 1, "k_b": 1},
+    ),
     "hosts_by_a_play_variable": (
         f"- hosts: \"{{{{ t | default('none') }}}}\"\n  gather_facts: false\n  vars: {{t: all}}\n  tasks:\n{END}",
         "end",
@@ -246,6 +254,15 @@ OPEN = {
         "s",
     ),
     "other_facts_that_are_gathered": (f"- hosts: all\n  tasks:\n{END}", {}, "module_setup"),
+    "what_an_include_registers": (f"{TASKS}  - include_tasks: more.yml\n    register: s\n{END}", {}, "s"),
+    "role_that_is_public_perhaps": (f"{TASKS}{INCLUDE}public: '{{{{ nope }}}}'}}\n{END}", {}, "s"),
+    "defaults_of_a_module": (f"{ALL}  module_defaults: {{set_fact: {{s: 1}}}}\n  tasks:\n{END}", {}, "s"),
+    "module_of_the_playbook": (f"{TASKS}  - own:\n{END}", {"library/own.py": "exit_json(ansible_facts={})\n"}, "s"),
+    "module_of_a_role": (
+        f"{ALL}  roles: [s]\n  tasks:\n{END}",
+        {"roles/s/tasks/main.yml": "- own:\n", "roles/s/library/own.py": "exit_json(ansible_facts={})\n"},
+        "s",
+    ),
     "module_that_loads_variables": (f"{TASKS}  - community.sops.load_vars: {{file: x}}\n{END}", {}, "s"),
 }
 
@@ -253,6 +270,7 @@ OPEN = {
 ANYTHING = {
     "file_by_an_open_name", "tasks_by_an_open_name", "item_of_an_open_loop", "open_arguments", "play_for_open_hosts",
     "encrypted_file_under_a_condition", "file_under_an_open_name", "module_that_loads_variables",
+    "role_that_is_public_perhaps", "defaults_of_a_module", "module_of_the_playbook", "module_of_a_role",
 }  # fmt: skip
 """Those that may set any variable; the others leave all other variables certain."""
 

@@ -10,7 +10,7 @@ import configparser
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class Config:
     inventory: tuple[str, ...] = ("/etc/ansible/hosts",)
     roles_path: tuple[str, ...] = ()
     collections_path: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
     hash_behaviour: str = "replace"
     precedence: tuple[str, ...] = PRECEDENCE
     private_role_vars: bool = False
@@ -98,6 +99,7 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "playbook_dir": ("defaults", "ANSIBLE_PLAYBOOK_DIR", _path),
     "roles_path": ("defaults", "ANSIBLE_ROLES_PATH", _paths),
     "collections_path": ("defaults", "ANSIBLE_COLLECTIONS_PATH", _paths),
+    "library": ("defaults", "ANSIBLE_LIBRARY", _paths),
     "hash_behaviour": ("defaults", "ANSIBLE_HASH_BEHAVIOUR", _text),
     "precedence": ("defaults", "ANSIBLE_PRECEDENCE", _list),
     "private_role_vars": ("defaults", "ANSIBLE_PRIVATE_ROLE_VARS", _boolean),
@@ -193,7 +195,3 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
         hint = "Ansible, too, refuses such a file"
         raise AnsibleError(SETTING, what, file=file.name, line=line, hint=hint) from None
     return {(name, key): value for name in parser.sections() for key, value in parser.items(name)}
-
-
-NAMES = tuple(one.name for one in fields(Config) if one.name not in ("file", "unread"))
-"""The keys that are read."""

@@ -46,6 +46,7 @@ class Happened:
     """What the tasks so far may have set for a host.
 
     gathered, included, facts: levels 11, 18 and 19, the weakest first
+    modules: those of the playbook's and the roles' own that may set facts
     groups: what may have changed groups and hosts
     """
 
@@ -55,6 +56,8 @@ class Happened:
     included: list[Plan] = field(default_factory=list)
     facts: list[Layer] = field(default_factory=list)
     groups: list[Layer] = field(default_factory=list)
+    modules: set[str] = field(default_factory=set)
+    _learned: set[Path] = field(default_factory=set)
     _merged: dict[Any, Fold] = field(default_factory=dict)
 
     def met(self, name: str, body: dict[Any, Any], at: Steps, where: Around, joined: list[Role]) -> Task:
@@ -66,6 +69,13 @@ class Happened:
         """Facts are gathered, by programs of others, too, where they are installed."""
         may_set = MaySet(origin, frozenset(("gather_subset", "module_setup")), ("ansible_", "facter_", "ohai_"))
         self.gathered.append(Layer.unknown(title(11), may_set, "facts are gathered here"))
+
+    def learn(self, *folders: Path) -> None:
+        """Note the modules in folders of a playbook's or a role's own that mention `ansible_facts`."""
+        for folder in (one for one in folders if one not in self._learned):
+            self._learned.add(folder)
+            paths = [folder / name for name in self.files.listed(folder) if name.endswith(".py")]
+            self.modules.update(path.stem for path in paths if "ansible_facts" in self.files.text(path).text)
 
     def fact(self, origin: Origin, reason: str, names: frozenset[str] | None) -> None:
         """A task may have set variables. names: which; None where that is not known"""
@@ -80,7 +90,7 @@ class Happened:
             self.facts_gathered(origin)
         elif module in ("add_host", "group_by"):
             self._groups(origin, module)
-        elif module.endswith(("_facts", ".load_vars")):
+        elif module.endswith(("_facts", ".load_vars")) or module in self.modules:
             self.fact(origin, "the module may set facts", _NAMES.get(module))
 
     def set(
@@ -111,16 +121,18 @@ class Happened:
     def _set_fact(
         self, where: Around, given: dict[Any, Any], locator: Locator, answer: Variables, *, is_certain: bool
     ) -> None:
-        for name, value in given.items():
+        for written, value in given.items():
+            name = where.text(written, answer)
+            known = evaluated(value, answer, where.lookups()) if is_certain and name is not ABSENT else ABSENT
             if name == "cacheable":
                 continue
-            known = evaluated(value, answer, where.lookups()) if is_certain and not is_template(name) else ABSENT
-            names = None if is_template(name) else frozenset((name,))
             if known is ABSENT:
                 to = "" if mentioned(value) else f" to {shown(value, 40)}"
-                self.fact(locator.at((name,)), f"set_fact sets it{to} when the task has run", names)
+                names = None if name is ABSENT else frozenset((name,))
+                self.fact(locator.at((written,)), f"set_fact sets it{to} when the task has run", names)
             else:
-                self.facts.append(Layer({name: known}, locator, title(19)))
+                place = locator if name == written else locator.at((written,))
+                self.facts.append(Layer({name: known}, place, title(19)))
 
     # --- include_vars
 

@@ -105,6 +105,7 @@ class Playbook:
     def _walk(self, host: str) -> Iterator[Task]:
         walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
         hosts = self.inventory.hosts
+        walk.happened.learn(*map(Path, self.inventory.config.library))
         for name in (one for one in self.inventory.config.unread if one in TAGS):
             origin = self.inventory.of_setting("setting", name)
             walk.happened.fact(origin, "which tasks run with these tags is not followed", None)

@@ -21,7 +21,7 @@ from nodeattrs.adapters.ansible.rendering import evaluated, weighed
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, variables_of
 from nodeattrs.adapters.ansible.values import MaySet
 from nodeattrs.adapters.ansible.where import Around, Task
-from nodeattrs.adapters.ansible.words import arguments_of, module_of, never_runs
+from nodeattrs.adapters.ansible.words import arguments_of, is_yes, module_of, never_runs, plain_name
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
@@ -64,6 +64,8 @@ class Walk:
         outside = Around(play, play.document, play.folder).of(play.body)
         if play.body.get("gather_facts", True) is not False:
             self.happened.facts_gathered(outside.origin(play.at, "play"))
+        self.happened.learn(play.folder / "library", play.folder / "action_plugins")
+        self._defaults(outside, play.body, play.at)
         met = [*self._tasks_of(outside, play, entries)]
         count = len(self.happened.facts)
         listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
@@ -105,6 +107,7 @@ class Walk:
         return found and not role.repeats
 
     def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
+        self.happened.learn(role.path / "library", role.path / "action_plugins")
         path = self.roles.file(role.path / kind, stem)
         if path is not None and path.is_file():
             yield from self._file(replace(outside, role=role, collections=()), path)
@@ -137,6 +140,7 @@ class Walk:
         self._budget.steps(_PER_TASK)
         own = variables_of(body, outside.document, at)
         inside = outside.of(body)
+        self._defaults(inside, body, at)
         if "block" in body:
             yield from self._block(inside.within(own, at, 16, "block"), body, at)
             return
@@ -155,6 +159,13 @@ class Walk:
         self.happened.note(inside, body, module, at)
         for one in self._passes(inside, body, at) if module in SETTING else ():
             self.happened.set(one, body, module, arguments_of(body, arguments), at, self._now(one))
+
+    def _defaults(self, inside: Around, body: dict[Any, Any], at: Steps) -> None:
+        """Note defaults of the modules that set variables."""
+        given = body.get("module_defaults") or {}
+        if any(plain_name(str(key)) in SETTING for key in given):
+            origin = inside.origin((*at, "module_defaults"), "module_defaults")
+            self.happened.fact(origin, "defaults of modules that set variables are not followed", None)
 
     def _block(self, inside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
         is_rescued = bool(body.get("rescue"))
@@ -213,6 +224,7 @@ class Walk:
         if not isinstance(apply, dict):
             origin = inside.origin(at, module)
             raise AnsibleError(WRONG_SHAPE, "apply is a map of keywords", file=origin.file, line=origin.line)
+        self.happened.note(inside, body, module, at)
         for one in self._passes(inside, body, at):
             runs = weighed(one.whens, self._now(one.within(own, at, 17, module)), one.lookups())
             if runs is not False and not never_runs(apply):
@@ -279,6 +291,8 @@ class Walk:
         inside = self._applied(self._given(outside, own, at, "include_role"), given, at)
         by = () if outside.role is None else outside.role.params
         role.is_public = given.get("public") is True
+        if given.get("public") is ABSENT:
+            self.happened.fact(inside.origin(at, "include_role"), "whether its role is public is not known", None)
         self.joined += joining(role, given, outside, self.roles)
         yield from self._including(self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at))
 
@@ -308,7 +322,8 @@ class Walk:
 
         The names of its files become what they are; ABSENT where one cannot be known.
         """
-        given |= {key: inside.text(given[key], self._now(inside)) for key in _FILES if key in given}
+        given |= {key: inside.text(given[key], self._now(inside)) for key in (*_FILES, *_FLAGS) if key in given}
+        given |= {key: is_yes(given[key]) for key in _FLAGS if given.get(key, ABSENT) is not ABSENT}
         plain = inside.text(name_of(given), self._now(inside))
         if plain is ABSENT:
             self.happened.fact(inside.origin(at, "include_role"), "which role is included is not known", None)
@@ -323,6 +338,7 @@ class Walk:
 
 _FAILED = frozenset(("ansible_failed_task", "ansible_failed_result"))
 _FILES = ("tasks_from", "vars_from", "defaults_from")
+_FLAGS = ("public", "allow_duplicates")
 _INCLUDES = frozenset(("include_tasks", "include_role"))
 _IMPORTS = frozenset(("import_tasks", "import_role"))
 
@@ -365,7 +381,9 @@ def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iter
         if module in _IMPORTS:
             own = variables_of(entry, outside.document, (*at, index))
             given = arguments_of(entry, arguments)
-            given |= {key: roles.fill(str(given[key]), own) for key in ("name", "role", *_FILES) if key in given}
+            texts = ("name", "role", *_FILES, *_FLAGS)
+            given |= {key: roles.fill(str(given[key]), own) for key in texts if key in given}
+            given |= {key: is_yes(given[key]) for key in _FLAGS if key in given}
         if module == "import_role":
             asked = asked_of(name_of(given), given, outside.of(entry), (*at, index))
             yield from joining(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)

@@ -57,6 +57,11 @@ def arguments_of(task: dict[Any, Any], arguments: Any) -> dict[Any, Any]:
     return {**(more if isinstance(more, dict) else {more: None}), **given}  # a template may name any argument
 
 
+def is_yes(value: Any) -> bool:
+    """Whether an argument that is true or false is true, as Ansible reads texts."""
+    return str(value).strip().lower() in ("yes", "true", "on", "1", "t", "y")
+
+
 def plain_name(module: str) -> str:
     """The name of a module without that of Ansible's own collection."""
     return next((module.removeprefix(one) for one in _BUILTIN if module.startswith(one)), module)
