@@ -46,7 +46,7 @@ class Happened:
     """What the tasks so far may have set for a host.
 
     gathered, included, facts: levels 11, 18 and 19, the weakest first
-    modules: those of the playbook's and the roles' own that may set facts
+    modules: modules of the playbook and of roles that may set facts
     groups: what may have changed groups and hosts
     """
 

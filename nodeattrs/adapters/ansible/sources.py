@@ -27,6 +27,7 @@ from nodeattrs.texts import toml_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.patterns import expression
 
+_HINT = "--run-inventory runs it"
 _LISTS = ("host_list", "advanced_host_list")
 
 
@@ -128,7 +129,7 @@ class Sources:
         try:
             self.dynamic.read(path, self.tree, self._read)
         except AnsibleError as error:
-            self.not_run.append(NotRun(Unknown("inventory", error.reason), self.files.shown(path)))
+            self.not_run.append(NotRun(Unknown("source", error.reason), self.files.shown(path)))
             self._unparsed(path, error.reason, [error])
             return False
         self._read.append(str(path))
@@ -144,7 +145,7 @@ class Sources:
 
     def _as_script(self, path: Path) -> bool:
         if path.is_file() and os.access(path, os.X_OK) and self.files.text(path).text.startswith("#!"):
-            raise NotRun(Unknown("script", "a script, which was not run"), self.files.shown(path))
+            raise NotRun(Unknown("script", f"a script, which was not run; {_HINT}"), self.files.shown(path))
         return False
 
     def _as_auto(self, path: Path) -> bool:
@@ -152,7 +153,9 @@ class Sources:
             document = self.files.document(path)
             plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
             if isinstance(plugin, str):
-                raise NotRun(Unknown(plugin, f"the plugin {plugin}, which was not run"), self.files.shown(path))
+                raise NotRun(
+                    Unknown(plugin, f"the plugin {plugin}, which was not run; {_HINT}"), self.files.shown(path)
+                )
         return False
 
     def _as_yaml(self, path: Path) -> bool:
