@@ -308,6 +308,13 @@ def test_no_task_is_met_where_the_hosts_of_a_play_are_open(run: Callable[..., An
     assert "play.yml:1: whether this play is for web1 is not known" in err
 
 
+def test_a_host_may_come_from_a_source_that_was_not_run(run: Callable[..., Any]):
+    """The error names it."""
+    code, _, err = run("vars web9 -i inv.yml", {"inv.yml": "plugin: amazon.aws.aws_ec2\n"})
+
+    assert (code, "inv.yml may have it: it was not run" in err) == (1, True)
+
+
 FACT = f"{TASKS}  - set_fact: {{color: 1, size: 2}}\n    when: nope\n{END}"
 IN_TASK = "-i hosts --playbook play.yml"
 SCRIPT = {"inv.yml": "plugin: amazon.aws.aws_ec2\n"}

@@ -90,7 +90,7 @@ class Files:
         self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
     def listed(self, folder: Path) -> tuple[str, ...]:
-        """The names in a folder, in order of text; nothing where there is none. raises: AnsibleError"""
+        """The names in a folder, in order of text; none of a folder that is absent. raises: AnsibleError"""
         if folder not in self._listed:
             try:
                 self._listed[folder] = tuple(sorted(os.listdir(folder)))

@@ -208,9 +208,9 @@ class Inventory:
         if name == LOCALHOST:
             return self._localhost
         close = near(name, self.hosts)
-        raise self.error(
-            NO_HOST, f"the inventory has no host {name}", hint=f"did you mean {close[0]}?" if close else None
-        )
+        hints = [f"did you mean {close[0]}?"] if close else []
+        hints += [f"{one.file} may have it: it was not run" for one in self.not_run]
+        raise self.error(NO_HOST, f"the inventory has no host {name}", hint="; ".join(hints) or None)
 
     @staticmethod
     def error(kind: Kind, message: str, hint: str | None = None) -> AnsibleError:
