@@ -254,6 +254,12 @@ OPEN = {
         "s",
     ),
     "other_facts_that_are_gathered": (f"- hosts: all\n  tasks:\n{END}", {}, "module_setup"),
+    "file_in_a_handler": (
+        f"{ALL}  handlers:\n  - name: h\n    include_vars: s.yml\n  tasks:\n{END}",
+        {"s.yml": "s: 1\n"},
+        "s",
+    ),
+    "fact_that_is_registered_too": (f"{TASKS}  - set_fact: {{s: 1}}\n    register: s\n{END}", {}, "s"),
     "what_an_include_registers": (f"{TASKS}  - include_tasks: more.yml\n    register: s\n{END}", {}, "s"),
     "role_that_is_public_perhaps": (f"{TASKS}{INCLUDE}public: '{{{{ nope }}}}'}}\n{END}", {}, "s"),
     "defaults_of_a_module": (f"{ALL}  module_defaults: {{set_fact: {{s: 1}}}}\n  tasks:\n{END}", {}, "s"),

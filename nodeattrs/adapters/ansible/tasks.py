@@ -67,13 +67,15 @@ class Walk:
         self.happened.learn(play.folder / "library", play.folder / "action_plugins")
         self._defaults(outside, play.body, play.at)
         met = [*self._tasks_of(outside, play, entries)]
-        count = len(self.happened.facts)
+        facts, included = len(self.happened.facts), len(self.happened.included)
         listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
         unsure = replace(outside, is_sure=False)
         handlers = [*self._list(unsure, play.entries("handlers"), (*play.at, "handlers"))]
         handlers += self._handlers([*listed, *(one for unit in self._entered for one in unit)])
-        late = tuple(self.happened.facts[count:])  # a handler may run before any task
-        yield from (replace(task, facts=(*task.facts, *late)) for task in met)
+        late = tuple(self.happened.facts[facts:])  # a handler may run before any task
+        also = tuple(self.happened.included[included:])
+        for task in met:
+            yield replace(task, facts=(*task.facts, *late), included=(*task.included, *also))
         yield from handlers
 
     def _tasks_of(self, outside: Around, play: Play, entries: list[Role]) -> Iterator[Task]:
@@ -156,9 +158,9 @@ class Walk:
         name = str(body.get("name") or module)
         inside = inside.within(own, at, 17, "task", name)
         yield self.happened.met(name, body, at, inside, self.joined)
-        self.happened.note(inside, body, module, at)
         for one in self._passes(inside, body, at) if module in SETTING else ():
             self.happened.set(one, body, module, arguments_of(body, arguments), at, self._now(one))
+        self.happened.note(inside, body, module, at)
 
     def _defaults(self, inside: Around, body: dict[Any, Any], at: Steps) -> None:
         """Note defaults of the modules that set variables."""
