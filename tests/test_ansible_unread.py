@@ -237,6 +237,12 @@ OPEN = {
         {},
         "s",
     ),
+    "fact_that_a_play_for_another_host_delegates": (
+        "- hosts: web2\n  tasks:\n  - set_fact: {s: 1}\n    delegate_to: web1\n    delegate_facts: true\n"
+        f"{TASKS}{END}",
+        {"hosts": "web1\nweb2\n"},
+        "s",
+    ),
     "encrypted_file_under_a_condition": (
         f"{TASKS}  - include_vars: secret.yml\n    when: nope\n{END}",
         {"secret.yml": VAULTED},
@@ -276,6 +282,7 @@ OPEN = {
 ANYTHING = {
     "file_by_an_open_name", "tasks_by_an_open_name", "item_of_an_open_loop", "open_arguments", "play_for_open_hosts",
     "encrypted_file_under_a_condition", "file_under_an_open_name", "module_that_loads_variables",
+    "fact_that_a_play_for_another_host_delegates",
     "role_that_is_public_perhaps", "defaults_of_a_module", "module_of_the_playbook", "module_of_a_role",
 }  # fmt: skip
 """Those that may set any variable; the others leave all other variables certain."""

@@ -116,9 +116,19 @@ class Playbook:
             names = self._hosts(play)
             if host in names and (host in hosts or host == LOCALHOST):
                 yield from walk.play(play, self._reader(play), *self._roles_of(play))
+            elif names and self._delegates(play):
+                origin = play.document.locator("play", play.name, play.at).at(())
+                walk.happened.fact(origin, f"a task for other hosts may set facts of {host}", None)
         so_far = walk.happened
         facts = (one for one in so_far.facts if type(one.value) is Unknown)
         self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
+
+    def _delegates(self, play: Play) -> bool:
+        """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""
+        files = self.inventory.files
+        folders = [role.path / "tasks" for role in self._roles_of(play)[0]]
+        paths = [play.path, *(folder / name for folder in folders for name in files.listed(folder))]
+        return any("delegate_facts" in files.text(path).text for path in paths if path.is_file())
 
     def _hosts(self, play: Play) -> list[str]:
         """The hosts that a play is for, as far as they are known."""
