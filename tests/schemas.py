@@ -45,6 +45,12 @@ _TRACE = {
 }
 _COUNTS = {"*": "int"}
 _REPORT = {"counts": _COUNTS, "seconds": "num", "noop?": "bool", "interrupted?": "bool", "resources?": "any"}
+_CERTAIN = {
+    "certain": "bool",
+    "unread": [
+        {"file": "str|null", "line": "int|null", "layer": "str", "reason": "str", "may_set": (["str"], "null")},
+    ],
+}
 _MATRIX = {
     "version": "int",
     "question": "str",
@@ -485,6 +491,7 @@ OUTPUTS: dict[str, Any] = {
         "environment": "str",
         "revision": "int|null",
         **_TRACE,
+        **_CERTAIN,
         "hint": "str|null",
         "read": ["any"],
         "reasons": ["str"],
@@ -492,13 +499,20 @@ OUTPUTS: dict[str, Any] = {
     },
     "ansible-who-has": {
         "version": "int",
+        **_CERTAIN,
         "variable": "str",
         "places": [{**_WHO, "value": "any", "level": "int", "wins": ["str"], "loses": ["str"]}],
     },
-    "ansible-matrix": _MATRIX,
+    "ansible-matrix": {**_MATRIX, **_CERTAIN},
     "ansible-diff": _COMPARED,
     "ansible-graph": {"version": "int", "groups": [{"name": "str", "hosts": ["str"], "children": ["str"]}]},
-    "ansible-vars": {"version": "int", "node": "str", "environment": "str", "variables": ["@explanation"]},
+    "ansible-vars": {
+        "version": "int",
+        "node": "str",
+        "environment": "str",
+        **_CERTAIN,
+        "variables": ["@explanation"],
+    },
     "ansible-inventory": {
         "_meta": {"hostvars": {"*": {"*": "any"}}},
         "all": {"children": ["str"], "vars": {"*": "any"}},

@@ -184,7 +184,7 @@ class TestWhatCannotBeKnown:
         """Its task is named; parameters of roles are stronger."""
         site = (
             "- hosts: all\n  gather_facts: false\n  tasks:\n  - name: first\n    debug:\n"
-            "  - set_fact: {port: 1}\n  - name: last\n    debug:\n"
+            "  - set_fact: {port: 1}\n    when: nosuch\n  - name: last\n    debug:\n"
         )
         playbook = Playbook(tree({"site.yml": site}), "site.yml")
         first, last = playbook.task("first", "web1"), playbook.task("last", "web1")
@@ -279,7 +279,7 @@ class TestTheCommand:
 
     def test_in_a_task_what_may_have_been_set_is_named(self, run):
         """Exit code 5; --strict refuses."""
-        site = "- hosts: all\n  tasks:\n  - set_fact: {port: 1}\n  - name: t\n    debug:\n"
+        site = "- hosts: all\n  tasks:\n  - set_fact: {port: 1}\n    when: nosuch\n  - name: t\n    debug:\n"
         code, out, _ = run("explain", "web1", "port", "--playbook", "site.yml", "--task", "t", site=site)
 
         assert (code, "site.yml:3" in out) == (5, True)

@@ -183,9 +183,10 @@ OFTEN = {"c": (["e"], []), "d": (["e"], []), "e": ([], [])}
 )
 def test_a_role_that_allows_duplicates_runs_again(tmp_path: Path, play: dict[str, Any], allows: Any, ran: list[str]):
     """Of entries the role itself says so, of includes each of them, and one that may not have run counts for nobody."""
-    meta = {} if allows is None else {"roles/e/meta/main.yml": {"allow_duplicates": allows}}
+    files: dict[str, Any] = {"roles/e/vars/x.yml": {}}
+    files |= {} if allows is None else {"roles/e/meta/main.yml": {"allow_duplicates": allows}}
 
-    assert [task.name for task in tree(tmp_path, OFTEN, play, **meta).tasks("h1")] == [f"in {role}" for role in ran]
+    assert [task.name for task in tree(tmp_path, OFTEN, play, **files).tasks("h1")] == [f"in {role}" for role in ran]
 
 
 HANDLED = {"i": ([], [{**importing("e"), "vars": {"own": "import"}}]), "e": ([], [])}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli import ansible_inventory, ansible_save
@@ -13,6 +14,8 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Rendered, Variables
+    from nodeattrs.core.fold import Layer
+    from nodeattrs.reports.ansible import Unread
 
 SUMMARY = "say which file and line set a variable of an Ansible inventory"
 DESCRIPTION = """\
@@ -39,7 +42,8 @@ _SUMMARIES = {
     "save": "keep the hosts as nodes, so that search, show, history and diff know them",
     "inventory": "print the kept nodes as a dynamic inventory, as Ansible asks of a script",
 }
-_CODES = dict.fromkeys(("vars", "explain"), described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
+_ANSWERS = ("vars", "list", "graph", "explain", "who-has", "matrix", "diff", "save")
+_CODES = dict.fromkeys(_ANSWERS, described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +65,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             one.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
         if name == "explain":
             add_strict(one)
-        if name in _CODES:
+        if name in ("vars", "explain"):
             one.add_argument("--render", action="store_true", help="evaluate templates; what cannot be is named")
         _add_inventory(one)
         if name == "save":
@@ -178,6 +182,7 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
         return inventory.host(host)
     from nodeattrs.adapters.ansible import AnsibleError, Playbook
     from nodeattrs.adapters.ansible.codes import NO_HOST
+    from nodeattrs.reports.ansible import unread
 
     inventory.found(host)
     playbook = Playbook(inventory, *options.playbook)
@@ -190,7 +195,9 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
     ]
     if not met:
         names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
-        raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}")
+        unknown = [one for one in unread(playbook.unknown(host)) if one.names is None]
+        also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
+        raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
     return playbook.within(met[0] if options.task else met[-1], host)
 
 
@@ -202,13 +209,27 @@ def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
         from nodeattrs.reports.ansible import set_variables
 
         terminal.report(set_variables(answer))
-        return DONE
+        return _known(terminal, answer.unread())
     rendered = Rendering(answer).variables() if options.render else None
     found = printed_variables(answer, rendered and rendered.value)
     terminal.text(
         as_yaml_text(found) if options.yaml or options.format == "yaml" else as_json_text(found, marked=False) + "\n"
     )
-    return _warned(terminal, answer, rendered)
+    return _warned(terminal, answer, rendered) or _known(terminal, answer.unread())
+
+
+def _known(terminal: Terminal, layers: Iterable[Layer]) -> int:
+    """The exit code of an answer that unknown layers may change; each level of them is named."""
+    from nodeattrs.reports.ansible import unread
+
+    return _named(terminal, unread(layers))
+
+
+def _named(terminal: Terminal, found: Sequence[Unread]) -> int:
+    from nodeattrs.reports.ansible import unread_warnings
+
+    terminal.warn(unread_warnings(found))
+    return UNKNOWN_LAYER if found else DONE
 
 
 def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) -> int:
@@ -226,7 +247,12 @@ def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
 
     form = "yaml" if options.yaml else "toml" if options.toml else "json"
     terminal.text(printed_inventory(inventory, form, export=options.export, limit=options.limit))
-    return DONE
+    return _known(terminal, inventory.unread(_hosts(options, inventory)))
+
+
+def _hosts(options: argparse.Namespace, inventory: Inventory) -> list[str]:
+    """The hosts that --limit names; all of them without it."""
+    return list(inventory.hosts) if options.limit is None else inventory.matching(options.limit)
 
 
 def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
@@ -240,7 +266,7 @@ def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory
         terminal.text("".join(f"{printable(line)}\n" for line in text.splitlines()))
     else:
         terminal.report(Groups(inventory, options.group, text))
-    return DONE
+    return _known(terminal, inventory.unread(inventory.hosts if options.vars else ()))
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
@@ -262,15 +288,15 @@ def _who_has(options: argparse.Namespace, terminal: Terminal, inventory: Invento
 
     found = places(inventory, path_of(options.path))
     terminal.report(found)
-    return DONE if found.found else FAILED
+    return _named(terminal, found.unread) or (DONE if found.found else FAILED)
 
 
 def _matrix(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.reports.ansible import matrix
 
-    hosts = list(inventory.hosts) if options.limit is None else inventory.matching(options.limit)
-    terminal.report(matrix(inventory, hosts, path_of(options.path), options.path))
-    return DONE
+    found = matrix(inventory, _hosts(options, inventory), path_of(options.path), options.path)
+    terminal.report(found)
+    return _named(terminal, found.unread) or (DONE if found.found else FAILED)
 
 
 def _diff(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
@@ -279,7 +305,7 @@ def _diff(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
 
     one, other = (_answer(options, inventory, name) for name in (options.host, options.other))
     terminal.report(Compared((options.host, options.other), differences(one, other)))
-    return DONE
+    return _known(terminal, [*one.unread(), *other.unread()])
 
 
 _PERFORM = {

@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any
 
 from nodeattrs.adapters.ansible.files import Plan
+from nodeattrs.adapters.ansible.levels import MERGE
 from nodeattrs.adapters.ansible.values import MaySet, as_json
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Fold, Folded, Layer
@@ -176,6 +177,22 @@ class Variables:
         """The layers that cannot be read, or those of them that may set a variable, the weakest first."""
         found = self.layers() if name is None else about(self.plan, name).layers()
         return [layer for layer in found if type(layer.value) is Unknown]
+
+    def unread(self) -> list[Layer]:
+        """The unknown layers that may change a variable, the weakest first.
+
+        A layer that may set some variables only is left out where stronger layers set all of them.
+        """
+        hidden: set[Any] = set()
+        found: list[Layer] = []
+        for layer in reversed([*self.layers()]):
+            if type(layer.value) is Unknown:
+                names = layer.origin.written if isinstance(layer.origin, MaySet) else None
+                found += [] if names is not None and names <= hidden else [layer]
+            elif isinstance(layer.value, dict):
+                is_merged = self._policy is MERGE
+                hidden.update(one for one, value in layer.value.items() if not (is_merged and isinstance(value, dict)))
+        return found[::-1]
 
     def to_dict(self) -> Any:
         """The variables as data for JSON, independent of this one."""

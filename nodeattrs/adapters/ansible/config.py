@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import configparser
 import os
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.levels import PRECEDENCE
 from nodeattrs.texts.patterns import expression
 
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 _IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
 _IGNORED = _IGNORED_TEXT.split()
 
@@ -27,12 +29,17 @@ _IGNORED = _IGNORED_TEXT.split()
 class Config:
     """What ansible.cfg and the environment say.
 
-    file: the ansible.cfg that was read; None where there is none
+    file:   the ansible.cfg that was read; None where there is none
+    unread: settings there that change which files of variables count, or which tasks run, and are not followed
     """
 
     file: Path | None = None
+    unread: tuple[str, ...] = ()
+    playbook_dir: str = ""
     inventory: tuple[str, ...] = ("/etc/ansible/hosts",)
     roles_path: tuple[str, ...] = ()
+    collections_path: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
     hash_behaviour: str = "replace"
     precedence: tuple[str, ...] = PRECEDENCE
     private_role_vars: bool = False
@@ -45,6 +52,7 @@ class Config:
     inventory_ignore_patterns: tuple[str, ...] = ()
     yaml_valid_extensions: tuple[str, ...] = (".yml", ".yaml", ".json")
     run_vars_plugins: str = "demand"
+    vars_plugins: tuple[str, ...] = ()
     vars_plugins_enabled: tuple[str, ...] = ("host_group_vars",)
     enable_plugins: tuple[str, ...] = ("host_list", "script", "auto", "yaml", "ini", "toml")
     unparsed_is_failed: bool = False
@@ -88,7 +96,10 @@ def _patterns(text: str, folder: Path) -> tuple[str, ...]:
 
 _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory": ("defaults", "ANSIBLE_INVENTORY", _sources),
+    "playbook_dir": ("defaults", "ANSIBLE_PLAYBOOK_DIR", _path),
     "roles_path": ("defaults", "ANSIBLE_ROLES_PATH", _paths),
+    "collections_path": ("defaults", "ANSIBLE_COLLECTIONS_PATH", _paths),
+    "library": ("defaults", "ANSIBLE_LIBRARY", _paths),
     "hash_behaviour": ("defaults", "ANSIBLE_HASH_BEHAVIOUR", _text),
     "precedence": ("defaults", "ANSIBLE_PRECEDENCE", _list),
     "private_role_vars": ("defaults", "ANSIBLE_PRIVATE_ROLE_VARS", _boolean),
@@ -101,12 +112,29 @@ _KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
     "inventory_ignore_patterns": ("defaults", "ANSIBLE_INVENTORY_IGNORE_REGEX", _patterns),
     "yaml_valid_extensions": ("defaults", "ANSIBLE_YAML_FILENAME_EXT", _list),
     "run_vars_plugins": ("defaults", "ANSIBLE_RUN_VARS_PLUGINS", _text),
+    "vars_plugins": ("defaults", "ANSIBLE_VARS_PLUGINS", _paths),
     "vars_plugins_enabled": ("defaults", "ANSIBLE_VARS_ENABLED", _list),
     "enable_plugins": ("inventory", "ANSIBLE_INVENTORY_ENABLED", _list),
     "unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_UNPARSED_FAILED", _boolean),
     "any_unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", _boolean),
 }
 """Each key: its section, its environment variable, and what makes a value of its text."""
+
+
+_ALSO = {
+    ("inventory", "ignore_extensions"): ("defaults", "inventory_ignore_extensions"),
+    ("inventory", "ignore_patterns"): ("defaults", "inventory_ignore_patterns"),
+    ("inventory_plugin_yaml", "yaml_valid_extensions"): ("defaults", "yaml_valid_extensions"),
+}
+"""A second section and name of a key, which counts more than the first one."""
+
+TAGS = ("tags.run", "tags.skip")
+_UNREAD = {
+    "defaults.playbook_vars_root": "ANSIBLE_PLAYBOOK_VARS_ROOT",
+    "vars_host_group_vars.stage": "ANSIBLE_VARS_PLUGIN_STAGE",
+    **dict(zip(TAGS, ("ANSIBLE_RUN_TAGS", "ANSIBLE_SKIP_TAGS"), strict=True)),
+}
+"""Settings that are not followed, each with its environment variable."""
 
 
 def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = None) -> Config:
@@ -121,9 +149,15 @@ def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = 
     file = file or (folder / named if named else folder / "ansible.cfg")
     file = file / "ansible.cfg" if file.is_dir() else file
     found = _read(file) if file.is_file() else {}
-    config = Config(file if file.is_file() else None)
+    names = [name for name, variable in _UNREAD.items() if variable in environment or (*name.split("."),) in found]
+    config = Config(file if file.is_file() else None, tuple(names))
+    found |= {key: found[also] for also, key in _ALSO.items() if also in found}
     changes: dict[str, Any] = {}
+    folders = {**environment, "PWD": str(folder), "HOME": str(Path.home())}
     for key, (section, variable, made) in _KEYS.items():
+        if made in (_path, _paths, _sources) and (section, key) in found:
+            text = found[section, key].replace("{{CWD}}", str(folder))
+            found[section, key] = _VARIABLE.sub(lambda name: folders.get(name[1], name[0]), text)
         if variable in environment:
             changes[key] = _made(made, environment[variable], folder, variable)
             if made in (_path, _paths, _sources):
@@ -161,7 +195,3 @@ def _read(file: Path) -> dict[tuple[str, str], str]:
         hint = "Ansible, too, refuses such a file"
         raise AnsibleError(SETTING, what, file=file.name, line=line, hint=hint) from None
     return {(name, key): value for name in parser.sections() for key, value in parser.items(name)}
-
-
-NAMES = tuple(one.name for one in fields(Config) if one.name != "file")
-"""The keys that are read."""

@@ -6,6 +6,7 @@ taken whole: there are no ranges and ports. It knows no files of variables.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterable
@@ -16,9 +17,9 @@ from nodeattrs import children
 from nodeattrs.adapters.ansible.codes import INVENTORY, NO_FILE
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files
-from nodeattrs.adapters.ansible.groups import Tree
+from nodeattrs.adapters.ansible.groups import Group, Host, Tree
 from nodeattrs.adapters.ansible.levels import title
-from nodeattrs.adapters.ansible.values import Unsafe, Vault, parsed, with_leaves
+from nodeattrs.adapters.ansible.values import Unsafe, Vault, as_json, parsed, with_leaves
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import require_may_run
@@ -46,12 +47,16 @@ class Dynamic:
         """Whether a source may be run."""
         return path in self._named
 
-    def read(self, path: Path, tree: Tree) -> None:
-        """Run a source, or take its output, and read that into a tree. raises: AnsibleError"""
+    def read(self, path: Path, tree: Tree, before: list[str]) -> None:
+        """Run a source, or take its output, and read that into a tree. raises: AnsibleError
+
+        before: the sources that were read before it, which a plugin is given, too
+        """
         self._left.pop(path, None)
         output = self._named[path]
         if output is None:
-            _Output(tree, self.files.shown(path)).read(self._run(path), lambda host: self._host(path, host))
+            found = self._run(path, before)
+            _Output(tree, self.files.shown(path)).read(found, lambda host: self._host(path, host))
             return
         document = self.files.document(output)
         if document is None:
@@ -64,23 +69,29 @@ class Dynamic:
             message = "this source is to be run, and is none of the inventory's"
             raise AnsibleError(NO_FILE, message, file=self.files.shown(path), hint="name it as -i does")
 
-    def _run(self, path: Path) -> Any:
+    def _run(self, path: Path, before: list[str]) -> Any:
         if path.suffix in (".yml", ".yaml") or not os.access(path, os.X_OK):
             program = shutil.which("ansible-inventory")
             if program is None:
                 message = "a plugin reads this source, and there is no program ansible-inventory to run it"
                 raise AnsibleError(INVENTORY, message, file=self.files.shown(path))
-            return self._printed(path, [program, "-i", str(path), "--list", "--export"])
+            sources = [word for source in (*before, str(path)) for word in ("-i", source)]
+            return self._printed(path, [program, *sources, "--list", "--export"])
         return self._printed(path, [str(path), "--list"])
 
     def _host(self, path: Path, host: str) -> Any:
         return self._printed(path, [str(path), "--host", host])
 
+    def _wants_files(self, path: Path) -> bool:
+        """Whether a plugin is to see the files of variables that are beside the sources before it."""
+        document = self.files.document(path)
+        return document is not None and isinstance(document.tree, dict) and bool(document.tree.get("use_vars_plugins"))
+
     def _printed(self, path: Path, words: list[str]) -> Any:
         name = self.files.shown(path)
         require_may_run(f"the inventory {name}")
         known = children.callers_environment()
-        if words[0] != str(path):
+        if words[0] != str(path) and not self._wants_files(path):
             known["ANSIBLE_VARS_ENABLED"] = ""
         most = in_force().bytes
         try:
@@ -112,7 +123,7 @@ class _Output:
         for name in self.named:  # others of `_meta` do not count
             own = known.get(name, {}) if meta is not None or ask is None else ask(name)
             values = _decoded(self._of(own, dict, f"the variables of {name}"))
-            self.tree.note(self.tree.hosts[name], values, self._at(name, ("_meta", "hostvars", name)), title(8))
+            self._note(self.tree.hosts[name], values, self._at(name, ("_meta", "hostvars", name)), title(8))
 
     def _group(self, name: str, body: Any) -> None:
         if not isinstance(body, dict):
@@ -126,9 +137,15 @@ class _Output:
             self.named[str(host)] = None
         if given.get("vars"):
             values = _decoded(given["vars"])
-            self.tree.note(group, values, self._at(f"vars of {group.name}", (name, "vars")), title(3))
+            self._note(group, values, self._at(f"vars of {group.name}", (name, "vars")), title(3))
         for child in given.get("children", ()):
             self.tree.nest(group.name, self.tree.group(str(child), self.file).name, self.file)
+
+    def _note(self, of: Group | Host, values: dict[str, Any], locator: Locator, title: str) -> None:
+        """Note variables; those that sources before it have set, and that it only repeats, stay theirs."""
+        known = {name: value for layer in of.layers for name, value in layer.value.items()}
+        new = {name: one for name, one in values.items() if _printed(known.get(name, ABSENT)) != _printed(one)}
+        self.tree.note(of, new, locator, title)
 
     def _at(self, name: str, under: Steps) -> Locator:
         return (
@@ -139,6 +156,11 @@ class _Output:
         if isinstance(value, kind):
             return value
         raise AnsibleError(INVENTORY, f"{what} is no {'map' if kind is dict else 'list'}", file=self.file)
+
+
+def _printed(value: Any) -> str:
+    """A value as ansible-inventory prints it; "" for none."""
+    return "" if value is ABSENT else json.dumps(as_json(value), sort_keys=True)
 
 
 def _decoded(value: Any) -> Any:

@@ -35,7 +35,7 @@ def words(text: str) -> dict[str, Any]:
             break
         at = match.end()
         name, equals, value = match[0].partition("=")
-        if equals and name:
+        if equals and name and "{{" not in name:
             found[name] = _unquoted(_ESCAPE.sub(_character, value).strip())
         else:
             free.append(match[0])

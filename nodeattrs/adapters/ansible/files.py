@@ -90,11 +90,13 @@ class Files:
         self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
 
     def listed(self, folder: Path) -> tuple[str, ...]:
-        """The names in a folder, in order of text; nothing where it cannot be read."""
+        """The names in a folder, in order of text; none of a folder that is absent. raises: AnsibleError"""
         if folder not in self._listed:
             try:
                 self._listed[folder] = tuple(sorted(os.listdir(folder)))
-            except OSError:
+            except OSError as error:
+                if isinstance(error, PermissionError) and not border.is_outside(folder):
+                    raise AnsibleError(YAML, "this folder may not be read", file=self.shown(folder)) from None
                 self._listed[folder] = ()
         return self._listed[folder]
 

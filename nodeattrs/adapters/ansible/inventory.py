@@ -6,6 +6,7 @@ Levels 3 to 10 of Ansible's precedence and the extra variables. It knows no play
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -15,7 +16,7 @@ from typing import Any
 from nodeattrs.adapters.ansible import extra, patterns
 from nodeattrs.adapters.ansible.answers import Shared, Variables
 from nodeattrs.adapters.ansible.codes import NO_GROUP, NO_HOST, PRECEDENCE_ENTRY, RESERVED_NAME
-from nodeattrs.adapters.ansible.config import Config, config_of
+from nodeattrs.adapters.ansible.config import TAGS, Config, config_of
 from nodeattrs.adapters.ansible.dynamic import Dynamic
 from nodeattrs.adapters.ansible.facts import Facts
 from nodeattrs.adapters.ansible.faults import AnsibleError, warned
@@ -31,6 +32,7 @@ from nodeattrs.core.tree import Path as Steps
 from nodeattrs.core.tree import near
 
 LOCALHOST = "localhost"
+_WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
 
 
 class Inventory:
@@ -82,6 +84,7 @@ class Inventory:
         self.sensitive_paths = tuple(sensitive_paths)
         self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
         self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
+        playbook_dir = playbook_dir or self.config.playbook_dir or None
         self.playbook_dir = self.folder / (playbook_dir or ".")
         self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
         self.extra: list[Layer] = _extra(extra_vars, self.files)
@@ -90,6 +93,7 @@ class Inventory:
         self._sources = Sources(self.tree, self.files, self.config, self.warn, Dynamic(self.files, run_inventory))
         self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
         self._plans: dict[Any, list[Plan]] = {}
+        self._python: dict[Path, list[Path]] = {}
         self._order = tuple(self._entries())
         for layer in self.extra:
             self.look_at_names(layer)
@@ -142,13 +146,27 @@ class Inventory:
         magic = partial(self.magic, found)
         return Variables(name, "the inventory", lambda: self._outside(found), self.policy, magic, self.sensitive_paths)
 
-    def _outside(self, host: Host) -> list[Plan]:
-        return [*self.to_facts(host, self.playbook_dir), *nested(self.extra, self.policy)]
+    def unread(self, hosts: Iterable[str]) -> list[Layer]:
+        """The unknown layers that may change what hosts have, or which hosts and groups there are.
 
-    def to_facts(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer] = ()) -> list[Plan]:
-        """The layers of levels 3 to 11 for a host, the weakest first. changed: see `layers`. raises: AnsibleError"""
+        cost: one look at each layer of each host
+        """
+        return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
+
+    def _outside(self, host: Host) -> list[Plan]:
+        return [*self.to_facts(host, self.playbook_dir, self._named_dir), *nested(self.extra, self.policy)]
+
+    def to_facts(
+        self, host: Host, playbook_dir: Path | None, beside: Iterable[Path], changed: Sequence[Layer] = ()
+    ) -> list[Plan]:
+        """The layers of levels 3 to 11 for a host, the weakest first. raises: AnsibleError
+
+        beside:  the folders of playbooks and roles, in which `vars_plugins` may lie
+        changed: see `layers`
+        """
         facts = self.facts.layer(host.name)
-        return [*self.layers(host, playbook_dir, changed), *([] if facts is None else [facts])]
+        plugins = self._plugins([folder / "vars_plugins" for folder in beside])
+        return [*self.layers(host, playbook_dir, changed), *plugins, *([] if facts is None else [facts])]
 
     @taking(name=str)
     def own(self, name: str) -> Variables:
@@ -190,9 +208,9 @@ class Inventory:
         if name == LOCALHOST:
             return self._localhost
         close = near(name, self.hosts)
-        raise self.error(
-            NO_HOST, f"the inventory has no host {name}", hint=f"did you mean {close[0]}?" if close else None
-        )
+        hints = [f"did you mean {close[0]}?"] if close else []
+        hints += [f"{one.file} may have it: it was not run" for one in self.not_run]
+        raise self.error(NO_HOST, f"the inventory has no host {name}", hint="; ".join(hints) or None)
 
     @staticmethod
     def error(kind: Kind, message: str, hint: str | None = None) -> AnsibleError:
@@ -208,12 +226,11 @@ class Inventory:
     def magic(self, host: Host) -> dict[str, Any]:
         """The variables that Ansible sets for a host in an inventory."""
         groups = self.tree.groups_of(host) if host.groups else []
-        reached = {name: list(group.all_hosts()) for name, group in self.groups.items()}
         known: dict[str, Any] = {
             "inventory_hostname": host.name,
             "inventory_hostname_short": host.name.split(".")[0],
             "group_names": sorted(group.name for group in groups if group.name != "all"),
-            "groups": reached,
+            "groups": self.hosts_of_groups(),
             "playbook_dir": str(self.playbook_dir),
         }
         if host.source is not None:
@@ -221,6 +238,10 @@ class Inventory:
             is_file = os.path.isabs(host.source)
             known["inventory_dir"] = str(Path(host.source).parent) if is_file else "None"
         return known
+
+    def hosts_of_groups(self) -> dict[str, list[str]]:
+        """The names of the hosts of each group."""
+        return {name: list(group.all_hosts()) for name, group in self.groups.items()}
 
     # --- layers
 
@@ -249,7 +270,7 @@ class Inventory:
         is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
         return [] if is_last else [playbook_dir]
 
-    def _unknown(self, level: int) -> list[Plan]:
+    def _unknown(self, level: int) -> list[Layer]:
         return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
 
     def _all_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
@@ -302,6 +323,31 @@ class Inventory:
                 self.look_at_names(layer)
             self._plans[key] = list(layers)  # those of all groups of a place are laid one by one
         return self._plans[key]
+
+    def _plugins(self, folders: Iterable[Path]) -> list[Layer]:
+        """An unknown layer for each plugin that may set variables and is not the one of Ansible's own files.
+
+        What lies in a folder of plugins counts, unless it wants to be enabled by name and is not.
+        """
+        config = self.config
+        enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]
+        found = {one: self.of_setting("vars plugin", one) for one in enabled}
+        found |= {one: self.of_setting("setting", one) for one in config.unread if one not in TAGS}
+        for path in (path for folder in (*map(Path, config.vars_plugins), *folders) for path in self._modules(folder)):
+            if path.stem in enabled or not _WANTS_A_NAME.search(self.files.text(path).text):
+                found[path.stem] = Origin("vars plugin", path.stem, self.files.shown(path), 1)
+        reason = "it is not followed, and may set any variable"
+        return [Layer.unknown(title(10), origin, reason) for origin in found.values()]
+
+    def of_setting(self, kind: str, name: str) -> Origin:
+        """The origin of what ansible.cfg or the environment names."""
+        return Origin(kind, name, None if self.config.file is None else self.files.shown(self.config.file))
+
+    def _modules(self, folder: Path) -> list[Path]:
+        """The files of Python in a folder and below. cost: one look at it in a process"""
+        if folder not in self._python:
+            self._python[folder] = sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py")
+        return self._python[folder]
 
     def look_at_names(self, layer: Layer) -> None:
         """Warn of variables whose names mean something to Ansible."""

@@ -6,23 +6,27 @@ It knows what a task is given; how tasks are found is the matter of `tasks`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters.ansible import plays, tasks
 from nodeattrs.adapters.ansible.answers import Variables, laid
 from nodeattrs.adapters.ansible.codes import UNDEFINED
+from nodeattrs.adapters.ansible.config import TAGS
 from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.groups import Host
 from nodeattrs.adapters.ansible.inventory import LOCALHOST, Inventory
 from nodeattrs.adapters.ansible.levels import MERGE, REPLACE
 from nodeattrs.adapters.ansible.plays import Play
+from nodeattrs.adapters.ansible.rendering import evaluated
 from nodeattrs.adapters.ansible.roles import Asked, Role, Roles, asked_by
 from nodeattrs.adapters.ansible.tasks import Walk
-from nodeattrs.adapters.ansible.templates import filled
 from nodeattrs.adapters.ansible.where import Around, Task
 from nodeattrs.core.borders import taking
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown
 
 _YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
 """Variables of Ansible's own that play vars and all above override."""
@@ -77,7 +81,7 @@ class Playbook:
 
     def unknown(self, host: str) -> list[Layer]:
         """What may bring a host, or tasks for it, that cannot be known: tasks of other hosts, where it is unknown."""
-        first = {name for play in self.plays for name in self.inventory.matching(*play.patterns)[:1]}
+        first = {name for play in self.plays for name in self._hosts(play)[:1]}
         hosts = [host] if host in self.inventory.hosts else sorted(first)
         for name in hosts:
             self.tasks(name)
@@ -101,26 +105,47 @@ class Playbook:
     def _walk(self, host: str) -> Iterator[Task]:
         walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
         hosts = self.inventory.hosts
+        walk.happened.learn(*map(Path, self.inventory.config.library))
+        for name in (one for one in self.inventory.config.unread if one in TAGS):
+            origin = self.inventory.of_setting("setting", name)
+            walk.happened.fact(origin, "which tasks run with these tags is not followed", None)
         for play in self.plays:
-            names = self.inventory.matching(*play.patterns)
+            if play.patterns is None:
+                origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
+                walk.happened.fact(origin, f"whether this play is for {host} is not known", None)
+            names = self._hosts(play)
             if host in names and (host in hosts or host == LOCALHOST):
                 yield from walk.play(play, self._reader(play), *self._roles_of(play))
+            elif names and self._delegates(play):
+                origin = play.document.locator("play", play.name, play.at).at(())
+                walk.happened.fact(origin, f"a task for other hosts may set facts of {host}", None)
         so_far = walk.happened
-        self._unknown[host] = [*so_far.groups, *so_far.gathered, *so_far.facts]
+        facts = (one for one in so_far.facts if type(one.value) is Unknown)
+        self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
+
+    def _delegates(self, play: Play) -> bool:
+        """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""
+        files = self.inventory.files
+        folders = [role.path / "tasks" for role in self._roles_of(play)[0]]
+        paths = [play.path, *(folder / name for folder in folders for name in files.listed(folder))]
+        return any("delegate_facts" in files.text(path).text for path in paths if path.is_file())
+
+    def _hosts(self, play: Play) -> list[str]:
+        """The hosts that a play is for, as far as they are known."""
+        return [] if play.patterns is None else self.inventory.matching(*play.patterns)
 
     # --- roles
 
     def _reader(self, play: Play | None) -> Roles:
         config = self.inventory.config
-        fill = (lambda name: name) if play is None else self._filler(play)
-        how = config.roles_path, config.yaml_valid_extensions, self.inventory.policy, fill
+        fill = (lambda name, own: name) if play is None else self._filler(play)
+        paths = config.roles_path, config.collections_path
+        how = *paths, config.yaml_valid_extensions, self.inventory.policy, fill
         return Roles(self.inventory.files, *how, are_private=config.private_role_vars)
 
-    def _filler(self, play: Play) -> Callable[[str], str]:
-        known = laid(Fold((Layer({}), *play.vars(), *self.inventory.extra), REPLACE)).result.value
-
-        def fill(name: str) -> str:
-            found = filled(name, lambda one: known.get(one, ABSENT))
+    def _filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
+        def fill(name: str, own: dict[Any, Any]) -> str:
+            found = evaluated(name, plays.given(play, self.inventory, own))
             if found is ABSENT:
                 raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
             return str(found)
@@ -131,15 +156,15 @@ class Playbook:
         """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
         if play.number not in self._roles:
             reader = self._reader(play)
+            outside = Around(play, play.document, play.folder).of(play.body)
             running: list[Role] = []
             joined: list[Role] = []
             for index, entry in enumerate(play.entries("roles")):
                 at = (*play.at, "roles", index)
-                asked: Asked = asked_by(entry, play.document, at)
+                asked: Asked = replace(asked_by(entry, play.document, at), collections=outside.collections)
                 role = reader.read(asked, play.folder)
                 joined.append(role)
                 running += role.chain()
-            outside = Around(play, play.document, play.folder)
             for one in [one for role in joined for one in role.chain()]:
                 joined += tasks.imported_by(one, outside, reader)
             joined += tasks.imported(play, reader)
@@ -160,7 +185,7 @@ class Playbook:
             *nested(own, policy),
             *([Fold(where.around, REPLACE)] if where.around else []),
             *(nested(task.included, MERGE) if policy is MERGE else task.included),
-            *task.facts,
+            *nested(task.facts, REPLACE),
             *([] if role is None else nested(role.all_params(), policy)),
             *nested(list(where.params), REPLACE),
             *nested(self.inventory.extra, policy),
@@ -195,11 +220,17 @@ class Playbook:
         play = task.where.play
         is_early = self.inventory.config.run_vars_plugins == "start"
         return [
-            *self.inventory.to_facts(host, None if is_early else play.folder, task.groups),
+            *self.inventory.to_facts(host, None if is_early else play.folder, self._beside(task), task.groups),
             *task.gathered,
             *play.vars(),
             *plays.prompts(play, self.inventory),
         ]
+
+    def _beside(self, task: Task) -> list[Path]:
+        """The folders of the playbooks, and of the roles that are read so far: plugins in them count for all tasks."""
+        joined = [role for _, roles in self._roles.values() for role in roles]
+        roles = (one for role in (*joined, *task.joined) for one in role.chain())
+        return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
 
     def _now(self, where: Around, walk: Walk, host: str) -> InTask:
         """What a host has at a place that it has come to."""
@@ -209,7 +240,7 @@ class Playbook:
 
     def _magic(self, task: Task, host: Host) -> dict[str, Any]:
         play, where = task.where.play, task.where
-        hosts = self.inventory.matching(*play.patterns)
+        hosts = self._hosts(play)
         running, joined = self._roles_of(play)
         entered = [role.name for role in joined]
         needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
@@ -239,5 +270,7 @@ class Playbook:
 
 
 def _sure(magic: dict[str, Any], task: Task) -> dict[str, Any]:
-    """What Ansible sets, without groups where tasks may have changed them."""
-    return {name: value for name, value in magic.items() if not task.groups or name not in ("groups", "group_names")}
+    """What Ansible sets, without groups and facts where tasks may have changed them."""
+    changed = {"groups", "group_names"} if task.groups else set()
+    changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()
+    return {name: value for name, value in magic.items() if name not in changed}

@@ -6,14 +6,16 @@ It knows no tasks; what stands under `tasks` is handed on with its place.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.adapters.ansible.answers import Variables
 from nodeattrs.adapters.ansible.codes import (
     MISSING,
     MISSING_KEY,
+    NO_MATCH,
     NOT_PROMPTED,
     UNKNOWN_KEY,
     VARS_FILE_SKIPPED,
@@ -24,10 +26,12 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Plan, nested
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import REPLACE, title
+from nodeattrs.adapters.ansible.rendering import evaluated
 from nodeattrs.adapters.ansible.roles import variables_of
-from nodeattrs.adapters.ansible.templates import filled
+from nodeattrs.adapters.ansible.templates import filled, is_template
 from nodeattrs.adapters.ansible.values import MaySet
 from nodeattrs.adapters.ansible.words import PLAY
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
@@ -43,6 +47,7 @@ class Play:
     number:   from 1, over all files
     body:     what it says; at: where it stands in the document
     over:     what `import_playbook` lays over its own variables
+    patterns: whom it is for; None where that is not known
     """
 
     number: int
@@ -51,6 +56,7 @@ class Play:
     path: Path
     body: dict[Any, Any]
     over: tuple[Layer, ...]
+    patterns: tuple[str, ...] | None = None
 
     @property
     def folder(self) -> Path:
@@ -60,13 +66,7 @@ class Play:
     @property
     def name(self) -> str:
         """Its name, or whom it is for."""
-        return str(self.body.get("name") or ",".join(self.patterns))
-
-    @property
-    def patterns(self) -> list[str]:
-        """Whom it is for."""
-        hosts = self.body.get("hosts")
-        return list(map(str, hosts)) if isinstance(hosts, list) else [str(hosts)]
+        return str(self.body.get("name") or ",".join(self.patterns or [str(self.body.get("hosts"))]))
 
     def error(self, kind: Any, message: str, *at: Any) -> AnsibleError:
         """An error at a place of the play."""
@@ -97,7 +97,7 @@ def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
         for document, at, body, over in _entries(inventory, path, (), ()):
             play = Play(len(plays) + 1, document, at, inventory.folder / document.file, body, over)
             _check(play)
-            plays.append(play)
+            plays.append(replace(play, patterns=_patterns(play, inventory)))
     return plays
 
 
@@ -128,6 +128,26 @@ def _check(play: Play) -> None:
     if "hosts" not in play.body:
         raise play.error(MISSING_KEY, "a play has `hosts`")
     variables_of(play.body, play.document, play.at)
+
+
+def given(play: Play, inventory: Inventory, own: dict[Any, Any], more: Sequence[Plan] = ()) -> Variables:
+    """The variables that are known before any host is asked: of a play, of a task, and of `-e`."""
+    plan = [*play.vars(), *more, Layer(own, Origin("task")), *inventory.extra]
+    magic = {"groups": inventory.hosts_of_groups()}
+    return Variables("", "the play", lambda: plan, REPLACE, lambda: magic, inventory.sensitive_paths)
+
+
+def _patterns(play: Play, inventory: Inventory) -> tuple[str, ...] | None:
+    """The patterns of hosts of a play; None, with a warning, where they need what only a run knows."""
+    hosts = play.body["hosts"]
+    if is_template(str(hosts)):
+        hosts = evaluated(hosts, given(play, inventory, {}, files(play, inventory, given(play, inventory, {}).known)))
+    if hosts is ABSENT:
+        line = play.document.place((*play.at, "hosts"))[0]
+        message = f"the hosts of this play are not known: {play.body['hosts']}"
+        inventory.warn(NO_MATCH, message, play.document.file, line)
+        return None
+    return tuple(map(str, hosts if isinstance(hosts, list) else [hosts]))
 
 
 def prompts(play: Play, inventory: Inventory) -> list[Layer]:

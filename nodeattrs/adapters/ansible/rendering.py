@@ -7,7 +7,7 @@ table of `filters`, a variable that nobody sets or that may be set otherwise, wh
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import GeneratorType
 from typing import Any, NamedTuple
 
@@ -16,14 +16,16 @@ from nodeattrs.adapters.ansible.filters import FILTERS, PLAIN, TESTS
 from nodeattrs.adapters.ansible.levels import MAGIC
 from nodeattrs.adapters.ansible.templates import is_template
 from nodeattrs.adapters.ansible.values import Unsafe, Vault, with_leaves
+from nodeattrs.adapters.ansible.words import conditions, is_true
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.errors import TooMuch
+from nodeattrs.errors import MissingExtra, TooMuch
 from nodeattrs.texts.jinja import module, rendering, sandboxed
 
 MOST_NESTED = 40
 """How many variables may need one another in a row."""
+Lookups = Mapping[str, Callable[..., Any]]
 _CALLS = frozenset(("lookup", "query", "q", "now", "undef"))
 _UNASKED = frozenset(("filter", "test"))
 """Jinja's tests that ask about the environment, which has less than Ansible's."""
@@ -58,12 +60,14 @@ class _NeedsAnsible(Exception):  # no error of anybody: an answer
 class Rendering:
     """Evaluates the templates of one answer.
 
+    lookups: further names that templates may call, such as `lookup`
     cost:   each variable that is mentioned is evaluated once; all together draw on one budget
     raises: MissingExtra
     """
 
-    def __init__(self, answer: Variables) -> None:
+    def __init__(self, answer: Variables, lookups: Lookups | None = None) -> None:
         self._answer = answer
+        self._lookups = lookups or {}
         self._active: list[str] = []
         self._known: dict[str, Any] = {}
         self._budget = Budget(f"templates of {answer.host}")
@@ -158,6 +162,8 @@ class Rendering:
         if unknown:
             origin = unknown[-1].origin.at(())
             return self._unknown(f"{name} may be set at {origin.place or origin.who}")
+        if name in self._lookups:
+            return self._lookups[name]
         if name not in answer.vars:
             return self._unknown(f"{name} needs Ansible") if name in _CALLS else ABSENT
         return self._own(name)
@@ -200,6 +206,33 @@ class Rendering:
         environment.context_class = _context(self._named)
         environment.globals = {name: environment.globals[name] for name in ("range", "dict", "namespace")}
         return environment
+
+
+def evaluated(value: Any, answer: Variables, lookups: Lookups | None = None) -> Any:
+    """A value with its templates evaluated; ABSENT where one cannot be, or Jinja2 is not installed."""
+    return _each([value], answer, lookups)[0]
+
+
+def weighed(whens: Iterable[Any], answer: Variables, lookups: Lookups | None = None) -> bool | None:
+    """Whether conditions are all true; None where that is not known."""
+    given = [one for when in whens for one in conditions(when) if not is_true(one)]
+    texts = [one if isinstance(one, bool) or is_template(one) else f"{{{{ {one} }}}}" for one in given]
+    found = _each(texts, answer, lookups)
+    if any(one is False for one in found):
+        return False
+    return all(one is True for one in found) or None
+
+
+def _each(values: list[Any], answer: Variables, lookups: Lookups | None) -> list[Any]:
+    """Values with their templates evaluated; ABSENT for each that cannot be."""
+    if not is_template(str(values)):
+        return values
+    try:
+        found = Rendering(answer, lookups).rendered(values)
+    except (MissingExtra, TooMuch):
+        return [ABSENT] * len(values)
+    left = {path[0] for path in found.left}
+    return [ABSENT if index in left else value for index, value in enumerate(found.value)]
 
 
 def _undefined() -> Any:

@@ -6,7 +6,7 @@ It knows no tasks and no levels but the two at which a role's files stand.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,10 @@ from nodeattrs.adapters.ansible.codes import CYCLE, NO_FILE, NO_ROLE, VARIABLE_N
 from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.files import Files, Plan, nested, plain_of
 from nodeattrs.adapters.ansible.levels import title
-from nodeattrs.adapters.ansible.words import ROLE, never_runs
+from nodeattrs.adapters.ansible.words import ROLE, never_runs, tags_of
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.policy import Policy
+from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.tree import Path as Steps
 from nodeattrs.texts.documents import Document
 
@@ -26,6 +27,8 @@ _SUFFIXES = (".yml", ".yaml", ".json", "")
 MOST_INSIDE = 20
 """A role may include itself so deep."""
 _COMMON = ("~/.ansible/roles", "/usr/share/ansible/roles", "/etc/ansible/roles")
+
+_COLLECTIONS = ("~/.ansible/collections", "/usr/share/ansible/collections")
 
 
 @dataclass(eq=False)
@@ -38,6 +41,7 @@ class Role:
     params:     the other keys of it (level 20)
     led:        `vars` of the task that includes or imports it, as handlers of roles that it imports have them
     limits:     what `tags` and `when` of its entry say; of a task that includes it, which files it names
+    whens, tags: conditions and tags of its entry, and of the entries of the roles that depend on it
     needs:      the roles it depends on, in order
     parents:    the roles that led here, as dependants or by an include, the outermost first
     runs:       whether nothing says that it never runs
@@ -54,6 +58,8 @@ class Role:
     params: list[Layer] = field(default_factory=list)
     led: list[Layer] = field(default_factory=list)
     limits: list[Any] = field(default_factory=list)
+    whens: tuple[Any, ...] = ()
+    tags: frozenset[str] = frozenset()
     needs: list[Role] = field(default_factory=list)
     runs: bool = True
     repeats: bool = False
@@ -109,26 +115,30 @@ class Asked:
     """What an entry asks of a role: other files than `main`, and what it passes on.
 
     document, at: where the entry stands
+    vars_from, defaults_from: the names of files; ABSENT where one is not known
     depends: whether it is a dependency
     is_public: what it says about who sees its variables
     repeats: whether the role runs each time; None where the role itself says it
+    collections: those in which a plain name is sought first
     """
 
     name: str
     document: Document
     at: Steps
     body: dict[Any, Any] = field(default_factory=dict)
-    vars_from: str = "main"
-    defaults_from: str = "main"
+    vars_from: Any = "main"
+    defaults_from: Any = "main"
     depends: bool = False
     is_public: bool | None = None
     repeats: bool | None = None
+    collections: tuple[str, ...] = ()
 
 
 class Roles:
     """Finds and reads roles.
 
-    fill: a name with the variables filled in that are known before any host is asked; raises AnsibleError
+    fill: a name with the variables filled in that are known before any host is asked, and those that are handed in;
+          raises AnsibleError
     are_private: whether they keep their variables to themselves, unless they name another way
     """
 
@@ -136,17 +146,21 @@ class Roles:
         self,
         files: Files,
         paths: tuple[str, ...],
+        collections: tuple[str, ...],
         extensions: tuple[str, ...],
         policy: Policy,
-        fill: Callable[[str], str],
+        fill: Callable[[str, dict[Any, Any]], str],
         *,
         are_private: bool,
     ) -> None:
-        self.files, self.policy, self.extensions, self._fill = files, policy, extensions, fill
+        self.files, self.policy, self.extensions, self.fill = files, policy, extensions, fill
         self.are_private = are_private
         self.paths = paths or tuple(str(Path(one).expanduser()) for one in _COMMON)
+        self._collections = collections or tuple(str(Path(one).expanduser()) for one in _COLLECTIONS)
         if not paths:
             border.admit_of_machine(*self.paths)
+        if not collections:
+            border.admit_of_machine(*self._collections)
 
     def read(self, asked: Asked, folder: Path, by: Role | None = None) -> Role:
         """The role that an entry asks for.
@@ -155,7 +169,7 @@ class Roles:
         by:     the role that depends on it, or includes it
         raises: AnsibleError: no such role, a ring of dependencies, or a file that is broken
         """
-        name = self._fill(asked.name)
+        name = self.fill(asked.name, {})
         path = self._found(name, folder, by, asked)
         if path == self.files.folder / name != folder / name:
             name = path.name
@@ -163,10 +177,11 @@ class Roles:
         if sum(one.path == path for one in parents) > (0 if asked.depends else MOST_INSIDE):
             line = asked.document.place(asked.at)[0]
             raise AnsibleError(CYCLE, f"the role {name} needs itself", file=asked.document.file, line=line)
-        if asked.defaults_from != "main" and self.file(path / "defaults", asked.defaults_from) is None:
-            raise self._missing(asked, f"the role {name} has no defaults/{asked.defaults_from}")
-        role = Role(name, path, parents, self.of(path, "defaults", name, asked.defaults_from, 2))
-        role.vars = self.of(path, "vars", name, asked.vars_from, 15)
+        role = Role(name, path, parents, self._of(path, "defaults", name, asked, asked.defaults_from, 2))
+        role.vars = self._of(path, "vars", name, asked, asked.vars_from, 15)
+        above = by if by is not None and asked.depends else Role("", path)
+        role.whens = (*above.whens, asked.body.get("when"))
+        role.tags = above.tags | tags_of(asked.body)
         role.is_public = not self.are_private if asked.is_public is None else asked.is_public
         role.entry, role.params = _given(asked)
         role.runs = not never_runs(asked.body) and (by is None or by.runs)
@@ -177,35 +192,37 @@ class Roles:
         role.needs += [] if meta is None else [self.read(entry, folder, role) for entry in _dependencies(meta)]
         return role
 
-    @staticmethod
-    def _missing(asked: Asked, message: str) -> AnsibleError:
-        """The error for a file of a role that is named and not there."""
-        return AnsibleError(NO_FILE, message, file=asked.document.file, line=asked.document.place(asked.at)[0])
-
     def _found(self, name: str, folder: Path, by: Role | None, asked: Asked) -> Path:
-        for candidate in self._candidates(name, folder, by):
+        for candidate in self._candidates(name, folder, by, asked.collections):
             if os.path.isdir(candidate):  # a name too long for a disk is of nothing there
                 return candidate
         line = asked.document.place(asked.at)[0]
         hint = "roles are sought in roles/ beside the playbook, in roles_path and beside the playbook"
         raise AnsibleError(NO_ROLE, f"no role {name}", file=asked.document.file, line=line, hint=hint)
 
-    def _candidates(self, name: str, folder: Path, by: Role | None) -> Iterator[Path]:
-        if name.count(".") == 2:
-            space, collection, role = name.split(".")
-            for base in (folder, self.files.folder):
-                yield base / "collections" / "ansible_collections" / space / collection / "roles" / role
+    def _candidates(self, name: str, folder: Path, by: Role | None, collections: Sequence[str]) -> Iterator[Path]:
+        named = [name] if name.count(".") == 2 else [f"{one}.{name}" for one in collections]
+        for space, collection, role in (one.split(".", 2) for one in named if one.count(".") > 1):
+            for base in (folder / "collections", self.files.folder / "collections", *map(Path, self._collections)):
+                home = base if base.name == "ansible_collections" else base / "ansible_collections"
+                yield home / space / collection / "roles" / role
         yield folder / "roles" / name
         yield from (Path(path) / name for path in self.paths)
         if by is not None:
             yield by.path.parent / name
         yield from (base / name for base in (folder, self.files.folder))
 
-    def of(self, role: Path, kind: str, name: str, stem: str, level: int) -> list[Plan]:
-        """The layers of `defaults` or `vars` of a role; none where the file is not there."""
+    def _of(self, role: Path, kind: str, name: str, asked: Asked, stem: Any, level: int) -> list[Plan]:
+        """The layers of `defaults` or `vars` of a role. raises: AnsibleError, where a file is named and not there"""
+        if stem is ABSENT:
+            origin = asked.document.locator(f"role {kind}", name, asked.at).at(())
+            return [Layer.unknown(title(level), origin, f"which file of {kind} the role has here is not known")]
         path = self.file(role / kind, stem)
-        if path is None:
+        if path is None and (stem == "main" or not os.path.isdir(role / kind)):
             return []
+        if path is None:
+            line = asked.document.place(asked.at)[0]
+            raise AnsibleError(NO_FILE, f"the role {name} has no {kind}/{stem}", file=asked.document.file, line=line)
         is_folder = path.is_dir()
         paths = list(self.files.walked(path, self.extensions)) if is_folder else [path]
         layers = [self.files.variables(one, f"role {kind}", name, title(level)) for one in paths]

@@ -27,6 +27,9 @@ from nodeattrs.texts import toml_text
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.patterns import expression
 
+_HINT = "--run-inventory runs it"
+_LISTS = ("host_list", "advanced_host_list")
+
 
 class NotRun(Exception):
     """A source that would have to be run.
@@ -50,7 +53,7 @@ class Sources:
         self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
         self.places: list[Path] = []
         self.not_run: list[NotRun] = []
-        self._parsed = 0
+        self._read: list[str] = []
 
     def read(self, sources: tuple[str, ...]) -> None:
         """Read all sources. raises: AnsibleError of kind "unparsed", where the configuration asks for it"""
@@ -60,9 +63,9 @@ class Sources:
                 self._host_list(source)  # beside it there are no files of variables
             else:
                 self._place(path if os.path.isdir(path) else path.parent)
-                self._parsed += self._path(path)
+                self._path(path)
         self.dynamic.check()
-        if self._parsed:
+        if self._read:
             self.tree.reconcile()
             return
         self.warn(NOTHING_PARSED, "no source could be read; only the implicit localhost is there", None, None)
@@ -75,13 +78,14 @@ class Sources:
 
     def _host_list(self, source: str) -> None:
         self.tree.source = source
+        kinds = [kind for kind in map(_plain, self.config.enable_plugins) if kind in _LISTS]
+        hosts_of = ini.hosts_of if kinds[:1] == ["advanced_host_list"] else _host
         for word in filter(None, (part.strip() for part in source.split(","))):
-            found = re.fullmatch(r"(.*):(\d+)", word)
-            is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))
-            name, port = (found[1].strip("[]"), ini.port_in(found[2])) if found and is_port else (word, None)
-            own = self.tree.port_of(name, port)
-            self.tree.note(self.tree.host(name, "ungrouped"), own, Origin("inventory", word), "a list of hosts")
-        self._parsed += 1
+            names, port = hosts_of(word)
+            for name in names:
+                own = self.tree.port_of(name, port)
+                self.tree.note(self.tree.host(name, "ungrouped"), own, Origin("inventory", word), "a list of hosts")
+        self._read.append(source)
 
     def _path(self, path: Path) -> bool:
         if os.path.isdir(path):
@@ -106,9 +110,11 @@ class Sources:
         if self.dynamic.names(path):
             return self._run(path)
         for kind in self.config.enable_plugins:
-            read = getattr(self, f"_as_{kind.removeprefix('ansible.builtin.')}", None)
+            plain = _plain(kind)
+            read = getattr(self, f"_as_{plain}", self._as_auto)  # any other plugin reads files that name a plugin
             try:
-                if read is not None and read(path):
+                if plain not in _LISTS and read(path):
+                    self._read.append(str(path))
                     return True
             except AnsibleError as error:
                 reasons.append(error)
@@ -121,10 +127,12 @@ class Sources:
 
     def _run(self, path: Path) -> bool:
         try:
-            self.dynamic.read(path, self.tree)
+            self.dynamic.read(path, self.tree, self._read)
         except AnsibleError as error:
+            self.not_run.append(NotRun(Unknown("source", error.reason), self.files.shown(path)))
             self._unparsed(path, error.reason, [error])
             return False
+        self._read.append(str(path))
         return True
 
     def _unparsed(self, path: Path, reason: str, reasons: list[AnsibleError] | None = None) -> None:
@@ -137,7 +145,7 @@ class Sources:
 
     def _as_script(self, path: Path) -> bool:
         if path.is_file() and os.access(path, os.X_OK) and self.files.text(path).text.startswith("#!"):
-            raise NotRun(Unknown("script", "a script, which was not run"), self.files.shown(path))
+            raise NotRun(Unknown("script", f"a script, which was not run; {_HINT}"), self.files.shown(path))
         return False
 
     def _as_auto(self, path: Path) -> bool:
@@ -145,7 +153,9 @@ class Sources:
             document = self.files.document(path)
             plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
             if isinstance(plugin, str):
-                raise NotRun(Unknown(plugin, f"the plugin {plugin}, which was not run"), self.files.shown(path))
+                raise NotRun(
+                    Unknown(plugin, f"the plugin {plugin}, which was not run; {_HINT}"), self.files.shown(path)
+                )
         return False
 
     def _as_yaml(self, path: Path) -> bool:
@@ -177,6 +187,17 @@ class Sources:
         document.tree = unsafe(document.tree)  # none of its texts is a template
         maps.read(document, self.tree, self.warn)
         return True
+
+
+def _plain(kind: str) -> str:
+    return kind.removeprefix("ansible.builtin.")
+
+
+def _host(word: str) -> tuple[list[str], int | None]:
+    """The host that a word in a list names, and its port."""
+    found = re.fullmatch(r"(.*):(\d+)", word)
+    is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))
+    return ([found[1].strip("[]")], ini.port_in(found[2])) if found and is_port else ([word], None)
 
 
 def _reason(error: AnsibleError) -> str:

@@ -248,16 +248,21 @@ class Lines:
 class MaySet:
     """A locator of what cannot be read, which may set some variables only.
 
-    names:  which; None where it may be any
-    prefix: what their names begin with
+    names:    which; None where it may be any
+    prefixes: what the names of others begin with
     """
 
     origin: Locator
     names: frozenset[str] | None = None
-    prefix: str = ""
+    prefixes: tuple[str, ...] = ()
 
     def at(self, path: Path) -> Origin:
         return self.origin.at(())
 
+    @property
+    def written(self) -> frozenset[str] | None:
+        """The names as messages have them; None where it may be any."""
+        return None if self.names is None else self.names.union(f"{prefix}*" for prefix in self.prefixes)
+
     def may_set(self, name: Any) -> bool:
-        return (self.names is None or name in self.names) and str(name).startswith(self.prefix)
+        return self.names is None or name in self.names or str(name).startswith(self.prefixes)

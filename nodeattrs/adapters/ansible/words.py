@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodeattrs.adapters.ansible.extra import words
+
 _EVERYWHERE = """any_errors_fatal become become_exe become_flags become_method become_user check_mode collections
     connection debugger diff environment ignore_errors ignore_unreachable module_defaults name no_log port remote_user
     run_once tags throttle timeout vars"""
@@ -42,26 +44,50 @@ def module_of(task: dict[Any, Any]) -> tuple[str, Any]:
     return plain_name(name), rest
 
 
+def arguments_of(task: dict[Any, Any], arguments: Any) -> dict[Any, Any]:
+    """The arguments of a task by name, those under `args` too; words without a name are `_raw_params`.
+
+    raises: AnsibleError, for a quote that stays open
+
+    >>> arguments_of({"args": {"apply": {}}}, "name=web")
+    {'apply': {}, 'name': 'web'}
+    """
+    given = arguments if isinstance(arguments, dict) else words(str(arguments or ""))
+    more = task.get("args") or {}
+    return {**(more if isinstance(more, dict) else {more: None}), **given}  # a template may name any argument
+
+
+def is_yes(value: Any) -> bool:
+    """Whether an argument that is true or false is true, as Ansible reads texts."""
+    return str(value).strip().lower() in ("yes", "true", "on", "1", "t", "y")
+
+
 def plain_name(module: str) -> str:
     """The name of a module without that of Ansible's own collection."""
     return next((module.removeprefix(one) for one in _BUILTIN if module.startswith(one)), module)
 
 
 def is_sure(task: dict[Any, Any]) -> bool:
-    """Whether nothing says that a task might not run, or run more than once."""
-    words = ("when", "loop", "until", "delegate_to", "run_once", "failed_when")
-    return not any(key in words or str(key).startswith("with_") for key in task)
+    """Whether a task runs once for each host, unless its condition is false or it has a loop."""
+    return not {"until", "delegate_to", "run_once", "failed_when"} & task.keys()
 
 
 def never_runs(entry: dict[Any, Any]) -> bool:
     """Whether a condition is false whatever a variable says."""
-    return any(one is False for one in _conditions(entry.get("when")))
+    return any(one is False for one in conditions(entry.get("when")))
+
+
+def tags_of(entry: dict[Any, Any]) -> frozenset[str]:
+    """The tags of a task, a block, a play or an entry of a role."""
+    given = entry.get("tags") or []
+    return frozenset(tag.strip() for one in conditions(given) for tag in str(one).split(","))
 
 
 def is_true(when: Any) -> bool:
     """Whether a condition is true whatever a variable says."""
-    return all(one is None or str(one).lower() == "true" for one in _conditions(when))
+    return all(one is None or str(one).lower() == "true" for one in conditions(when))
 
 
-def _conditions(when: Any) -> list[Any]:
+def conditions(when: Any) -> list[Any]:
+    """The conditions that all have to be true."""
     return when if isinstance(when, list) else [when]

@@ -1,0 +1,545 @@
+"""Ansible: what was not read, or cannot be known, is never a certain answer; and what the files decide is no open one.
+
+Expected values are those of ansible-core 2.19.14 in a real run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodeattrs.adapters.ansible import AnsibleError, Inventory, Playbook
+from nodeattrs.cli import main
+from nodeattrs.errors import NodeattrsError
+
+ALL = "- hosts: all\n  gather_facts: false\n"
+TASKS = f"{ALL}  tasks:\n"
+PROBE = "- name: probe\n  debug: {msg: x}\n"
+END = "  - name: end\n    debug: {msg: x}\n"
+ROLE = {
+    "roles/r/tasks/main.yml": PROBE,
+    "roles/r/tasks/alt.yml": "- name: alt\n  debug: {msg: x}\n",
+    "roles/r/vars/main.yml": "v: main\n",
+    "roles/r/vars/alt.yml": "v: alt\n",
+    "roles/r/defaults/main.yml": "d: main\n",
+    "roles/r/defaults/alt.yml": "d: alt\n",
+    "more.yml": PROBE,
+}
+VAULTED = "$ANSIBLE_VAULT;1.1;AES256\n3766\n"
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in {"hosts": "web1 fam=x n=3\n", **files}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def probed(folder: Path, files: dict[str, str], task: str = "probe", *more: str) -> Any:
+    inventory = Inventory("hosts", folder=written(folder, files), extra_vars=more)
+    found = Playbook(inventory, "play.yml").task(task, "web1")
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    def asked(words: str, files: dict[str, str]) -> tuple[int, str, str]:
+        monkeypatch.chdir(written(tmp_path, files))
+        code = main(["ansible", *words.split()])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return asked
+
+
+INCLUDE = "  - include_role: {name: r, "
+SETS = {
+    "apply_of_a_role": (f"{TASKS}{INCLUDE}apply: {{vars: {{v: on apply}}}}}}\n", "probe", {"v": "on apply"}),
+    "apply_of_tasks": (
+        f"{TASKS}  - include_tasks: {{file: more.yml, apply: {{vars: {{v: 2, w: 2}}}}}}\n    vars: {{w: task}}\n",
+        "probe",
+        {"v": 2, "w": "task"},
+    ),
+    "apply_over_a_block": (
+        f"{TASKS}  - block:\n    - include_tasks: {{file: more.yml, apply: {{vars: {{v: on apply}}}}}}\n"
+        "    vars: {v: on block}\n",
+        "probe",
+        {"v": "on apply"},
+    ),
+    "apply_under_args": (
+        f"{TASKS}  - include_role: {{name: r}}\n    args: {{apply: {{vars: {{v: 3}}}}, vars_from: alt}}\n",
+        "probe",
+        {"v": 3},
+    ),
+    "words": (f"{TASKS}  - include_role: name=r vars_from=alt\n", "probe", {"v": "alt"}),
+    "action": (f"{TASKS}  - action: {{module: include_role, name: r, vars_from: alt}}\n", "probe", {"v": "alt"}),
+    "files_by_a_group_variable": (
+        f"{TASKS}{INCLUDE}vars_from: '{{{{ w }}}}', defaults_from: '{{{{ w }}}}', tasks_from: '{{{{ w }}}}'}}\n",
+        "alt",
+        {"v": "alt", "d": "alt"},
+    ),
+    "file_of_an_import_by_its_own_variable": (
+        f"{TASKS}  - import_role: {{name: r, vars_from: '{{{{ o }}}}'}}\n    vars: {{o: alt}}\n",
+        "probe",
+        {"v": "alt"},
+    ),
+    "file_by_the_item_of_a_loop": (
+        f"{TASKS}{INCLUDE}vars_from: '{{{{ item }}}}'}}\n    loop: [alt]\n",
+        "probe",
+        {"v": "alt", "item": "alt", "ansible_loop_var": "item"},
+    ),
+    "loop_with_other_names": (
+        f"{TASKS}  - include_tasks: more.yml\n    with_items: [a, [b]]\n    when: one == 'b'\n"
+        "    loop_control: {loop_var: one, index_var: at}\n",
+        "probe",
+        {"one": "b", "at": 1},
+    ),
+    "role_by_a_filter": (
+        f"{TASKS}  - include_role: {{name: \"{{{{ no | default('r') }}}}\"}}\n",
+        "probe",
+        {"d": "main"},
+    ),
+    "fact_with_a_value": (f"{TASKS}  - set_fact: {{a: 1, b: '{{{{ fam }}}}!'}}\n{END}", "end", {"a": 1, "b": "x!"}),
+    "fact_under_args": (f"{TASKS}  - set_fact:\n    args: {{a: 5}}\n{END}", "end", {"a": 5}),
+    "fact_under_a_condition": (
+        f"{TASKS}  - set_fact: {{a: 1}}\n    when: fam == 'x'\n  - set_fact: {{b: 1}}\n    when: [fam == 'y', no]\n"
+        f"{END}",
+        "end",
+        {"a": 1, "b": None},
+    ),
+    "condition_of_a_block_is_asked_by_each_task": (
+        f"{TASKS}  - block:\n    - set_fact: {{a: 1}}\n    - set_fact: {{b: 1}}\n    when: a is not defined\n{END}",
+        "end",
+        {"a": 1, "b": None},
+    ),
+    "file_in_a_block_that_is_skipped": (
+        f"{TASKS}  - block:\n    - include_vars: roles/r/vars/alt.yml\n    when: fam == 'y'\n{END}",
+        "end",
+        {"v": None},
+    ),
+    "task_that_only_tags_run": (
+        f"{TASKS}  - include_vars: roles/r/vars/alt.yml\n    tags: [never, x]\n  - set_fact: {{a: 1}}\n"
+        f"    tags: never, always\n{END}",
+        "end",
+        {"v": None, "a": 1},
+    ),
+    "play_that_only_tags_run": (
+        f"{ALL}  tags: never\n  tasks:\n  - set_fact: {{a: 1}}\n{TASKS}{END}",
+        "end",
+        {"a": None},
+    ),
+    "role_whose_entry_is_skipped": (
+        f"{ALL}  roles: [{{role: s, when: fam == 'y'}}]\n  tasks:\n{END}",
+        "end",
+        {"s": None},
+    ),
+    "files_in_a_loop": (
+        f"{TASKS}  - include_vars: 'roles/r/vars/{{{{ item }}}}.yml'\n    loop: [alt, main]\n{END}",
+        "end",
+        {"v": "main"},
+    ),
+    "first_found_as_a_lookup": (
+        f"{TASKS}  - include_vars: \"{{{{ lookup('first_found', ['no.yml', 'vars/' ~ fam ~ '.yml']) }}}}\"\n{END}",
+        "end",
+        {"f": "vars"},
+    ),
+    "first_found_with_folders": (
+        f"{TASKS}  - include_vars: \"{{{{ lookup('first_found', where) }}}}\"\n"
+        f"    vars: {{where: {{files: ['{{{{ fam }}}}.yml'], paths: [vars]}}}}\n{END}",
+        "end",
+        {"f": "vars"},
+    ),
+    "first_found_as_a_loop_seeks_in_vars_first": (
+        f"{TASKS}  - include_vars: '{{{{ item }}}}'\n    with_first_found: ['{{{{ fam }}}}.yml']\n{END}",
+        "end",
+        {"f": "vars"},
+    ),
+    "first_found_as_a_lookup_seeks_beside_the_playbook": (
+        f"{TASKS}  - include_vars: \"{{{{ lookup('first_found', ['x.yml']) }}}}\"\n{END}",
+        "end",
+        {"f": "beside"},
+    ),
+    "public_as_a_text": (f"{TASKS}{INCLUDE}public: 'yes'}}\n{END}", "end", {"v": "main"}),
+    "public_by_a_variable": (f"{TASKS}{INCLUDE}public: '{{{{ n == 3 }}}}'}}\n{END}", "end", {"v": "main"}),
+    "closed_as_a_text": (f"{TASKS}  - import_role: {{name: r, public: 'no'}}\n{END}", "end", {"v": None}),
+    "facts_whose_names_are_filled_in": (
+        f"{TASKS}  - set_fact: {{'k_{{{{ item }}}}': 1}}\n    loop: [a, b]\n{END}",
+        "end",
+        {"k_a": 1, "k_b": 1},
+    ),
+    "hosts_by_a_play_variable": (
+        f"- hosts: \"{{{{ t | default('none') }}}}\"\n  gather_facts: false\n  vars: {{t: all}}\n  tasks:\n{END}",
+        "end",
+        {"t": "all"},
+    ),
+    "hosts_by_a_file": (
+        f"- hosts: '{{{{ target }}}}'\n  gather_facts: false\n  vars_files: [hosts.yml]\n  tasks:\n{END}",
+        "end",
+        {"target": ["web1"]},
+    ),
+    "hosts_by_a_group": (
+        f"- hosts: \"{{{{ groups['all'] }}}}\"\n  gather_facts: false\n  tasks:\n{END}",
+        "end",
+        {"fam": "x"},
+    ),
+}
+FOUND = {
+    **ROLE,
+    "group_vars/all.yml": "w: alt\n",
+    "roles/s/tasks/main.yml": "- set_fact: {s: 1}\n",
+    "vars/x.yml": "f: vars\n",
+    "files/x.yml": "f: files\n",
+    "x.yml": "f: beside\n",
+    "hosts.yml": "target: [web1]\n",
+}
+
+
+@pytest.mark.parametrize(("play", "task", "expected"), SETS.values(), ids=SETS)
+def test_what_the_files_decide_is_certain(tmp_path: Path, play: str, task: str, expected: dict[str, Any]):
+    """None is for what is not set."""
+    found = probed(tmp_path, {**FOUND, "play.yml": play}, task)
+
+    assert {name: found.vars.get(name) for name in expected} == expected
+    assert [found.trace(name).unknown for name in expected] == [()] * len(expected)
+
+
+OPEN = {
+    "condition_that_is_applied": (
+        f"{TASKS}  - include_role: {{name: s, apply: {{when: nope}}}}\n{END}",
+        {"roles/s/tasks/main.yml": "- set_fact: {s: 1}\n"},
+        "s",
+    ),
+    "file_by_an_open_name": (f"{TASKS}{INCLUDE}vars_from: '{{{{ nope }}}}'}}\n", {}, "v"),
+    "tasks_by_an_open_name": (f"{TASKS}{INCLUDE}tasks_from: '{{{{ nope }}}}'}}\n{END}", {}, "v"),
+    "item_of_an_open_loop": (f"{TASKS}{INCLUDE}vars_from: '{{{{ item }}}}'}}\n    with_nested: [[a], [b]]\n", {}, "v"),
+    "open_arguments": (f"{TASKS}  - set_fact:\n    args: '{{{{ nope }}}}'\n{END}", {}, "s"),
+    "open_tags": (f"{TASKS}  - set_fact: {{s: 1}}\n    tags: '{{{{ fam }}}}'\n{END}", {}, "s"),
+    "block_that_may_fail": (
+        f"{TASKS}  - block:\n    - fail:\n    - set_fact: {{s: 1}}\n    rescue:\n    - debug: {{msg: x}}\n{END}",
+        {},
+        "s",
+    ),
+    "handler": (f"{ALL}  handlers:\n  - name: h\n    set_fact: {{s: 1}}\n  tasks:\n{END}", {}, "s"),
+    "handler_of_an_earlier_play": (f"{ALL}  handlers:\n  - name: h\n    set_fact: {{s: 1}}\n{TASKS}{END}", {}, "s"),
+    "task_after_the_end_of_its_role": (
+        f"{ALL}  roles: [s]\n  tasks:\n{END}",
+        {"roles/s/tasks/main.yml": "- meta: end_role\n  when: nope\n- set_fact: {s: 1}\n"},
+        "s",
+    ),
+    "fact_that_another_host_delegates": (
+        f"{TASKS}  - set_fact: {{s: 1}}\n    delegate_to: web1\n    delegate_facts: true\n"
+        f"    when: inventory_hostname != 'web1'\n{END}",
+        {},
+        "s",
+    ),
+    "fact_that_a_play_for_another_host_delegates": (
+        "- hosts: web2\n  tasks:\n  - set_fact: {s: 1}\n    delegate_to: web1\n    delegate_facts: true\n"
+        f"{TASKS}{END}",
+        {"hosts": "web1\nweb2\n"},
+        "s",
+    ),
+    "encrypted_file_under_a_condition": (
+        f"{TASKS}  - include_vars: secret.yml\n    when: nope\n{END}",
+        {"secret.yml": VAULTED},
+        "s",
+    ),
+    "file_under_an_open_name": (
+        f"{TASKS}  - include_vars: {{file: more.yml, name: '{{{{ nope }}}}'}}\n{END}",
+        {"more.yml": "a: 1\n"},
+        "s",
+    ),
+    "play_for_open_hosts": (f"- hosts: '{{{{ nope }}}}'\n  tasks: []\n{TASKS}{END}", {}, "s"),
+    "facts_where_they_are_gathered": (
+        f"- hosts: all\n  tasks:\n  - set_fact: {{s: 1}}\n    when: ansible_facts.pkg_mgr is defined\n{END}",
+        {},
+        "s",
+    ),
+    "other_facts_that_are_gathered": (f"- hosts: all\n  tasks:\n{END}", {}, "module_setup"),
+    "file_in_a_handler": (
+        f"{ALL}  handlers:\n  - name: h\n    include_vars: s.yml\n  tasks:\n{END}",
+        {"s.yml": "s: 1\n"},
+        "s",
+    ),
+    "fact_that_is_registered_too": (f"{TASKS}  - set_fact: {{s: 1}}\n    register: s\n{END}", {}, "s"),
+    "what_an_include_registers": (f"{TASKS}  - include_tasks: more.yml\n    register: s\n{END}", {}, "s"),
+    "role_that_is_public_perhaps": (f"{TASKS}{INCLUDE}public: '{{{{ nope }}}}'}}\n{END}", {}, "s"),
+    "defaults_of_a_module": (f"{ALL}  module_defaults: {{set_fact: {{s: 1}}}}\n  tasks:\n{END}", {}, "s"),
+    "module_of_the_playbook": (f"{TASKS}  - own:\n{END}", {"library/own.py": "exit_json(ansible_facts={})\n"}, "s"),
+    "module_of_a_role": (
+        f"{ALL}  roles: [s]\n  tasks:\n{END}",
+        {"roles/s/tasks/main.yml": "- own:\n", "roles/s/library/own.py": "exit_json(ansible_facts={})\n"},
+        "s",
+    ),
+    "module_that_loads_variables": (f"{TASKS}  - community.sops.load_vars: {{file: x}}\n{END}", {}, "s"),
+}
+
+
+ANYTHING = {
+    "file_by_an_open_name", "tasks_by_an_open_name", "item_of_an_open_loop", "open_arguments", "play_for_open_hosts",
+    "encrypted_file_under_a_condition", "file_under_an_open_name", "module_that_loads_variables",
+    "fact_that_a_play_for_another_host_delegates",
+    "role_that_is_public_perhaps", "defaults_of_a_module", "module_of_the_playbook", "module_of_a_role",
+}  # fmt: skip
+"""Those that may set any variable; the others leave all other variables certain."""
+
+
+@pytest.mark.parametrize("case", OPEN)
+def test_what_the_files_leave_open_is_unknown(tmp_path: Path, case: str):
+    play, files, name = OPEN[case]
+    found = probed(tmp_path, {**ROLE, **files, "play.yml": play}, "end" if END in play else "probe")
+
+    assert found.unknown(name)
+    assert bool(found.unknown("other")) is (case in ANYTHING)
+
+
+@pytest.mark.parametrize("apply", ["'{{ nope }}'", "[vars]"])
+def test_apply_is_a_map(tmp_path: Path, apply: str):
+    files = {**ROLE, "play.yml": f"{TASKS}{INCLUDE}apply: {apply}}}\n"}
+    with pytest.raises(AnsibleError, match=r"play\.yml:4: apply is a map"):
+        probed(tmp_path, files)
+
+
+def test_a_loop_of_includes_has_a_limit(tmp_path: Path):
+    """Tasks multiply where an include includes itself in a loop."""
+    again = "- include_tasks: again.yml\n  loop: [1, 2]\n  when: deep | default(0) | int < 45\n"
+    again += '  vars: {deep: "{{ deep | default(0) | int + 1 }}"}\n'
+    with pytest.raises(NodeattrsError):
+        probed(tmp_path, {"again.yml": again, "play.yml": f"{TASKS}  - include_tasks: again.yml\n{END}"}, "end")
+
+
+def test_no_task_is_met_where_the_hosts_of_a_play_are_open(run: Callable[..., Any]):
+    """The error names the play."""
+    play = f"- hosts: '{{{{ nope }}}}'\n  tasks:\n{END}"
+    code, _, err = run("explain web1 fam -i hosts --playbook play.yml", {"play.yml": play})
+
+    assert code == 1
+    assert "play.yml:1: whether this play is for web1 is not known" in err
+
+
+def test_a_host_may_come_from_a_source_that_was_not_run(run: Callable[..., Any]):
+    """The error names it."""
+    code, _, err = run("vars web9 -i inv.yml", {"inv.yml": "plugin: amazon.aws.aws_ec2\n"})
+
+    assert (code, "inv.yml may have it: it was not run" in err) == (1, True)
+
+
+FACT = f"{TASKS}  - set_fact: {{color: 1, size: 2}}\n    when: nope\n{END}"
+IN_TASK = "-i hosts --playbook play.yml"
+SCRIPT = {"inv.yml": "plugin: amazon.aws.aws_ec2\n"}
+SECRET = {"group_vars/all.yml": VAULTED}
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "code", "said"),
+    [
+        (
+            f"vars web1 {IN_TASK}",
+            {"play.yml": FACT},
+            5,
+            "play.yml:4: registered vars and set_facts (19 of 22): 1 place",
+        ),
+        (f"vars web1 {IN_TASK}", {"play.yml": FACT}, 5, "may set color, size"),
+        (f"vars web1 {IN_TASK} -e color=1", {"play.yml": FACT}, 5, "may set size"),
+        (f"vars web1 {IN_TASK} -e color=1 -e size=1", {"play.yml": FACT}, 0, ""),
+        (f"vars web1 {IN_TASK} --render", {"play.yml": FACT}, 5, "may set color, size"),
+        (f"vars web1 {IN_TASK} --origins", {"play.yml": FACT}, 5, "may set color, size"),
+        (f"explain web1 color {IN_TASK}", {"play.yml": FACT}, 5, ""),
+        (f"explain web1 fam {IN_TASK}", {"play.yml": FACT}, 0, ""),
+        (f"diff web1 web1 {IN_TASK}", {"play.yml": FACT}, 5, "may set color, size"),
+        ("vars web1 -i hosts", {"play.yml": FACT}, 0, ""),
+        ("vars web1 -i hosts", SECRET, 5, "group_vars/all.yml:1: inventory group_vars/all (4 of 22): 1 place"),
+        ("list -i hosts", SECRET, 5, "may set any variable"),
+        ("graph -i hosts", SECRET, 0, ""),
+        ("graph -i hosts --vars", SECRET, 5, "may set any variable"),
+        ("matrix size -i hosts", SECRET, 5, "may set size"),
+        ("matrix fam -i hosts", SECRET, 0, ""),
+        ("who-has size -i hosts", SECRET, 5, "may set size"),
+        ("list -i inv.yml", SCRIPT, 5, "the plugin amazon.aws.aws_ec2, which was not run"),
+        ("graph -i inv.yml", SCRIPT, 5, "which was not run"),
+        ("matrix size -i inv.yml", SCRIPT, 5, "which was not run"),
+        ("matrix nope -i hosts", {}, 1, ""),
+        ("matrix fam -i hosts", {}, 0, ""),
+        ("list -i hosts", {}, 0, ""),
+    ],
+)
+def test_each_command_says_what_may_change_its_answer(
+    run: Callable[..., Any], words: str, files: dict[str, str], code: int, said: str
+):
+    """Exit code 5, and a line for each level; 0 where no unread place can set what was asked."""
+    got, _, err = run(words, files)
+
+    assert got == code, err
+    assert said in err
+    assert said or "NA0204" not in err
+
+
+@pytest.mark.parametrize(
+    "words", ["explain web1 color", "matrix color", "who-has color", "vars web1 --origins"], ids=lambda one: one[:4]
+)
+@pytest.mark.parametrize("files", [SECRET, {}], ids=["unread", "read"])
+def test_data_have_the_certainty_and_the_unread_places(run: Callable[..., Any], words: str, files: dict[str, str]):
+    data = json.loads(run(f"{words} -i hosts --format json", files)[1])
+
+    assert data["certain"] is (not files)
+    assert [one["file"] for one in data["unread"]] == list(files)
+
+
+def test_places_of_one_level_are_one_line(run: Callable[..., Any]):
+    files = {f"group_vars/all/{name}.yml": VAULTED for name in "abc"}
+    err = run("vars web1 -i hosts", files)[2]
+
+    assert err.count("NA0204") == 1
+    assert "3 places are not known" in err
+    assert "also at group_vars/all/b.yml:1, group_vars/all/c.yml:1" in err
+
+
+PLUGIN = "class VarsModule:\n    def get_vars(self, loader, path, entities, cache=True):\n        return {'fam': 'y'}\n"
+NAMED = PLUGIN.replace("    def", "    REQUIRES_ENABLED = True\n\n    def")
+IN_ROLE = {"roles/r/tasks/main.yml": PROBE, "roles/r/vars_plugins/p.py": PLUGIN, "play.yml": f"{ALL}  roles: [r]\n"}
+
+
+@pytest.mark.parametrize(
+    ("words", "files", "place"),
+    [
+        ("", {"ansible.cfg": "[defaults]\nvars_plugins = plug\n", "plug/below/p.py": PLUGIN}, "plug/below/p.py:1"),
+        ("", {"ansible.cfg": "[defaults]\nvars_plugins_enabled = host_group_vars,ns.c.p\n"}, "ansible.cfg"),
+        ("--playbook-dir .", {"vars_plugins/p.py": PLUGIN}, "vars_plugins/p.py:1"),
+        ("--playbook play.yml", {"vars_plugins/p.py": PLUGIN, "play.yml": TASKS + END}, "vars_plugins/p.py:1"),
+        ("--playbook play.yml", IN_ROLE, "roles/r/vars_plugins/p.py:1"),
+        ("", {"vars_plugins/p.py": PLUGIN}, None),
+        ("--playbook-dir .", {"vars_plugins/p.py": NAMED}, None),
+        ("", {"ansible.cfg": "[defaults]\nvars_plugins = plug\n"}, None),
+    ],
+    ids=["folder", "name", "beside", "play", "role", "not a playbook's", "not enabled", "none"],
+)
+def test_a_plugin_that_may_set_variables_is_an_unknown_layer(
+    run: Callable[..., Any], words: str, files: dict[str, str], place: str | None
+):
+    code, out, err = run(f"explain web1 fam -i hosts {words}", files)
+
+    assert code == (5 if place else 0), err
+    assert place is None or f"{place} (vars plugin p" in out.replace("ns.c.p", "p")
+
+
+LISTED = {
+    "web": {"hosts": ["web1"]},
+    "made": {"hosts": ["web1"]},
+    "_meta": {"hostvars": {"web1": {"fam": "x", "n": 4}}},
+}
+CONSTRUCTED = {
+    "inv/01-hosts": "[web]\nweb1 fam=x n=3\n",
+    "inv/02-made.yml": "plugin: constructed\nuse_vars_plugins: true\n",
+    "inv/group_vars/made.yml": "size: big\n",
+}
+
+
+def test_a_plugin_is_given_the_sources_before_it(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """What it repeats stays theirs, and it sees files of variables where it asks for them."""
+    program = tmp_path / "bin" / "ansible-inventory"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho \"$@\" > words\nenv > env\ncat <<'END'\n{json.dumps(LISTED)}\nEND\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    code, out, _ = run("vars web1 -i inv --run-inventory inv/02-made.yml --origins", CONSTRUCTED)
+
+    assert code == 0
+    assert sorted(out.splitlines()) == [
+        'fam = "x"  inv/01-hosts:2',
+        "n = 4  inv/02-made.yml",
+        'size = "big"  inv/group_vars/made.yml:1',
+    ]
+    given = (tmp_path / "words").read_text().replace(f"{tmp_path}/", "")
+    assert given == "-i inv/01-hosts -i inv/02-made.yml --list --export\n"
+    assert "ANSIBLE_VARS_ENABLED" not in (tmp_path / "env").read_text()
+
+
+@pytest.mark.parametrize("program", [None, "exit 3"], ids=["absent", "broken"])
+def test_a_source_that_could_not_be_run_is_unknown(
+    run: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str | None
+):
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    if program is not None:
+        (tmp_path / "bin" / "ansible-inventory").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "bin" / "ansible-inventory").chmod(0o755)
+    code, _, err = run("vars web1 -i inv --run-inventory inv/02-made.yml", CONSTRUCTED)
+
+    assert (code, "inv/02-made.yml:1" in err) == (5, True)
+
+
+def test_a_file_of_a_plugin_that_is_enabled_by_name_is_unknown(run: Callable[..., Any]):
+    files = {"ansible.cfg": "[inventory]\nenable_plugins = constructed, ini\n", **CONSTRUCTED}
+    assert run("vars web1 -i inv", files)[0] == 5
+
+
+COLLECTION = {
+    f"deps/ansible_collections/ns/c/roles/r/{name}": text
+    for name, text in {"tasks/main.yml": PROBE, "defaults/main.yml": "d: collection\n"}.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "play"),
+    [
+        ("deps", f"{ALL}  roles: [ns.c.r]\n"),
+        ("deps/ansible_collections", f"{ALL}  roles: [ns.c.r]\n"),
+        ("deps", f"{ALL}  collections: [ns.c]\n  roles: [r]\n"),
+        ("deps", f"{ALL}  collections: ns.c\n  tasks:\n  - import_role: {{name: r}}\n"),
+        ("deps", f"{TASKS}  - block:\n    - include_role: {{name: r}}\n    collections: [ns.c]\n"),
+        ("deps", f"{TASKS}  - import_role: {{name: r}}\n    collections: [ns.c]\n"),
+    ],
+)
+def test_roles_are_sought_in_collections_first(tmp_path: Path, config: str, play: str):
+    """Those that a play, a block or a task names, in the folders of ansible.cfg."""
+    config = f"[defaults]\ncollections_path = {config}\n"
+    found = probed(tmp_path, {**ROLE, **COLLECTION, "ansible.cfg": config, "play.yml": play})
+
+    assert found.vars["d"] == "collection"
+
+
+@pytest.mark.parametrize("path", ["$PWD/hosts", "${PWD}/hosts", "{{CWD}}/hosts", "hosts"])
+def test_paths_of_ansible_cfg_are_filled_in(run: Callable[..., Any], path: str):
+    assert run("vars web1", {"ansible.cfg": f"[defaults]\ninventory = {path}\n"})[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("plugins", "hosts"),
+    [("advanced_host_list", ["web1", "web2"]), ("host_list, advanced_host_list", ["web[1:2]"]), ("ini", ["web[1:2]"])],
+)
+def test_ranges_in_a_list_of_hosts_need_their_plugin(tmp_path: Path, plugins: str, hosts: list[str]):
+    written(tmp_path, {"ansible.cfg": f"[inventory]\nenable_plugins = {plugins}\n"})
+    assert list(Inventory("web[1:2],", folder=tmp_path).hosts) == hosts
+
+
+PLAYED = {"play.yml": TASKS + END}
+
+
+@pytest.mark.parametrize(
+    ("config", "words", "code"),
+    [
+        ("[vars_host_group_vars]\nstage = task", "", 5),
+        ("[defaults]\nplaybook_vars_root = all", "", 5),
+        ("[tags]\nskip = x", "--playbook play.yml", 5),
+        ("[tags]\nrun = x", "--playbook play.yml", 5),
+        ("[tags]\nskip = x", "", 0),
+        ("[defaults]\nforks = 5", "--playbook play.yml", 0),
+    ],
+)
+def test_a_setting_that_is_not_followed_is_unknown(run: Callable[..., Any], config: str, words: str, code: int):
+    assert run(f"explain web1 fam -i hosts {words}", {**PLAYED, "ansible.cfg": f"{config}\n"})[0] == code
+
+
+def test_settings_have_a_second_name_that_counts_more(tmp_path: Path):
+    config = "[defaults]\ninventory_ignore_extensions = .x\nplaybook_dir = books\n[inventory]\nignore_extensions = .y\n"
+    files = {"inv/a.x": "web1\n", "inv/b.y": "web2\n", "books/group_vars/all.yml": "a: 1\n", "ansible.cfg": config}
+    inventory = Inventory("inv", folder=written(tmp_path, files))
+
+    assert list(inventory.hosts) == ["web1"]
+    assert inventory.host("web1").vars == {"a": 1}
