@@ -121,7 +121,11 @@ _PART = {
 }
 
 _SEVERITIES = ("=error", "=warning", "=note")
-_CHECK = {"version": "int", "ok": "bool", "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"]}
+_CHECK = {
+    "version": "int", "ok": "bool", "certain": "bool",
+    "unread": [{"place": "str", "reason": "str", "paths": [["str"]]}],
+    "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"],
+}  # fmt: skip
 
 _SCALAR = "str|num|bool|null"
 _TEST = (_SCALAR, [_SCALAR], "@test")
