@@ -201,6 +201,7 @@ PARTS: dict[str, Any] = {
         "unset": ["str"],
         "converted": "any",
         "needed": ["str"],
+        "needed_at": {"*": ["@origin"]},
         "because_of?": ["@cause"],
     },
     "applied": _APPLIED,
@@ -253,7 +254,18 @@ _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
     "key": "str",
-    "nodes": {"*": {"value?": "any", "error?": "str", "code?": "str", "message?": "str", "unknown?": [_LEVEL]}},
+    "certain": "bool",
+    "unread": [{"place": "str", "reason": "str", "paths": [["str"]]}],
+    "nodes": {
+        "*": {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "unknown?": [_LEVEL],
+            "unset?": ["str"],
+        },
+    },
 }
 
 OUTPUTS: dict[str, Any] = {
