@@ -100,6 +100,8 @@ TRAPS = [
     ("unknown-type", "packages: [a]\n", 1, 1, "#part-handler\n"),
     ("unexpanded", f"{HEAD}power_state:\n  mode: '${{m}}'\n", 3, 3,
      f"{HEAD}apt: {{sources: {{a: {{source: 'deb $MIRROR ${{RELEASE}} main'}}}}}}\n"),
+    ("unexpanded", f"{HEAD}ntp:\n  servers: ['${{s}}']\n", 3, 13,
+     f"{HEAD}ntp: {{config: {{template: '{{% for one in servers %}}x{{% endfor %}}'}}}}\n"),
     ("unexpanded", f"{HEAD}runcmd:\n- a\n- - b\n  - '{{{{ ds.meta_data.x }}}}'\n", 5, 5,
      f"{HEAD}runcmd: ['docker ps --format {{{{ .ID }}}}']\n"),
     ("unexpanded", f"{HEAD}write_files:\n- path: /a\n  content: '{{{{ v1.region }}}}'\n", 4, 3,

@@ -284,7 +284,7 @@ def _setters(answers: Answers, key: str, outer: Recorder) -> tuple[Origin, ...]:
         value = answers.answer(key, None, recorder)
     except (NodeattrsError, RecursionError):
         return ()
-    return Explanation(key, value, None, recorder).origins()
+    return () if value is ABSENT else Explanation(key, value, None, recorder).origins()
 
 
 def explained_options(answers: Answers, key: str) -> Explanation:

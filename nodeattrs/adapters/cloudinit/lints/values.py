@@ -63,8 +63,9 @@ _NEAR = 0.8
 
 _FILLED_IN: tuple[Path, ...] = (
     ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("keyboard",), ("password",), ("chpasswd",), ("users",),
-    ("groups",), ("ssh_authorized_keys",), ("ssh_import_id",), ("packages",), ("apt", "sources"), ("ntp",), ("mounts",),
+    ("groups",), ("ssh_authorized_keys",), ("ssh_import_id",), ("packages",), ("apt", "sources"), ("mounts",),
     ("swap",), ("disk_setup",), ("fs_setup",), ("growpart",), ("power_state",),
+    ("ntp", "enabled"), ("ntp", "pools"), ("ntp", "servers"),
 )  # fmt: skip
 """Where `${...}` cannot be meant for a shell."""
 _BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
