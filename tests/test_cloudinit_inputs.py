@@ -168,6 +168,12 @@ class TestTerraform:
         with pytest.raises(CloudConfigError):
             given_in(json.dumps({"format_version": "1", "values": {"root_module": {"resources": rows}}}))
 
+    def test_a_resource_without_values_may_have_user_data_later(self) -> None:
+        changes = [{"address": "a.x", "change": {"after_unknown": {"user_data": True}}}]
+        tree = {"root_module": {"resources": [{"address": "a.x", "type": "a"}, {"address": "a.y", "values": None}]}}
+        text = json.dumps({"format_version": "1.2", "planned_values": tree, "resource_changes": changes})
+        assert [one.unknown for one in given_in(text)] == ["is known after the plan is applied"]
+
     def test_half_of_a_surrogate_pair_is_no_base64(self) -> None:
         assert given_in("\ud800")[0].user[0].content == "\ud800"
 

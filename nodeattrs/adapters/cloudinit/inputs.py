@@ -279,7 +279,7 @@ def _text_at(values: Any, where: TreePath) -> str | None:
 
 def _like_user_data(values: Any) -> TreePath | None:
     """Where a text has a key that looks like user-data, in a form that is not known here."""
-    open_: list[tuple[TreePath, Any]] = [((), values)]
+    open_: list[tuple[TreePath, Any]] = [((), values)] if isinstance(values, dict) else []
     while open_:
         path, value = open_.pop()
         for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
@@ -291,7 +291,7 @@ def _like_user_data(values: Any) -> TreePath | None:
 
 
 def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
-    texts = (_text_at(resource["values"], where) for where in _VENDOR_DATA)
+    texts = (_text_at(resource.get("values"), where) for where in _VENDOR_DATA)
     return tuple(unwrapped(Blob(text, file, packed=True)) for text in texts if text)[:1]
 
 

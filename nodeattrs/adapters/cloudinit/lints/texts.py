@@ -63,7 +63,7 @@ MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%
 _BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
 _LINES = 20
 _LOOKED_AT = 4096
-"""The beginning of a text that tells what kind of file it is, in characters."""
+"""How many characters of a text are searched for the kind of file that it is."""
 
 
 class _Found(NamedTuple):
@@ -177,7 +177,7 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
 
 
 def foreign(part: CloudPart) -> tuple[str, str]:
-    """What a text is that cloud-init ignores, as far as its words tell, and the way out."""
+    """What kind of file a text is that cloud-init ignores, and the way out."""
     for pattern, what, way in _FORMS:
         if pattern.search(part.text[:_LOOKED_AT]):
             return f"is {what}, and no user-data: cloud-init ignores it", way
