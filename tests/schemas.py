@@ -133,7 +133,11 @@ _PART = {
 }
 
 _SEVERITIES = ("=error", "=warning", "=note")
-_CHECK = {"version": "int", "ok": "bool", "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"]}
+_CHECK = {
+    "version": "int", "ok": "bool", "certain": "bool",
+    "unread": [{"place": "str", "reason": "str", "paths": [["str"]]}],
+    "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"],
+}  # fmt: skip
 
 _SCALAR = "str|num|bool|null"
 _TEST = (_SCALAR, [_SCALAR], "@test")
@@ -209,6 +213,7 @@ PARTS: dict[str, Any] = {
         "unset": ["str"],
         "converted": "any",
         "needed": ["str"],
+        "needed_at": {"*": ["@origin"]},
         "because_of?": ["@cause"],
     },
     "applied": _APPLIED,
@@ -264,7 +269,18 @@ _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
     "key": "str",
-    "nodes": {"*": {"value?": "any", "error?": "str", "code?": "str", "message?": "str", "unknown?": [_LEVEL]}},
+    "certain": "bool",
+    "unread": [{"place": "str", "reason": "str", "paths": [["str"]]}],
+    "nodes": {
+        "*": {
+            "value?": "any",
+            "error?": "str",
+            "code?": "str",
+            "message?": "str",
+            "unknown?": [_LEVEL],
+            "unset?": ["str"],
+        },
+    },
 }
 
 OUTPUTS: dict[str, Any] = {

@@ -98,6 +98,25 @@ TRAPS = [
     ("unexpanded", f"{HEAD}users: [default, {{name: '<%USER%>'}}]\n", 2, 19, f"{HEAD}runcmd: ['${{HOME}}/x']\n"),
     ("unexpanded", f"{HEAD}a: 1\n%{{ for x in y }}\n", 3, 2, f"{HEAD}write_files: [{{path: /a, content: '${{A}}'}}]\n"),
     ("unknown-type", "packages: [a]\n", 1, 1, "#part-handler\n"),
+    ("unexpanded", f"{HEAD}power_state:\n  mode: '${{m}}'\n", 3, 3,
+     f"{HEAD}apt: {{sources: {{a: {{source: 'deb $MIRROR ${{RELEASE}} main'}}}}}}\n"),
+    ("unexpanded", f"{HEAD}ntp:\n  servers: ['${{s}}']\n", 3, 13,
+     f"{HEAD}ntp: {{config: {{template: '{{% for one in servers %}}x{{% endfor %}}'}}}}\n"),
+    ("unexpanded", f"{HEAD}runcmd:\n- a\n- - b\n  - '{{{{ ds.meta_data.x }}}}'\n", 5, 5,
+     f"{HEAD}runcmd: ['docker ps --format {{{{ .ID }}}}']\n"),
+    ("unexpanded", f"{HEAD}write_files:\n- path: /a\n  content: '{{{{ v1.region }}}}'\n", 4, 3,
+     f"{HEAD}write_files: [{{path: /a, content: '{{{{ name }}}}'}}]\n"),
+    ("command-words", f"{HEAD}runcmd: [systemctl, enable, nginx]\n", 2, 1,
+     f"{HEAD}runcmd: [[systemctl, enable, nginx]]\n"),
+    ("command-words", f"{HEAD}bootcmd: [echo, hi]\n", 2, 1, f"{HEAD}bootcmd: [ls, pwd]\n"),
+    ("owner-too-early", f"{HEAD}users: [default, {{name: b}}]\nwrite_files:\n- path: /a\n  owner: b:b\n", 5, 3,
+     f"{HEAD}users: [default, {{name: b}}]\nwrite_files: [{{path: /a, owner: b, defer: true}}, {{owner: d}}]\n"),
+    ("commands-no-list", f"{HEAD}autoinstall:\n  user-data:\n    runcmd: echo\n", 4, 5,
+     f"{HEAD}autoinstall: {{late-commands: [a]}}\nubuntu-advantage: {{token: a}}\n"),
+    ("misspelt-key", f"{HEAD}autoinstall:\n  user-data:\n    packges: [a]\n", 4, 5,
+     f"{HEAD}autoinstall: {{packges: []}}\n"),
+    ("first-line", f"##template: jinja\n{HEAD}a: 1\n", 1, 1, f"## template: jinja\n{HEAD}a: 1\n"),
+    ("first-line", f"# template: jinja\n{HEAD}a: 1\n", 1, 1, f"## template: jinja\n{HEAD}a: 1\n"),
 ]  # fmt: skip
 
 
@@ -295,9 +314,12 @@ class TestSchema:
         assert [one.message for one in findings_of(whole, schema)] == ["b is a key that is not known there"]
 
     @pytest.mark.parametrize("value", ["${name}", "{{ name }}"])
-    def test_what_a_template_still_has_to_say_is_not_judged(self, schema: Schema, value: str):
-        """It may become anything."""
-        assert list(schema.warnings({"hostname": value})) == []
+    def test_a_value_with_markup_is_judged_as_the_text_that_it_is(self, schema: Schema, value: str):
+        """cloud-init fills nothing in; the hint says so."""
+        (found,) = schema.warnings({"ntp": {"enabled": value}})
+
+        assert found.message == "ntp.enabled is a text, and has to be true or false"
+        assert found.hint.startswith(f"cloud-init does not fill in {value}")
 
     def test_a_place_without_a_schema_is_refused(self, tmp_path: Path):
         """With the name that it should have."""
@@ -437,6 +459,100 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         return code, out, err
 
     return ran
+
+
+JINJA = "## template: jinja\n" + HEAD
+HASH = json.dumps({"format_version": "1.2", "planned_values": {"root_module": {"resources": [
+    {"address": "aws_instance.a", "type": "aws_instance", "values": {"user_data": "a" * 40}},
+]}}})  # fmt: skip
+
+
+class TestUnread:
+    """A check that looked at a part of the text only ends with 5 and says what is left."""
+
+    @pytest.mark.parametrize(
+        ("text", "words", "code", "names"),
+        [
+            (f"{JINJA}a: '{{{{ v1.b.c }}}}'\n", [], 5, ["unknown-layer"]),
+            (f"{JINJA}a: '{{{{ v1.b }}}}'\n", ["--strict"], 1, ["unknown-layer"]),
+            (f"{JINJA}a: '{{{{ v1.b }}}}'\n", ["--ignore", "unknown-layer"], 0, []),
+            (f"{JINJA}packges: ['{{{{ v1.b }}}}']\n", [], 1, ["unknown-layer", "misspelt-key"]),
+            (f"{JINJA}runcmd: echo {{{{ v1.b }}}}\n", [], 1, ["unknown-layer", "commands-no-list"]),
+            (f"{JINJA}runcmd: {{{{ v1.b }}}}\n", [], 5, ["unknown-layer"]),
+            (f"{JINJA}users: ['{{{{ v1.b }}}}']\n", [], 5, ["unknown-layer"]),
+            (f"{JINJA}a: {{{{ v1.b.split(',')[0] }}}}\n", [], 5, ["unknown-layer"]),
+            (f"{JINJA}{{{{ v1.block }}}}\na: 1\n", [], 5, ["unknown-layer"]),
+            (f"{JINJA}{{{{ v1.a }}}}: 1\n{{{{ v1.b }}}}: 2\n", [], 5, ["unknown-layer"]),
+            (f"{JINJA}{{% if %}}\n", [], 1, ["unknown-layer", "template"]),
+            (f"{JINJA}{{% for x in [1, 2] %}}a{{{{ x }}}}: 1\n{{% endfor %}}", [], 0, []),
+            (f"{JINJA}packges: [a]\n", [], 1, ["misspelt-key"]),
+            (HASH, ["--each"], 5, ["unknown-layer"]),
+        ],
+    )
+    def test_a_part_that_cannot_be_read_is_named_beside_what_holds_for_any_machine(
+        self, run: Run, tmp_path: Path, text: str, words: list[str], code: int, names: list[str]
+    ):
+        """A finding that other instance data could make go away is none."""
+        (tmp_path / "t").write_text(text)
+        found = run("check", "t", "--format", "json", *words)
+        answer = json.loads(found[1])
+
+        assert (found[0], [one["name"] for one in answer["findings"]]) == (code, names)
+        assert answer["certain"] == (not answer["unread"]) == ("unknown-layer" not in names)
+        assert answer["ok"] == (code == 0)
+
+    def test_a_secret_that_is_withheld_leaves_the_rest_checked(self, run: Run, tmp_path: Path):
+        """The instance data say that they withhold it."""
+        (tmp_path / "t").write_text(f"{JINJA}password: {{{{ ds.secret }}}}\npackges: [a]\n")
+        (tmp_path / "d.json").write_text(json.dumps({"ds": {"secret": "redacted for non-root user"}}))
+        code, out, _ = run("check", "t", "--instance-data", "d.json")
+
+        assert (code, "misspelt-key" in out, "unknown-layer" in out) == (1, True, True)
+
+
+FOREIGN = [
+    ("# Title\nhello\n", "begin it with #cloud-config"),
+    ("config:\n  cloud-init.user-data: |\n    #cloud-config\n    packages: [curl]\nname: a\n", "LXD"),
+    ("apiVersion: v1\nkind: KubeadmConfigTemplate\nspec: {}\n", "Kubernetes"),
+    ("AWSTemplateFormatVersion: '2010-09-09'\nResources: {}\n", "CloudFormation"),
+    ('{"LaunchTemplateVersions": [{"LaunchTemplateData": {"UserData": "x"}}]}', "AWS CLI"),
+    ("cores: 1\ncicustom: user=local:snippets/u.yaml\n", "Proxmox"),
+    ("instance-id: i1\nlocal-hostname: h1\n", "meta-data"),
+    ("version: 2\nethernets: {}\n", "network-config"),
+    ("autoinstall:\n  version: 1\n", "installer"),
+    ("variant: fcos\nversion: 1.5.0\n", "Butane"),
+    ('{"ignition": {"version": "3.4.0"}}\n', "another program"),
+    ("#cloud-config\na: 1\n".encode("utf-16"), "UTF-16"),
+    ("## template: jinja\npackages: [a]\n", "begin it with #cloud-config"),
+]
+
+
+class TestForeignFiles:
+    @pytest.mark.parametrize(("text", "said"), FOREIGN)
+    @pytest.mark.parametrize("action", ["merge", "explain"])
+    def test_a_file_of_which_nothing_is_user_data_is_refused_and_called_by_its_name(
+        self, run: Run, tmp_path: Path, action: str, text: str | bytes, said: str
+    ):
+        """An empty config would look like an answer."""
+        (tmp_path / "foreign").write_bytes(text if isinstance(text, bytes) else text.encode())
+        code, out, err = run(action, "foreign")
+
+        assert (code, out, said in err) == (1, "", True)
+
+    def test_a_foreign_file_beside_user_data_is_named_and_the_rest_is_merged(self, run: Run, tmp_path: Path):
+        """cloud-init passes over it, with a warning in its log."""
+        (tmp_path / "foreign").write_text("# Title\n")
+        code, out, err = run("merge", "clean.yaml", "foreign")
+
+        assert (code, out) == (0, run("merge", "clean.yaml")[1])
+        assert "foreign:1" in err
+
+    @pytest.mark.parametrize("text", ["", "#!/bin/sh\n", "#include\nhttp://example.org/a\n", "#part-handler\n"])
+    def test_a_file_that_cloud_init_handles_without_a_config_is_none(self, run: Run, tmp_path: Path, text: str):
+        """Scripts, includes and code give no config, and that is the answer."""
+        (tmp_path / "a").write_text(text)
+
+        assert run("merge", "a")[0] == 0
 
 
 class TestCommand:

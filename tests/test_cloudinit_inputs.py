@@ -76,6 +76,14 @@ class TestTerraform:
             {"metadata": {"user-data": TEXT}},
             {"metadata": {"user_data": packed()}},
             {"extra_config": {"guestinfo.userdata": packed(zipped=True)}},
+            {"metadata": [{"user_data": packed()}]},
+            {"config": {"cloud-init.user-data": TEXT}},
+            {"config": {"user.user-data": TEXT}},
+            {"user_data": {"cloud-init": TEXT}},
+            {"deploy_params": [{"user_data": packed()}]},
+            {"source_raw": [{"data": TEXT, "file_name": "u.yaml"}]},
+            {"custom_data": packed(), "user_data": packed("anything")},
+            {"user_data": "a" * 40, "user_data_base64": packed()},
         ],
     )
     def test_every_cloud_has_a_word_of_its_own(self, values: dict[str, Any]) -> None:
@@ -113,6 +121,40 @@ class TestTerraform:
         line = next(number for number, row in enumerate(text.splitlines(), 1) if '"user_data"' in row)
         assert given_in(file)[0].origin.line == line
 
+    @pytest.mark.parametrize(
+        "values",
+        [
+            {"launch_specification": [{"user_data": TEXT}]},
+            {"cicustom": "user=local:snippets/u.yaml"},
+            {"initialization": [{"custom-data": TEXT}]},
+        ],
+    )
+    def test_user_data_in_a_form_that_is_not_known_is_unknown(self, values: dict[str, Any]) -> None:
+        (one,) = given_in(plan(("any_machine.x", values)))
+        assert (one.address, one.unknown) == ("any_machine.x", "is written in a form that is not read here")
+
+    @pytest.mark.parametrize(
+        "values",
+        [{"user_data": "", "user_data_replace_on_change": "x"}, {"cloudinit": "/var/a.iso"}, {"user_data_id": "5"}],
+    )
+    def test_a_key_that_only_looks_like_user_data_is_none(self, values: dict[str, Any]) -> None:
+        with pytest.raises(CloudConfigError):
+            given_in(plan(("any_machine.x", values)))
+
+    def test_vendor_data_of_lxd_lies_below_its_user_data(self) -> None:
+        config = {"cloud-init.user-data": TEXT, "cloud-init.vendor-data": "#cloud-config\nv: 1\n"}
+        (one,) = given_in(plan(("lxd_instance.x", {"config": config})))
+        assert (config_of(one), merge(one.vendor).config) == ({"packages": ["vim"]}, {"v": 1})
+
+    def test_a_config_that_is_rendered_later_has_its_parts_in_the_plan(self) -> None:
+        parts = [
+            {"content": TEXT, "content_type": "text/cloud-config", "filename": "a", "merge_type": None},
+            {"content": "#cloud-config\npackages: [git]\n", "content_type": None, "filename": None,
+             "merge_type": "list(append)+dict(recurse_list)"},
+        ]  # fmt: skip
+        (one,) = given_in(plan(("cloudinit_config.c", {"part": parts})))
+        assert config_of(one) == {"packages": ["vim", "git"]}
+
     def test_a_plan_without_user_data_is_an_error(self) -> None:
         with pytest.raises(CloudConfigError, match="no user-data is in it"):
             given_in(plan(("aws_instance.web", {})))
@@ -125,6 +167,12 @@ class TestTerraform:
         rows = [{"address": {"a": 1}, "values": {"user_data": TEXT}}, "x", {"values": 5}]
         with pytest.raises(CloudConfigError):
             given_in(json.dumps({"format_version": "1", "values": {"root_module": {"resources": rows}}}))
+
+    def test_a_resource_without_values_may_have_user_data_later(self) -> None:
+        changes = [{"address": "a.x", "change": {"after_unknown": {"user_data": True}}}]
+        tree = {"root_module": {"resources": [{"address": "a.x", "type": "a"}, {"address": "a.y", "values": None}]}}
+        text = json.dumps({"format_version": "1.2", "planned_values": tree, "resource_changes": changes})
+        assert [one.unknown for one in given_in(text)] == ["is known after the plan is applied"]
 
     def test_half_of_a_surrogate_pair_is_no_base64(self) -> None:
         assert given_in("\ud800")[0].user[0].content == "\ud800"

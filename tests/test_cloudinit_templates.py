@@ -136,14 +136,22 @@ class TestWarnings:
 class TestWithoutData:
     def test_a_template_is_an_unknown_layer(self):
         """It may override whatever there is."""
-        merged = merge(["#cloud-config\na: 1", FIRST + "a: 2"])
+        merged = merge(["#cloud-config\na: 1", FIRST + "a: {{ b }}"])
         assert (merged.config, [part.status for part in merged.parts]) == ({"a": 1}, ["merged", "template"])
         (claim,) = merged.trace("a").unknown
         assert claim.why == "is a template, and there is no instance data"
 
     def test_alone_it_gives_no_config(self):
         """Nobody can say whether there is one."""
-        assert merge([FIRST + "a: 2"]).config is None
+        assert merge([FIRST + "a: {{ b }}"]).config is None
+
+    @pytest.mark.parametrize(
+        "text", ["a: 2", "{% for x in range(2) %}a: {{ x + 1 }}\n{% endfor %}", "{% set b = 2 %}a: {{ b }}"]
+    )
+    def test_a_template_that_asks_for_nothing_is_rendered(self, text: str):
+        """No instance data could change it."""
+        merged = merge([FIRST + text])
+        assert (merged.config, merged.unknown) == ({"a": 2}, {})
 
     def test_the_exit_code_says_so(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         """With --strict it is an error."""

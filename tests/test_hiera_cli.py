@@ -125,7 +125,54 @@ class TestOneKey:
         code, out, _ = said("lookup", "k", "--format", "json", "--node", "web1")
 
         assert 0 == code
-        assert {"version": 1, "key": "k", "nodes": {"web1": {"value": ["n", "c"]}}} == json.loads(out)
+        whole = {"version": 1, "key": "k", "certain": True, "unread": [], "nodes": {"web1": {"value": ["n", "c"]}}}
+        assert whole == json.loads(out)
+
+    def test_a_variable_that_a_value_names_and_that_is_not_set_is_named(self, said):
+        """
+        Facts may be missing: where none are given at all, the exit code is 5.
+        """
+        code, out, err = said("lookup", "motd")
+        assert (5, "''\n", True) == (code, out, "the value of motd names facts.dc, which is not set: no facts" in err)
+        code, out, err = said("lookup", "motd", "--set", "a=1")
+        assert (0, "''\n", True) == (code, out, "facts.dc, which is not set: Puppet 8 ends here" in err)
+        code, _, err = said("list")
+        assert (5, True) == (code, "the value of motd names facts.dc" in err)
+        code, out, _ = said("explain", "motd")
+        assert (5, True) == (code, "the value of motd: facts.dc is not set" in out)
+        assert (0, "ber\n", "") == said("lookup", "motd", "--facts", "facts/web1.json")
+        found = json.loads(said("lookup", "motd", "--format", "json", "--node", "a")[1])
+        unread = [{"place": "facts.dc", "reason": "no facts are given", "paths": [["motd"]]}]
+        assert (False, unread, ["facts.dc"]) == (found["certain"], found["unread"], found["nodes"]["a"]["unset"])
+
+    def test_a_value_below_the_one_that_counts_is_not_asked_for_its_variables(self, said, tmp_path: Path):
+        """
+        Nobody reads it.
+        """
+        (tmp_path / "data/nodes/web1.yaml").write_text("motd: hello\n")
+
+        assert (0, "hello\n", "") == said("lookup", "motd", "--node", "web1")
+        assert (0, "") == said("explain", "motd", "--node", "web1")[::2]
+
+    def test_an_unset_variable_is_an_error_where_one_is_strict(self, said, tmp_path: Path):
+        """
+        As in Puppet 8: what is below a variable that is set may be missing.
+        """
+        (tmp_path / "data/common.yaml").write_text('a: "x%{nope}y"\nb: "x%{facts.nope.z}y"\nc: ["%{::osfamily}"]\n')
+
+        assert (1, "", True) == (*(found := said("lookup", "a", "--strict"))[:2], "nope is not set" in found[2])
+        assert "needed by 'a' in data/common.yaml:1" in found[2]
+        assert 1 == said("lookup", "c", "--strict")[0]
+        assert (0, "xy\n") == said("lookup", "b", "--strict", "--set", "a=1")[:2]
+
+    def test_facts_as_a_server_keeps_them_are_read(self, said, tmp_path: Path):
+        """
+        A file of $vardir/yaml/facts, which octocatalog-diff takes.
+        """
+        facts = "--- !ruby/object:Puppet::Node::Facts\nname: n1\nvalues:\n  dc: fra\n"
+        (tmp_path / "n1.yaml").write_text(facts + "timestamp: 2024-01-01 00:00:00.000000000 Z\n")
+
+        assert (0, "fra\n", "") == said("lookup", "motd", "--facts", "n1.yaml")
 
     def test_facts_come_from_a_file(self, said):
         """

@@ -469,3 +469,33 @@ def test_a_map_that_keeps_a_scalar_down_is_named_at_the_root_of_a_key(tmp_path: 
 
     assert {"m": 3, "n": 1} == explanation.value
     assert {"wins": "all.yaml:1", "holds": "one.yaml:2", "loses": "two.yaml:1"} == rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [({}, [1]), ({"merge": "first"}, [1]), ({"override": {"none": 2}}, 2), ({"default_value": 3}, [1])],
+)
+def test_of_several_names_the_first_one_found_is_explained(tmp_path: Path, arguments: dict[str, Any], value: Any):
+    """As they are looked up."""
+    scope = Hiera(written(tmp_path, {"data/common.yaml": "h: [1]\n"})).scope()
+
+    assert value == scope.lookup(["none", "h"], **arguments) == scope.explain(["none", "h"], **arguments).value
+
+
+def test_names_that_nothing_has_are_explained_by_their_default(tmp_path: Path):
+    """That of the first one that has one."""
+    scope = Hiera(written(tmp_path, {"data/common.yaml": "h: [1]\n"})).scope()
+    arguments: dict[str, Any] = {"default_values_hash": {"b": 2}}
+
+    assert 2 == scope.lookup(["a", "b"], **arguments) == scope.explain(["a", "b"], **arguments).value
+    assert "not_found" == scope.explain(["a", "b"]).error.kind
+
+
+def test_a_key_that_was_looked_up_on_the_way_has_its_place(tmp_path: Path):
+    """That is the line to edit; of a chain each link has one."""
+    data = "release: '3'\nstable: \"%{alias('release')}\"\nweb: \"v%{lookup('stable')}\"\nring: \"%{lookup('gone')}\"\n"
+    scope = Hiera(written(tmp_path, {"data/common.yaml": data}), root=tmp_path).scope()
+    places = {key: [str(one.place) for one in found] for key, found in scope.explain("web").needed_at.items()}
+
+    assert {"stable": ["data/common.yaml:2"], "release": ["data/common.yaml:1"]} == places
+    assert {"gone": ()} == scope.explain("ring").needed_at

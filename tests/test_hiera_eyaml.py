@@ -64,11 +64,36 @@ class TestWithoutKeys:
             (path, one.reason) for path, one in encrypted_in(scope.lookup("as"))
         ]
 
-    def test_a_text_that_needs_it_shows_the_mark(self, site: Site):
+    @pytest.mark.parametrize(
+        ("text", "given"),
+        [
+            ("%{lookup('k')}", "ENC[x]"),
+            ("<%{lookup('k')}>", "<ENC[x]>"),
+            ("%{lookup('in')}!", "<ENC[x]>!"),
+            ("%{lookup('list')}", '["a", Sensitive(encrypted)]'),
+            ("%{lookup('c')}%{lookup('k')}", "clearENC[x]"),
+        ],
+    )
+    def test_a_text_that_needs_it_is_encrypted_too_and_says_so(self, site: Site, text: str, given: str):
         """
-        Nothing of what the file has.
+        Alone, in the middle, through another text, inside a list.
         """
-        assert "<Sensitive(encrypted)>" == site(PLACEHOLDERS).lookup("in")
+        data = "k: ENC[x]\nin: \"<%{lookup('k')}>\"\nlist: [a, 'ENC[x]']\nc: clear\n"
+        scope = site({**PLACEHOLDERS, "data/s.eyaml": data, "data/common.yaml": f't: "{text}"\n'})
+        value = scope.lookup("t")
+
+        assert isinstance(value, Encrypted)
+        assert given == value.unwrap()
+        assert [((), "nobody asked to decrypt it")] == [(path, why) for path, why, _ in scope.explain("t").encrypted]
+
+    def test_the_entry_of_a_key_that_needs_it_is_encrypted(self, site: Site):
+        """
+        The key itself shows the mark.
+        """
+        files = {**PLACEHOLDERS, "data/s.eyaml": "k: ENC[x]\n", "data/common.yaml": "t: {\"%{lookup('k')}\": 1}\n"}
+        (entry,) = site(files).lookup("t").values()
+
+        assert isinstance(entry, Encrypted)
 
     def test_an_explanation_has_its_place_and_the_reason(self, site: Site):
         """

@@ -367,6 +367,35 @@ class TestFactsAreFromTheNode:
 
         assert "path_outside" == caught.value.kind
 
+    @pytest.mark.parametrize("facts", [{}, {"loc": ""}, {"loc": None}])
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            "path: '%{facts.loc}/common.yaml'",
+            "path: common.yaml\n  datadir: '%{loc}/data'",
+            "glob: '%{facts.loc}/*.yaml'",
+        ],
+    )
+    def test_a_level_whose_path_begins_with_an_unset_variable_has_no_file(self, site: Site, entry: str, facts):
+        """
+        Puppet takes the rest as an absolute path; the other levels answer.
+        """
+        text = f"version: 5\nhierarchy:\n- name: one\n  {entry}\n- {{name: two, path: common.yaml}}\n"
+        scope = site({"hiera.yaml": text, "data/common.yaml": "k: 1\n"}, facts=facts)
+        explanation = scope.explain("k")
+
+        assert (1, 1) == (scope.lookup("k"), explanation.value)
+        assert ("glob" in entry) != any("loc is not set" in sentence for sentence in explanation.unset)
+
+    def test_a_fact_that_begins_with_a_slash_is_refused_where_the_template_does_too(self, site: Site):
+        """
+        The slash is the fact's own.
+        """
+        scope = site({"hiera.yaml": ONE + "'%{facts.loc}/common.yaml'\n"}, facts={"loc": "/etc"})
+
+        with pytest.raises(BadLookup, match="leads out"):
+            scope.lookup("k")
+
     def test_two_facts_do_not_climb_together(self, site: Site):
         """
         A dot from each.

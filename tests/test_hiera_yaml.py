@@ -111,6 +111,25 @@ class TestMergeKeys:
         assert {"y": 2, "x": 1} == tree(text)["a"]
         assert {"x": 1, "y": 3} == tree(text)["c"]
 
+    @pytest.mark.parametrize(
+        ("body", "lines"),
+        [
+            ("{<<: *b, x: 3}", []),
+            ("{<<: *b, x: 3, x: 4}", ["f.yaml:3:19"]),
+            ("\n  x: 3\n  <<: *b", ["f.yaml:4:3"]),
+            ("\n  x: 1\n  <<: *b", []),
+            ("\n  n: {x: 3,\n    <<: *b}", ["f.yaml:4:7"]),
+            ("\n  <<: *b\n  <<: *c", []),
+        ],
+    )
+    def test_an_override_of_a_merge_key_is_meant_and_one_by_a_merge_key_is_told(self, body: str, lines: list[str]):
+        """
+        At the key whose value does not count.
+        """
+        found = read(f"base: &b {{x: 1}}\nc: &c {{x: 2}}\na: {body}\n").reading
+
+        assert lines == [str(one).partition(": ")[0] for one in found.warnings]
+
     def test_of_several_maps_the_first_counts_most(self):
         """
         A list of maps.

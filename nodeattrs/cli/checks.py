@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs._version import VERSION
-from nodeattrs.cli.exits import DONE, FAILED
+from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
 from nodeattrs.cli.options import add_output
 from nodeattrs.cli.terminal import Terminal
 
@@ -108,7 +108,9 @@ def finish(
     if looked and not any(looked.values()):
         terminal.remark(["there was nothing to look at", *ways_on])
         return FAILED
-    return DONE if findings.is_clean else FAILED
+    if not findings.is_clean:
+        return FAILED
+    return UNKNOWN_LAYER if findings.unread else DONE
 
 
 def _write(place: str, found: list[Finding], terminal: Terminal) -> int:

@@ -191,6 +191,7 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.config_text import json_tree, yaml_text
 
     user, merged = _merged(options)
+    _refuse_foreign(merged)
     terminal.warn(_wanted(merged, options))
     merged = _printable(merged, options, terminal)
     config = merged.config if merged.config is not None else {}
@@ -221,6 +222,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
         if not options.files:
             options.refuse("name at least one FILE, or --instance DIR")
         _, merged = _merged(options)
+        _refuse_foreign(merged)
     else:
         if options.files:
             options.refuse("--instance reads the files of the machine: name no others")
@@ -239,8 +241,9 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.cloudinit import given_in
 
-    def merged_of(files: list[str], address: str | None) -> Merged:
-        return _merged(argparse.Namespace(**vars(options) | {"files": files, "resource": address}))[1]
+    def merged_of(files: list[str], address: str | None, data: InstanceData | None) -> Merged:
+        of_these = argparse.Namespace(**vars(options) | {"files": files, "resource": address, "strict": False})
+        return _merged(of_these, data)[1]
 
     return check(options, terminal, lambda file: given_in(Path(file)), merged_of)
 
@@ -273,13 +276,18 @@ def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
     return 0
 
 
-def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
-    """The merged user-data, and the whole: the same unless there are layers."""
+def _merged(options: argparse.Namespace, data: InstanceData | None = None) -> tuple[Merged, Merged]:
+    """The merged user-data, and the whole: the same unless there are layers.
+
+    data: what templates are rendered with, in place of the instance data of the options
+    """
     from nodeattrs.adapters.cloudinit import merge
 
     words_of(options, "ignore")
     rules: dict[str, Any] = {"mode": options.mode, "cloud_init": options.cloud_init}
-    if options.instance_data is not None:
+    if data is not None:
+        rules["instance_data"] = data
+    elif options.instance_data is not None:
         rules["instance_data"] = _instance_data(options.instance_data)
     machines = _given(options)
     user = merge(_unpacked(options, machines), how=_definition(options.how), **rules)
@@ -298,6 +306,18 @@ def _merged(options: argparse.Namespace) -> tuple[Merged, Merged]:
     if options.confd is not None:
         given["confd"] = read_confd(Path(options.confd), **rules)
     return user, _known(merge_layers(user=user, **rules, **given), options)
+
+
+def _refuse_foreign(merged: Merged) -> None:
+    """raises: CloudConfigError, where there are parts, and cloud-init ignores each of them"""
+    from nodeattrs.adapters.cloudinit import CloudConfigError
+    from nodeattrs.adapters.cloudinit.codes import INPUT
+    from nodeattrs.adapters.cloudinit.lints.texts import foreign
+
+    if merged.parts and all(report.is_foreign for report in merged.parts):
+        first = merged.parts[0].part
+        message, way = foreign(first)
+        raise CloudConfigError(INPUT, message, file=first.file, line=first.line, hint=way)
 
 
 def _instance(options: argparse.Namespace) -> Instance:
@@ -404,12 +424,17 @@ def _definition(text: str | None) -> Any:
 
 
 def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
-    """What is printed beside a merge: faults, and the warnings that were asked for and not switched off."""
-    if merged.ok and not options.warn:
+    """What is printed beside a merge: faults, ignored parts, and the warnings that the caller asked for."""
+    ignored = {report.number for report in merged.parts if report.is_foreign}
+    if merged.ok and not ignored and not options.warn:
         return []
-    from nodeattrs.reports.cloud_config import faults_of, findings_of
+    from nodeattrs.reports.cloud_config import faults_of, finding_about, findings_of
     from nodeattrs.reports.findings import Selection
 
-    found = findings_of(merged) if options.warn else faults_of(merged)
+    if options.warn:
+        found = list(findings_of(merged))
+    else:
+        found = [*faults_of(merged)]
+        found += [finding_about(one, merged.place_of(one)) for one in merged.warnings if one.number in ignored]
     left, _ = Selection(ignore=words_of(options, "ignore")).of(found)
     return left

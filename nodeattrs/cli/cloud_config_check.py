@@ -14,9 +14,11 @@ from nodeattrs.cli.options import sensitive_paths, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Given, Merged, Schema
+    from nodeattrs.adapters.cloudinit import Given, InstanceData, Merged, Schema
     from nodeattrs.core.tree import Path
     from nodeattrs.reports.findings import Finding
+
+    MergedOf = Callable[[list[str], str | None, InstanceData | None], Merged]
 
 _TOGETHER = "{} files are checked together, as those of one machine; --each checks each of them for itself"
 
@@ -46,12 +48,13 @@ def check(
     options: argparse.Namespace,
     terminal: Terminal,
     given_of: Callable[[str], list[Given]],
-    merged_of: Callable[[list[str], str | None], Merged],
+    merged_of: MergedOf,
 ) -> int:
-    """Say what is wrong or doubtful.
+    """Say what is wrong or doubtful, and what was not looked at.
 
     given_of:  what a file gives, machine by machine
-    merged_of: makes one machine of some files, or of the one in them that has an address
+    merged_of: makes one machine of some files, or of the one in them that has an address; its templates are rendered
+               with the instance data that the caller gives, else with the file of --instance-data
     """
     schema = _schema(options.schema, sensitive_paths(options, *options.files))
     files: list[str] = options.files
@@ -62,9 +65,9 @@ def check(
     found: list[Finding] = []
     for file in files if options.each else ():
         for address in dict.fromkeys(one.address for one in given.get(file, ())) or [options.resource]:
-            found += _checked([file], address or options.resource, merged_of, schema, looked)
+            found += _checked(options, [file], address or options.resource, merged_of, schema, looked)
     if not options.each:
-        found += _checked(files, options.resource, merged_of, schema, looked)
+        found += _checked(options, files, options.resource, merged_of, schema, looked)
     wanted = (None, "", options.resource) if options.resource else None
     sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
     found += _sizes(sized, options.cloud)
@@ -90,24 +93,34 @@ def _schema(place: str | None, sensitive: list[Path]) -> Schema | None:
 
 
 def _checked(
+    options: argparse.Namespace,
     files: list[str],
     address: str | None,
-    merged_of: Callable[[list[str], str | None], Merged],
+    merged_of: MergedOf,
     schema: Schema | None,
     looked: dict[str, int],
 ) -> Iterator[Finding]:
-    """The findings about one machine: what cannot be unpacked or read is one, too."""
-    from nodeattrs.adapters.cloudinit import CloudConfigError
-    from nodeattrs.reports.cloud_config import finding_that_ended, findings_of
+    """The findings about one machine: what cannot be unpacked or read is one, too, and what is unknown."""
+    from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData
+    from nodeattrs.reports.cloud_config import (
+        finding_about_unread,
+        finding_that_ended,
+        findings_for_any_machine,
+        findings_of,
+    )
 
     try:
-        merged = merged_of(files, address)
+        merged = merged_of(files, address, None)
     except CloudConfigError as error:
         looked["part"] += 1
         yield finding_that_ended(error)
         return
     looked["part"] += len(merged.parts)
-    yield from findings_of(merged, schema)
+    yield from (finding_about_unread(one, "error" if options.strict else "note") for one in merged.unknown.values())
+    if any(report.status == "template" for report in merged.parts):
+        yield from findings_for_any_machine(merged_of(files, address, InstanceData.missing()), schema)
+    else:
+        yield from findings_of(merged, schema)
 
 
 def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:

@@ -19,6 +19,8 @@ from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Kept, Scope, UnknownLevel
 
+    Unset = Mapping[str, Mapping[str, str]]
+
 SUMMARY = "look keys up in a Hiera 5 tree, and say which file and line gave what"
 DESCRIPTION = """\
 Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml
@@ -225,6 +227,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
 
     values: dict[str, Any] = {}
     unknown: dict[str, tuple[UnknownLevel, ...]] = {}
+    unset: dict[str, dict[str, str]] = {}
     kept: list[Kept] = []
     code = 0
     keys = options.keys if len(options.keys) > 1 else options.keys[0]
@@ -232,6 +235,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     for name, scope in scopes_of(options, hiera, options.node).items():
         try:
             values[name] = scope.lookup(keys, **_arguments(options))
+            unset[name] = scope.missing
             unknown[name] = scope.unknown_levels(options.keys, merge=merge) if scope.has_unknown else ()
             if encrypted_in(values[name]):
                 from nodeattrs.adapters.hiera import still_encrypted
@@ -249,8 +253,10 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     if options.render_as:
         _render(options, terminal, _alone({name: plain(value) for name, value in values.items()}))
     else:
-        terminal.report(LookedUp(", ".join(options.keys), values, unknown=unknown))
-    return code or _warned(terminal, unknown, kept)
+        terminal.report(
+            LookedUp(", ".join(options.keys), values, unknown=unknown, unset=unset, is_bare=_is_bare(options))
+        )
+    return code or _warned(terminal, unknown, kept) or _unset(options, terminal, unset)
 
 
 def _harmless(
@@ -275,6 +281,25 @@ def _alone(found: dict[str, Any]) -> Any:
     return next(iter(found.values())) if len(found) == 1 else found
 
 
+def _unset(options: argparse.Namespace, terminal: Terminal, unset: Unset) -> int:
+    """Name the unset variables that values name; the exit code, 5 where only the name of a node is given."""
+    from nodeattrs.adapters.hiera.codes import UNSET_VARIABLE
+
+    names = {name: key for one in unset.values() for name, key in one.items()}
+    is_bare = _is_bare(options)
+    way = "no facts are given (--facts)" if is_bare else "Puppet 8 ends here, older ones take empty text"
+    terminal.warn(
+        [f"the value of {key} names {name}, which is not set: {way}" for name, key in names.items()],
+        UNSET_VARIABLE.entry,
+    )
+    return UNKNOWN_LAYER if names and is_bare else 0
+
+
+def _is_bare(options: argparse.Namespace) -> bool:
+    """Whether nothing but a name is given of the nodes that ask."""
+    return not (options.facts or options.set or options.enc or options.trusted)
+
+
 def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]], kept: Iterable[Kept] = ()) -> int:
     """Say which levels that cannot be read might decide what was printed, and what in it is encrypted; the code."""
     keys: dict[UnknownLevel, dict[str, None]] = {}
@@ -295,6 +320,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
 
     found = {}
     unknown: dict[str, list[UnknownLevel]] = {}
+    unset: dict[str, dict[str, str]] = {}
     for name, scope in scopes_of(options, hiera, options.node).items():
         for key in options.keys:
             if options.options:
@@ -302,6 +328,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
             else:
                 found[name] = scope.explain(key, **_arguments(options))
             unknown.setdefault(name, []).extend(found[name].unknown)
+            unset[name] = scope.missing
             if found[name].error is None:
                 break
     report = Explained(found, options.all)
@@ -311,7 +338,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
         terminal.report(report)
     code = max((_code(one.error) for one in found.values() if one.error is not None), default=0)
     undecided = _warned(terminal, {name: levels for name, levels in unknown.items() if found[name].found})
-    return code or undecided
+    return code or undecided or _unset(options, terminal, unset)
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
@@ -321,6 +348,7 @@ def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     scopes = scopes_of(options, hiera, options.node)
     views = {name: _view(options, name, scope) for name, scope in scopes.items()}
     unknown = {name: _undecided(scope) for name, scope in scopes.items()}
+    unset = {name: scope.missing for name, scope in scopes.items()}
     kept = [
         one
         for name, scope in scopes.items()
@@ -330,8 +358,8 @@ def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
         bare = {name: {key: plain(value) for key, value in one.items()} for name, one in views.items()}
         _render(options, terminal, _alone(bare))
     else:
-        terminal.report(LookedUp("", views, whole=True, unknown=unknown))
-    return _warned(terminal, unknown, kept)
+        terminal.report(LookedUp("", views, whole=True, unknown=unknown, unset=unset, is_bare=_is_bare(options)))
+    return _warned(terminal, unknown, kept) or _unset(options, terminal, unset)
 
 
 def _view(options: argparse.Namespace, name: str, scope: Scope) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from nodeattrs.cli.options import json_or_text
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Scope
 
+_OF_A_SERVER = "--- !ruby/object:Puppet::Node::Facts"
+"""The first line of a file in which a Puppet server keeps the facts of a node."""
 _SECONDS = 60
 """How long a classifier may think."""
 
@@ -97,7 +99,7 @@ def _path(place: str) -> Path:
 def _map(path: Path, message: str, hint: str | None, text: str | None = None) -> dict[str, Any]:
     """The map that a file holds, or what a program printed in its place; an empty one where there is nothing."""
     from nodeattrs.errors import DocumentError
-    from nodeattrs.texts.documents import decoded, parse, read
+    from nodeattrs.texts.documents import content_of, decoded, parse
 
     if path.as_posix() == "-":
         from nodeattrs.cli.streams import standard_input
@@ -105,9 +107,9 @@ def _map(path: Path, message: str, hint: str | None, text: str | None = None) ->
         path = _path("standard input")
         text = decoded(standard_input(), path.as_posix())
     if text is None:
-        document = read(path)
-    else:
-        document = parse(text, path.as_posix(), "json" if text.lstrip().startswith("{") else "yaml")
+        text = decoded(content_of(path, path.as_posix()), path.as_posix()).removeprefix(_OF_A_SERVER)
+    is_json = path.suffix not in (".yaml", ".yml") and text.lstrip().startswith("{")
+    document = parse(text, path.as_posix(), "json" if is_json else "yaml")
     tree = {} if document.tree is None else document.tree
     if not isinstance(tree, dict):
         raise DocumentError(message, file=document.file, hint=hint)

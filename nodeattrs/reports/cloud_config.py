@@ -9,19 +9,30 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from nodeattrs.adapters.cloudinit.codes import (
+    COMMAND_NO_TEXT,
+    COMMANDS_NO_LIST,
+    MISSPELT_KEY,
+    TEMPLATE,
+    UNDEFINED_VARIABLE,
+    UNEXPANDED,
+)
 from nodeattrs.adapters.cloudinit.steps import Change
+from nodeattrs.adapters.cloudinit.templates import MISSING
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import shown
-from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.config_text import json_tree
 from nodeattrs.reports.explain import Explanation, way_to
-from nodeattrs.reports.findings import Finding, finding_of
+from nodeattrs.reports.findings import Finding, Severity, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import CloudConfigError, Instance, Merged, PartReport, Schema, Warned
     from nodeattrs.adapters.cloudinit.steps import Action
+    from nodeattrs.core.fold import Layer
 
 _MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
 _STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
@@ -44,15 +55,46 @@ def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Findin
     schema: what is asked about the config, too: user-data and vendor-data have to follow it, the files of an image
             need not. A place of which a trap is known is not named twice
     """
-    warned = merged.warnings
-    templates = {one.number for one in warned if one.name == "unexpanded"}
-    yield from faults_of(merged, templates)
-    known = {one.path for one in warned if not one.number}
-    yield from (finding_about(one, merged.place_of(one)) for one in warned)
+    yield from faults_of(merged, {one.number for one in merged.warnings if one.name == UNEXPANDED})
+    yield from (finding_about(one, at) for one, at in _placed_warnings(merged, schema))
+
+
+def findings_for_any_machine(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
+    """The findings that do not depend on the machine, where templates were rendered with `InstanceData.missing()`."""
+    failed = [one for one in merged.parts if one.kind == TEMPLATE and getattr(one.error, "line", None) is None]
+    yield from faults_of(merged, {one.number for one in merged.parts if one in failed or MISSING in one.part.text})
+    for one, at in _placed_warnings(merged, schema):
+        if not _needs_the_machine(one, merged.value):
+            yield finding_about(one, at)
+
+
+_ABOUT_KINDS = {MISSPELT_KEY, COMMANDS_NO_LIST, COMMAND_NO_TEXT}
+"""What is wrong with a key, or with the kind of a value; the text in it does not matter."""
+
+
+def _needs_the_machine(warned: Warned, config: Any) -> bool:
+    """Whether another value of a variable could make a warning go away."""
+    value = str(ABSENT if warned.path is None else dig(config, warned.path))
+    if warned.name == UNDEFINED_VARIABLE or MISSING in warned.message or value.startswith(MISSING):
+        return True
+    return MISSING in value and warned.name not in _ABOUT_KINDS
+
+
+def _placed_warnings(merged: Merged, schema: Schema | None) -> Iterator[tuple[Warned, Origin]]:
+    """Each warning of the merge and of the schema, with its place."""
+    known = {one.path for one in merged.warnings if not one.number}
+    yield from ((one, merged.place_of(one)) for one in merged.warnings)
     for one in schema.warnings(merged.value) if schema is not None else ():
         at = merged.place_of(one)
         if at.kind in ("part", "patch") and (one.path not in known or one.severity == "note"):
-            yield finding_about(one, at)
+            yield one, at
+
+
+def finding_about_unread(layer: Layer, severity: Severity) -> Finding:
+    """A layer that no check looked at, as a finding."""
+    found, at = Finding(LAYER_IS_UNKNOWN.entry.code, severity, ""), layer.origin.at(())
+    message = f"was not looked at: {layer.value.reason}"
+    return _placed(found, message, layer.title, at if at.file else at._replace(file=layer.title))
 
 
 def finding_that_ended(error: CloudConfigError) -> Finding:

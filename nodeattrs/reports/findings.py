@@ -20,6 +20,7 @@ from nodeattrs.codes import entry_of
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.screen import Screen, printable
 
 Severity = Literal["error", "warning", "note"]
@@ -226,11 +227,18 @@ class Findings:
         ranks = get_args(Severity)  # the worst first
         return all(ranks.index(one.severity) > ranks.index(self.worst) for one in self.found)
 
+    @property
+    def unread(self) -> list[Finding]:
+        """The findings that name a place which was not looked at."""
+        return [one for one in self.found if one.code == LAYER_IS_UNKNOWN.entry.code]
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as data."""
         return {
             "version": 1,
-            "ok": self.is_clean,
+            "ok": self.is_clean and not self.unread,
+            "certain": not self.unread,
+            "unread": [{"place": one.place, "reason": one.message, "paths": []} for one in self.unread],
             "looked_at": dict(self.looked),
             "ignored": self.ignored,
             "findings": [one.to_dict() for one in self.found],

@@ -47,18 +47,29 @@ class LookedUp(NamedTuple):
 
     values:  node -> the value, or the error that the lookup ended with
     unknown: node -> the levels that cannot be read and might decide its value, or one of them
+    unset:   node -> the variables that its value, or one of them, names and that are not set, with the key
+    is_bare: whether the caller gave names of nodes alone, so that such a variable may be set
     """
 
     key: str
     values: Mapping[str, Any]
     whole: bool = False
     unknown: Mapping[str, Sequence[UnknownLevel]] = NO_ENTRIES
+    unset: Mapping[str, Mapping[str, str]] = NO_ENTRIES
+    is_bare: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Each node with its value."""
+        levels = dict.fromkeys(level for found in self.unknown.values() for level in found)
+        unread = [{"place": _place(one.origin), "reason": one.reason, "paths": [[one.key]]} for one in levels]
+        if self.is_bare:
+            needed = {name: key for names in self.unset.values() for name, key in names.items()}
+            unread += [{"place": name, "reason": "no facts are given", "paths": [[needed[name]]]} for name in needed]
         return {
             "version": 1,
             "key": self.key,
+            "certain": not unread,
+            "unread": unread,
             "nodes": {node: self._plain(value) | self._unknown(node) for node, value in self.values.items()},
         }
 
@@ -68,8 +79,9 @@ class LookedUp(NamedTuple):
         return dict(plain(value)) if isinstance(value, NodeattrsError) else {"value": plain(value)}
 
     def _unknown(self, node: str) -> dict[str, Any]:
-        levels = self.unknown.get(node)
-        return {"unknown": [level.to_dict() for level in levels]} if levels else {}
+        levels, unset = self.unknown.get(node), self.unset.get(node)
+        found: dict[str, Any] = {"unknown": [level.to_dict() for level in levels]} if levels else {}
+        return found | ({"unset": sorted(unset)} if unset else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The value alone for one node; for several each below its name."""
@@ -154,7 +166,7 @@ def _blocks(one: Explanation) -> Iterator[Block]:
     yield from _other_blocks(one)
     if one.needed:
         yield "  looked up on the way"
-        yield f"    {', '.join(one.needed)}"
+        yield [(key, _places(one.needed_at[key])) for key in one.needed]
 
 
 def _searched_rows(searched: Iterable[Searched]) -> Iterator[tuple[str, ...]]:

@@ -76,9 +76,10 @@ class Frame:
     event:   its first
     key:     that of the value which comes next; `under`: what `<<` brought in so far
     before:  what was left of the budget before it
+    merged:  the keys that `<<` brought in, where a dialect merges them in place
     """
 
-    __slots__ = ("before", "data", "event", "height", "is_map", "key", "key_offset", "parts", "under")
+    __slots__ = ("before", "data", "event", "height", "is_map", "key", "key_offset", "merged", "parts", "under")
 
     def __init__(self, event: Any, is_map: bool, before: int) -> None:
         self.data: Any = {} if is_map else []
@@ -89,6 +90,7 @@ class Frame:
         self.key: Any = _NO_KEY
         self.key_offset = 0
         self.parts: dict[Any, Mark] = {}
+        self.merged: frozenset[Any] = frozenset()
         self.under: tuple[dict[Any, Any], dict[Any, Mark]] | None = None
 
     @property
@@ -145,6 +147,9 @@ class Builder:
     def aliased(self, value: Any, event: Any) -> Any:
         """What an alias of a value is."""
         return value
+
+    def merged(self, frame: Frame, entry: dict[Any, Any], event: Any) -> None:
+        """Note what `<<` brings into a map, before it does."""
 
     def unmerged(self, event: Any) -> Any:
         """The key that `<<` is before what is no map, and no list of maps."""
@@ -340,6 +345,7 @@ class Builder:
             frame.under = frame.under or ({}, {})
         data, marks = frame.under or (frame.data, frame.parts)
         for entry, more in maps:
+            self.merged(frame, entry, event)
             data.update(entry)
             marks.update(more)
         return DROPPED

@@ -363,3 +363,17 @@ SCHEMA_DEPRECATED = kind(
     example="apt_update: true with --schema",
     way_out="Write what the hint says.",
 )
+COMMAND_WORDS = kind(
+    "NA1181",
+    "command-words",
+    cause="The words of one command are items of runcmd or bootcmd: each of them runs as a command.",
+    example="runcmd: [systemctl, enable, nginx]",
+    way_out="Write the words as a list in the list: - [systemctl, enable, nginx].",
+)
+OWNER_TOO_EARLY = kind(
+    "NA1182",
+    "owner-too-early",
+    cause="A file of write_files belongs to a user of users, which cloud-init makes after it has written files.",
+    example="write_files: [{path: /a, owner: app}] beside users: [default, {name: app}]",
+    way_out="Write defer: true into the entry.",
+)

@@ -15,22 +15,30 @@ from typing import Any, NamedTuple
 
 from nodeattrs.adapters.cloudinit.codes import INPUT
 from nodeattrs.adapters.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.adapters.cloudinit.packing import pack
+from nodeattrs.adapters.cloudinit.parts import CloudPart
 from nodeattrs.adapters.cloudinit.unpacking import Blob, blob_of, type_of_text
 from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.texts.documents import parse
 
-_USER_DATA = (
-    ("user_data",), ("user_data_base64",), ("custom_data",), ("metadata", "user-data"), ("metadata", "user_data"),
-    ("extra_config", "guestinfo.userdata"),
+_USER_DATA: tuple[TreePath, ...] = (
+    ("custom_data",), ("user_data",), ("user_data_base64",), ("metadata", "user-data"), ("metadata", "user_data"),
+    ("metadata", 0, "user_data"), ("extra_config", "guestinfo.userdata"), ("config", "cloud-init.user-data"),
+    ("config", "user.user-data"), ("user_data", "cloud-init"), ("deploy_params", 0, "user_data"),
+    ("source_raw", 0, "data"),
 )  # fmt: skip
-"""Where resources of Terraform have user-data, in the words of the clouds' providers."""
+"""Where resources of Terraform have user-data, in the words of the clouds' providers; of two the first one counts."""
+_VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
+_LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
+"""A key that may hold user-data, in a resource whose form is not known here."""
 _CONFIGS = ("cloudinit_config", "template_cloudinit_config")
+_CONFIG_KEYS: tuple[TreePath, ...] = (("rendered",), ("part",))
 _KEYS = ("value", "userData", "userdata")
 """Where a secret has it: of Cluster API, of OpenShift's machines, of KubeVirt."""
 _FILES = {
@@ -208,13 +216,16 @@ def _of_terraform(document: Any, file: str) -> Iterator[Given]:
         for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module")):
             if top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree:
                 continue
-            for where, written in _written(resource, known_later.get(str(resource.get("address")), {})):
-                one = _given(document, file, str(resource.get("address", "")), (*path, "values", *where), written)
-                if where == ("rendered",):
-                    later.append(one)
-                else:
-                    seen.add(one.user and one.user[0].content)
-                    yield one
+            address = str(resource.get("address", ""))
+            found = _written(resource, known_later.get(address, {}))
+            if found is None:
+                continue
+            one = _given(document, file, address, (*path, "values", *found[0]), found[1])
+            if found[0] in _CONFIG_KEYS:
+                later.append(one)
+            else:
+                seen.add(one.user and one.user[0].content)
+                yield one._replace(vendor=_vendor(resource, file))
     for one in later:
         if not one.user or one.user[0].content not in seen:
             seen.add(one.user and one.user[0].content)
@@ -239,15 +250,49 @@ def _rows(value: Any) -> list[dict[Any, Any]]:
     return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
 
 
-def _written(resource: Any, later: Any) -> Iterator[tuple[TreePath, str | None]]:
-    """Where a resource has user-data, and what it says; None where that is known after the plan is applied."""
+def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
+    """Where a resource has user-data, and its text, or None for a text that the file does not have; None: nowhere."""
     values = resource.get("values")
-    for where in (("rendered",),) if resource.get("type") in _CONFIGS else _USER_DATA:
-        written = dig(values, where)
-        if isinstance(written, str) and written:
-            yield where, written
-        elif dig(later, where) is True:
-            yield where, None
+    keys = _CONFIG_KEYS if resource.get("type") in _CONFIGS else _USER_DATA
+    texts = [(where, text) for where in keys if (text := _text_at(values, where))]
+    if texts:
+        return next((one for one in texts if not _HASH.fullmatch(one[1])), texts[0])
+    unread = next((where for where in keys if dig(later, where) is True), None) or _like_user_data(values)
+    return None if unread is None else (unread, None)
+
+
+def _text_at(values: Any, where: TreePath) -> str | None:
+    """The text of user-data at a path; the parts of a `cloudinit_config` as the message that it renders."""
+    found = dig(values, where)
+    if where == ("part",) and (rows := _rows(found)) and all(isinstance(row.get("content"), str) for row in rows):
+        return pack(
+            CloudPart(
+                row["content"],
+                row.get("content_type") or "text/plain",
+                row.get("filename"),
+                {"X-Merge-Type": row["merge_type"]} if row.get("merge_type") else {},
+            )
+            for row in rows
+        )
+    return found if isinstance(found, str) else None
+
+
+def _like_user_data(values: Any) -> TreePath | None:
+    """Where a text has a key that looks like user-data, in a form that is not known here."""
+    open_: list[tuple[TreePath, Any]] = [((), values)] if isinstance(values, dict) else []
+    while open_:
+        path, value = open_.pop()
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(inner, (dict, list)):
+                open_.append(((*path, key), inner))
+            elif isinstance(inner, str) and inner and _LIKE_USER_DATA.fullmatch(str(key)):
+                return (*path, key)
+    return None
+
+
+def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
+    texts = (_text_at(resource.get("values"), where) for where in _VENDOR_DATA)
+    return tuple(unwrapped(Blob(text, file, packed=True)) for text in texts if text)[:1]
 
 
 def _given(
@@ -262,7 +307,10 @@ def _given(
     line, column = document.place(path)
     origin = Origin("resource", address, file, line + first, column)
     if written is None or _HASH.fullmatch(written):
-        why = "is known after the plan is applied" if written is None else "only its hash is there"
+        why = "only its hash is there"
+        if written is None:
+            is_there = dig(document.tree, path) is not ABSENT
+            why = "is written in a form that is not read here" if is_there else "is known after the plan is applied"
         return Given(address, origin, (), unknown=why)
     return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
 

@@ -34,6 +34,9 @@ CLOUD_CONFIG = "text/cloud-config"
 JSONP = "text/cloud-config-jsonp"
 JINJA = "text/jinja2"
 ARCHIVE = "text/cloud-config-archive"
+PART_HANDLER = "text/part-handler"
+HANDLED_ELSEWHERE = {PART_HANDLER, "application/node.eks.aws"}
+"""Types that are read on the machine, and not here: code, or the words of another program that reads the message."""
 INCLUDES = ("text/x-include-url", "text/x-include-once-url")
 SCRIPTS = (
     "text/x-shellscript",

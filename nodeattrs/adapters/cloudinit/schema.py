@@ -83,8 +83,7 @@ class Schema:
         found: dict[tuple[Path, str], tuple[str, bool]] = {}
         for error in self._errors(tree):
             for path, message, hint, is_note in _faults(error, without_secrets):
-                if is_note or not _is_open(tree, path):
-                    found.setdefault((path, message), (hint, is_note))
+                found.setdefault((path, message), (hint or _about_markup(dig(tree, path)), is_note))
         for (path, message), (hint, is_note) in found.items():
             own = _own_path(config, path)
             name = SCHEMA_DEPRECATED if is_note else SCHEMA
@@ -103,10 +102,10 @@ class Schema:
             raise BadArgument("the schema leads back to itself", hint=_WAY) from None
 
 
-def _is_open(tree: Any, path: Path) -> bool:
-    """Whether a template has still to say what stands there."""
-    value = dig(tree, path)
-    return isinstance(value, str) and markup_in(value) is not None
+def _about_markup(value: Any) -> str:
+    """The hint about a value that another program has still to fill in."""
+    markup = markup_in(value) if isinstance(value, str) else None
+    return "" if markup is None else f"cloud-init does not fill in {markup}: check the text that a machine is given"
 
 
 def _with_text_keys(value: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from nodeattrs.adapters.cloudinit.faults import REJECTED, kind_of
 from nodeattrs.adapters.cloudinit.mergers import Definition
-from nodeattrs.adapters.cloudinit.parts import CloudPart, same
+from nodeattrs.adapters.cloudinit.parts import HANDLED_ELSEWHERE, CloudPart, same
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
@@ -75,6 +75,11 @@ class PartReport(NamedTuple):
     def ok(self) -> bool:
         """Whether the part was neither rejected nor failed."""
         return self.error is None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether cloud-init ignores the part, and no other program of a machine is known that reads its type."""
+        return self.status == "ignored" and self.part.type not in HANDLED_ELSEWHERE
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

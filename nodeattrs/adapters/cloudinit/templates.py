@@ -59,6 +59,14 @@ class InstanceData:
 
     def __init__(self, tree: Mapping[str, Any]) -> None:
         self.tree = tree
+        self._is_known = True
+
+    @classmethod
+    def missing(cls) -> InstanceData:
+        """Instance data without a machine: each variable is missing, and so is everything below it."""
+        data = cls({})
+        data._is_known = False
+        return data
 
     @classmethod
     def read(cls, path: Path) -> InstanceData:
@@ -87,7 +95,7 @@ class InstanceData:
 
         raises: CloudConfigError of kind "template"; its cause is Jinja's error. TooMuch, MissingExtra
         """
-        return self._rendered(_environment(budget or Budget("a template")), template)
+        return self._rendered(_environment(budget or Budget("a template"), self._is_known), template)
 
     def lines(self, template: str, text: str, budget: Budget | None = None) -> tuple[int, ...]:
         """On which line of the template each line of its text is written, the line that names it first; () where
@@ -95,7 +103,7 @@ class InstanceData:
 
         cost: that of rendering it once more, with marks
         """
-        environment = _environment(budget or Budget("a template"))
+        environment = _environment(budget or Budget("a template"), self._is_known)
         marked = "".join(
             _marked(value, line) if kind == "data" else value for line, kind, value in environment.lex(template)
         )
@@ -125,6 +133,17 @@ class InstanceData:
                 TEMPLATE, f"the template cannot be rendered: {error}", line=None if line is None else line + 1
             ) from error
         return text + "\n" * template.endswith("\n")
+
+
+def asks_for_data(template: str) -> bool:
+    """Whether what a template gives may depend on the machine; True if it cannot be parsed. raises: MissingExtra"""
+    from jinja2 import TemplateSyntaxError, meta
+
+    try:
+        environment = _environment(Budget("a template"))
+        return bool(meta.find_undeclared_variables(environment.parse(template)) - environment.globals.keys())
+    except TemplateSyntaxError:
+        return True
 
 
 _MARK = re.compile("\ue000(\\d+)\ue001")
@@ -167,8 +186,11 @@ def _unpacked(value: Any) -> Any:
         return content
 
 
-def _environment(budget: Budget) -> Any:
-    class Undefined(module().DebugUndefined):  # type: ignore[misc]  # loaded on use
+def _environment(budget: Budget, is_known: bool = True) -> Any:
+    """is_known: whether asking for what is below a missing variable is an error"""
+    base = module().DebugUndefined if is_known else module().ChainableUndefined
+
+    class Undefined(base):  # type: ignore[misc, valid-type]  # loaded on use
         def __str__(self) -> str:
             return f"{MISSING}{self._undefined_name}"
 

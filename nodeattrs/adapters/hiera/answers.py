@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import RECURSIVE_LOOKUP
+from nodeattrs.adapters.hiera.codes import RECURSIVE_LOOKUP, UNSET_VARIABLE
 from nodeattrs.adapters.hiera.config import Config, Entry
 from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.data import DataFile
@@ -40,6 +40,7 @@ _DEPENDS: Any = object()
 _HIERARCHY = "hiera.yaml"
 _PER_LOOKUP = 10
 """How many steps a lookup inside of another one is, as near as one can say."""
+_FACTS = "are facts missing? --facts names their file; Puppet 8 ends here, older ones take an empty text"
 OPTIONS = strategy_of("hash")
 """How lookup_options become one map."""
 _END = Level((), False)
@@ -152,6 +153,14 @@ class Asking:
             return None if self.defaults is None else self.defaults.get(name)
         return value
 
+    def missing(self, name: str) -> None:
+        if self.chain[0] == _HIERARCHY:  # the level has no file then, which is said where levels are named
+            return
+        root = str(split_key(name)[0])
+        if self.answers.tree.is_strict and self.variable(root) is None:
+            raise BadLookup(f"the variable {root} is not set", kind=UNSET_VARIABLE, hint=_FACTS)
+        self.answers.missing.setdefault(name, self.chain[-1])
+
     def lookup(self, key: str) -> tuple[Any, bool]:
         if self.needed is not None:
             self.needed.append(key)
@@ -243,6 +252,7 @@ class Answers:
     tree:        the loaded tree
     variables:   what expressions may name
     has_unknown: whether some level could not be read when it was asked
+    missing:     the variables that values named and that are not set, each with a key whose value names it
     """
 
     def __init__(
@@ -261,6 +271,7 @@ class Answers:
         given = {"server_facts": {}, "facts": facts, "trusted": trusted, "environment": environment}
         self.variables: dict[str, Any] = {**facts, **given, **variables}
         self.has_unknown = False
+        self.missing: dict[str, str] = {}
         self._levels: dict[tuple[str, str | None], tuple[Level, ...]] = {}
         self._modules: dict[str, str | None] = {}
         self._hierarchies: dict[str | None, Hierarchy] = {}

@@ -327,3 +327,10 @@ OLD_VERSION = kind(
     example="version: 3 in the global layer",
     way_out="Write version 5; the message shows it.",
 )
+UNSET_VARIABLE = kind(
+    "NA1047",
+    "unset_variable",
+    cause="A value names a variable that is not set; a warning, and an error with --strict, as in Puppet 8.",
+    example='motd: "on %{facts.site}" for a node without the fact site',
+    way_out="Give the facts of the node (--facts), or take the variable out.",
+)

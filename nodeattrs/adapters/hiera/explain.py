@@ -95,7 +95,7 @@ class Explanation:
     converted:     what `convert_to` asked for, where it was applied
     needed:        the keys that expressions in the value looked up
     unknown:       the levels that cannot be read and might decide the answer
-    unset:         the paths that need a variable which is not set, and which one
+    unset:         the paths and values that need a variable which is not set, and which one
     """
 
     def __init__(self, key: str, value: Any, error: NodeattrsError | None, recorder: Recorder) -> None:
@@ -113,6 +113,7 @@ class Explanation:
         self.needed = tuple(dict.fromkeys(recorder.needed or ()))
         self.unknown: tuple[UnknownLevel, ...] = ()
         self.unset: tuple[str, ...] = ()
+        self.needed_at: dict[str, tuple[Origin, ...]] = {}
         self._recorder = recorder
         self._folding = recorder.folding or Folding()
         self._steps = split_key(key)[1:] if recorder.folding is not None else ()
@@ -243,6 +244,7 @@ class Explanation:
             "unset": list(self.unset),
             "converted": self.converted,
             "needed": list(self.needed),
+            "needed_at": {key: _origins(origins) for key, origins in self.needed_at.items()},
         }
 
     def __str__(self) -> str:
@@ -264,11 +266,25 @@ def explained(answers: Answers, key: str, recorder: Recorder, ask: Callable[[], 
     found = Explanation(key, value, error, recorder)
     if recorder.option is not None:
         found.strategy_from = _option_origin(answers, recorder) or NAME
+    values = [f"the value of {one}: {name} is not set" for name, one in answers.missing.items()]
     if any(one.outcome.startswith("no_f") for one in recorder.searched):
-        found.unset = tuple(unset(answers, answers.module_with_data(recorder.key)))
+        values += unset(answers, answers.module_with_data(recorder.key))
+    found.unset = tuple(values)
+    for needed in found.needed:
+        found.needed_at[needed] = _setters(answers, needed, recorder)
     if answers.has_unknown:
         found.unknown = tuple(dict.fromkeys(_levels(answers, key, recorder)))
     return found
+
+
+def _setters(answers: Answers, key: str, outer: Recorder) -> tuple[Origin, ...]:
+    """The places that set a key which the value of another one looked up; () where that fails."""
+    recorder = _recorder(answers, key, outer)
+    try:
+        value = answers.answer(key, None, recorder)
+    except (NodeattrsError, RecursionError):
+        return ()
+    return () if value is ABSENT else Explanation(key, value, None, recorder).origins()
 
 
 def explained_options(answers: Answers, key: str) -> Explanation:

@@ -20,10 +20,10 @@ from nodeattrs.adapters.hiera.codes import (
 )
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.adapters.hiera.keys import dug, split_key
-from nodeattrs.adapters.hiera.values import written
+from nodeattrs.adapters.hiera.values import encrypted_in, written
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
-from nodeattrs.core.sensitive import Marked, revealed
+from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, revealed
 from nodeattrs.core.tree import ABSENT, Path
 
 
@@ -42,6 +42,10 @@ class Speech(Protocol):
 
     def variable(self, name: Any) -> Any:
         """The value of a variable; null where there is none."""
+        ...
+
+    def missing(self, name: str) -> None:
+        """Note that a text names a variable that is not set. raises: BadLookup, where that is an error"""
         ...
 
     def lookup(self, key: str) -> tuple[Any, bool]:
@@ -95,11 +99,11 @@ def _map_plan(value: dict[Any, Any]) -> Plan | None:
         def rebuild(speech: Speech) -> Any:
             out = {}
             for key, entry in value.items():
-                name = key
-                if key in keys:
-                    name = keys[key](speech)
-                    name = name if type(name) is str else written(name)
-                out[name] = plans[key](speech) if key in plans else entry
+                name = keys[key](speech) if key in keys else key
+                filled = plans[key](speech) if key in plans else entry
+                if type(name) is Encrypted:
+                    filled = Encrypted(filled, name.reason)
+                out[written(name) if isinstance(name, Sensitive) else name] = filled
             return out
 
         return rebuild
@@ -127,10 +131,14 @@ def text_plan(text: str, calls: bool = True) -> Plan:
     if len(pieces) == 1 and isinstance(pieces[0], _Alias):
         return pieces[0].value
 
-    def fill(speech: Speech) -> str | Marked:
+    def fill(speech: Speech) -> str | Sensitive:
         texts = [piece if isinstance(piece, str) else piece.text(speech) for piece in pieces]
-        whole = "".join(map(revealed, texts))
-        return Marked(whole) if Marked in map(type, texts) else whole
+        secrets = [one for one in texts if isinstance(one, Sensitive)]
+        if not secrets:
+            return "".join(map(str, texts))
+        whole = "".join([one.unwrap() if isinstance(one, Sensitive) else one for one in texts])
+        encrypted = next((one for one in secrets if isinstance(one, Encrypted)), None)
+        return Marked(whole) if encrypted is None else Encrypted(whole, encrypted.reason)
 
     return fill
 
@@ -201,8 +209,8 @@ class _Piece:
 
     __slots__ = ()
 
-    def text(self, speech: Speech) -> str | Marked:
-        """What it puts into a text; a secret where it is made of what is sensitive."""
+    def text(self, speech: Speech) -> str | Sensitive:
+        """What it puts into a text; a secret where it is made of what is sensitive or encrypted."""
         raise NotImplementedError
 
 
@@ -214,7 +222,10 @@ class _Variable(_Piece):
         self.subject = subject
 
     def text(self, speech: Speech) -> str:
-        text = written(variable(self.name, self.subject, speech))
+        value = variable(self.name, self.subject, speech)
+        if value is None:
+            speech.missing(self.name)
+        text = written(value)
         if "%" in text or "{" in text:
             speech.untrusted = True
         if len(text) > _SHORT:
@@ -228,7 +239,7 @@ class _Lookup(_Piece):
     def __init__(self, key: str) -> None:
         self.key = key
 
-    def text(self, speech: Speech) -> str | Marked:
+    def text(self, speech: Speech) -> str | Sensitive:
         value, trusted = speech.lookup(self.key)
         if value is ABSENT:
             return ""
@@ -237,9 +248,11 @@ class _Lookup(_Piece):
             value = value if plan is None else plan(speech)
         else:
             speech.untrusted = True
-        clear = revealed(value)
-        text = written(clear)
+        clear, kept = revealed(value), encrypted_in(value)
+        text = written(clear.unwrap() if type(clear) is Encrypted else clear)
         speech.budget.bytes(len(text))
+        if kept:
+            return Encrypted(text, kept[0][1].reason)
         return text if clear is value else Marked(text)
 
 

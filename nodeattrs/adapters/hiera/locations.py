@@ -116,6 +116,9 @@ class _Local:
     def variable(self, name: Any) -> Any:
         return self._value if name == self._name else self._outer.variable(name)
 
+    def missing(self, name: str) -> None:
+        self._outer.missing(name)
+
     def lookup(self, key: str) -> tuple[Any, bool]:
         return self._outer.lookup(key)
 
@@ -127,7 +130,9 @@ class _Local:
 def _filled(folder: str, declared: str, speech: Speech) -> str:
     """A template filled in and joined to its folder.
 
-    What the author wrote may climb (`../shared/common.yaml`); what a variable says may not.
+    What the author wrote may climb (`../shared/common.yaml`); what a variable says may not. Where the variable that
+    a template begins with is not set, Puppet takes the rest as an absolute path: nothing is read there, and the
+    template stays as it is.
     """
     cut = declared.find("%{")
     if cut < 0:
@@ -136,6 +141,9 @@ def _filled(folder: str, declared: str, speech: Speech) -> str:
     path = os.path.join(folder, filled)
     if ".." not in filled and "\0" not in filled and not filled.startswith("/"):
         return path  # nothing in it climbs
+    first = _BEGINNING.match(declared)
+    if first is not None and filled.startswith("/") and not text_plan(first[0], False)(speech):
+        return os.path.join(folder, declared)
     fence = os.path.normpath(folder)
     written = os.path.normpath(os.path.join(folder, os.path.dirname(declared[:cut])))
     if not _inside(written, fence):
@@ -147,6 +155,9 @@ def _filled(folder: str, declared: str, speech: Speech) -> str:
             hint="a fact that names a file must not have `..` or begin with a slash",
         )
     return path
+
+
+_BEGINNING = re.compile(r"(?:%\{[^}]*\})+(?=/)")
 
 
 def _inside(path: str, folder: str) -> bool:

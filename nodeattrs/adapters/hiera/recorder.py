@@ -153,10 +153,11 @@ class Recorder(Asking):
 
     def _shadow(self, place: Place) -> Part | Folding:
         """The same of a place below the first one found: no lookup asks it, and what it cannot say is no error."""
-        value = ABSENT
+        value, missing = ABSENT, dict(self.answers.missing)
         with suppress(NodeattrsError):
             if place.source is not None:
                 value = place.source.value(self.key, Asking(self.answers, None, None, (self.key,)))
+        self.answers.missing = missing
         number = self._numbers[id(place.source)]
         is_new = number not in self._found
         part = self._part(place, value)

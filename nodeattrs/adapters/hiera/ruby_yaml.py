@@ -158,7 +158,9 @@ def read(text: Text, budget: Budget | None = None) -> Read:
     raises: DocumentError with line and column; TooMuch
     """
     builder = _Puppet(text, marks=False, budget=budget)
-    reading = Reading(builder.run(), lambda: _marked(text), tuple(builder.warnings))
+    tree = builder.run()
+    warnings = _built(text).warnings if builder.overridden else builder.warnings
+    reading = Reading(tree, lambda: _built(text).mark, tuple(warnings))
     unfit: dict[str, tuple[str, int]] = {}
     for key, below in builder.notes.items():
         if notes := list(_notes_in(below)):
@@ -178,13 +180,14 @@ def _notes_in(below: dict[Any, Any]) -> Iterator[tuple[str, int]]:
 
 def overwritten(text: Text, key: str) -> list[tuple[Any, Mark]]:
     """What *text* has under a key of its root that it has again further down, the last one first."""
-    return list(reversed(_marked(text).parts[key].again))
+    return list(reversed(_built(text).mark.parts[key].again))
 
 
-def _marked(text: Text) -> Mark:
+def _built(text: Text) -> _Puppet:
+    """What has read a text with the places of all its parts."""
     builder = _Puppet(text)
     builder.run()
-    return builder.mark
+    return builder
 
 
 class _Puppet(Builder):
@@ -195,6 +198,7 @@ class _Puppet(Builder):
         super().__init__(text, **how)
         self.notes: dict[Any, Any] = {}  # by the steps of their paths; the note itself is under `_NOTE`
         self.twice: set[Any] = set()
+        self.overridden = False  # by a merge key below: where such a key is written, only marks tell
 
     def scalar(self, event: Any) -> Any:
         value = event.value
@@ -231,7 +235,9 @@ class _Puppet(Builder):
             return MERGE
         at_root = len(self.open) == 1
         if type(value) is str or (type(value) is int and not at_root):
-            if value in frame.data:
+            if value in frame.merged:
+                frame.merged = frame.merged - {value}
+            elif value in frame.data:
                 path = (*(one.step for one in self.open[:-1]), value)
                 self._warn(f"the key {value!r} is written twice; the last one counts", event, REPEATED_KEY, path)
                 if at_root:
@@ -243,6 +249,17 @@ class _Puppet(Builder):
         else:
             self._note("a key that is neither text nor integer", event)
         return DROPPED
+
+    def merged(self, frame: Frame, entry: dict[Any, Any], event: Any) -> None:
+        path = tuple(one.step for one in self.open[:-1])
+        for key in frame.data.keys() & entry.keys() - frame.merged:
+            if frame.data[key] != entry[key]:
+                self.overridden = True
+                offset = frame.parts[key].offset if key in frame.parts else None
+                line = event.start_mark.line + 1
+                message = f"the key {key!r} is overridden by the merge key << below, in line {line}"
+                self.warnings.append(self.fault(message, offset, path=(*path, key), kind=REPEATED_KEY))
+        frame.merged = frame.merged | entry.keys()
 
     def unmerged(self, event: Any) -> Any:
         return "<<"

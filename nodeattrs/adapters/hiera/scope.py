@@ -95,7 +95,7 @@ class Scope(Answers):
 
     def explain(
         self,
-        name: str,
+        name: str | Sequence[str],
         *,
         merge: Merge = None,
         value_type: str | None = None,
@@ -104,8 +104,15 @@ class Scope(Answers):
         override: Mapping[str, Any] | None = None,
         otherwise: Callable[[Any], Any] | None = None,
     ) -> Explanation:
-        """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises."""
+        """Why `lookup` gives what it gives: takes the same arguments, and never raises what a lookup raises.
 
+        Of several names it explains the first one that is found, else the first one that has a default.
+        """
+        if not isinstance(name, str):
+            known = [one for one in name if self.explain(one, merge=merge, override=override).found]
+            known += [one for one in name if one in (default_values_hash or {})]
+            name = [*known, *name][0]
+        self.missing = {}
         recorder = Recorder(self, name, override, default_values_hash, [])
 
         def ask() -> Any:

@@ -11,9 +11,10 @@ from typing import Any
 
 from nodeattrs.adapters.cloudinit.lints.definitions import about_definition, refuse_unknown_options
 from nodeattrs.adapters.cloudinit.lints.meetings import about_joinings
-from nodeattrs.adapters.cloudinit.lints.texts import PART_HANDLER, about_part
+from nodeattrs.adapters.cloudinit.lints.texts import about_part
 from nodeattrs.adapters.cloudinit.lints.values import about_config
 from nodeattrs.adapters.cloudinit.lints.warned import WARNINGS, Warned
+from nodeattrs.adapters.cloudinit.parts import PART_HANDLER
 from nodeattrs.adapters.cloudinit.steps import PartReport, Row
 
 __all__ = ["WARNINGS", "Warned", "refuse_unknown_options", "warnings_of"]

@@ -68,6 +68,6 @@ def _about_options(definition: Definition, warned: Callable[[Kind, str, str], _F
                 always = (name, option) == ("dict", "recurse_dict")
                 hint = "mappings are always merged" if always else f"known are {', '.join(sorted(_OPTIONS[name]))}"
                 yield warned(UNKNOWN_OPTION, f"{name} does not know the option {option!r}", hint)
-            elif deaf is not None and option.startswith("recurse"):
+            elif deaf is not None and (option.startswith("recurse") or (name, option) == ("list", "no_replace")):
                 message = f"{option} has no effect beside {deaf} in {name}"
                 yield warned(UNKNOWN_OPTION, message, "leave one of them out")

@@ -33,20 +33,37 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.tree import spell
 from nodeattrs.errors import DocumentError
 
-PART_HANDLER = "text/part-handler"
-
-_KNOWN = {PART_HANDLER, "text/jinja2", "application/node.eks.aws"}
-"""Types that somebody on the machine does handle: cloud-init itself, or another program that reads the message."""
-
 _OTHERS = re.compile(
     r"#ps1|rem cmd\b|<(powershell|script|persist|runAsLocalSystem)>|\[settings\b|\{\s*\"ignition\"", re.I
 )
 """How user-data begins that is meant for another program: on Windows, Bottlerocket, Flatcar."""
 
+_FORMS = tuple(
+    (re.compile(pattern, re.M), what, way)
+    for pattern, what, way in (
+        (r"""^ *["']?(?:cloud-init|user)\.(?:user|vendor)-data\b""", "an LXD profile or instance",
+         "write the text of its key cloud-init.user-data into a file"),
+        (r"^kind: *(?:AWS|Kubeadm|[A-Z])\w+\s*$", "an object of Kubernetes", "write the user-data in it into a file"),
+        (r"""AWSTemplateFormatVersion|^ *["']?Type["']?: *["']?AWS::""", "a template of CloudFormation",
+         "write its UserData into a file"),
+        (r'"(?:LaunchTemplateVersions|InstanceId)"', "an answer of the AWS CLI", "give the value of UserData alone"),
+        (r"^cicustom:", "a configuration of Proxmox", "name the snippet that cicustom names"),
+        (r"^(?:instance-id|local-hostname):", "the meta-data of a machine", "name the user-data beside it"),
+        (r"^ *(?:ethernets|bonds|vlans|bridges|wifis):", "a network-config", "name the user-data beside it"),
+        (r"^autoinstall:", "a file of the installer", "below #cloud-config it is user-data with the key autoinstall"),
+        (r"^variant: *\w+\s*$", "for Butane, which makes Ignition of it", "cloud-init does not read it"),
+        (r"\x00", "UTF-16 or no text at all", "save the file as UTF-8"),
+    )
+)  # fmt: skip
+"""Files of other programs: what they have, what they are, and what to do with them here."""
+
+_TEMPLATE_NEARLY = re.compile(r"#+[ \t]*template\b[ \t]*:?[ \t]*jinja2?[ \t]*", re.I)
 _NEARLY = re.compile(r"#+[ \t]*cloud[-_ ]?(?:config|conf|init|boothook)[-_\w]*[ \t]*", re.I)
-_MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
+MARKUP = re.compile(r"\$\{[^}\n]*\}|%\{ *(?:if|for|else|end)|\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
 _BLOCKS = re.compile(r"%\{ *(?:if|for|else|end)|\{%.*?%\}|<%.*?%>|\{\{-? *(?:if|range|end|with)\b")
 _LINES = 20
+_LOOKED_AT = 4096
+"""How many characters of a text are searched for the kind of file that it is."""
 
 
 class _Found(NamedTuple):
@@ -73,7 +90,7 @@ def _found(report: PartReport, has_handler: bool) -> Iterator[_Found]:
         message = f"the include {veiled(part.text.strip())!r} was not followed"
         hint = "nothing is fetched; put a copy into a folder and name it with --include-root"
         yield _Found(INCLUDE_NOT_FOLLOWED, message, hint)
-    elif report.status == "ignored" and part.type not in _KNOWN and not has_handler:
+    elif report.is_foreign and not has_handler:
         yield from _about_unknown(part)
     elif part.type in SCRIPTS:
         yield from _about_script(part)
@@ -127,7 +144,7 @@ def _about_beginning(part: CloudPart) -> Iterator[_Found]:
 
 def markup_in(text: str) -> str | None:
     """The first markup of a template in a text, such as `${name}`; None where there is none."""
-    found = _MARKUP.search(text)
+    found = MARKUP.search(text)
     return None if found is None else found[0]
 
 
@@ -141,6 +158,10 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
     for number, row in enumerate(text.splitlines()[:_LINES], 1):
         if not row.strip():
             continue
+        if _TEMPLATE_NEARLY.fullmatch(row.strip()):
+            message = f"the first line is {row.strip()!r}, which makes no template for cloud-init: the part is ignored"
+            yield _Found(FIRST_LINE, message, "write ## template: jinja", number)
+            return
         if type_of_text(row) == CLOUD_CONFIG:
             message = f"#cloud-config stands on line {number}, and only the first line counts: the part is ignored"
             yield _Found(FIRST_LINE, message, "move it to the top", number)
@@ -152,13 +173,20 @@ def _about_unknown(part: CloudPart) -> Iterator[_Found]:
         if not row.lstrip().startswith("#"):
             break
     if not _OTHERS.match(text.lstrip()):
-        yield _Found(UNKNOWN_TYPE, f"nothing is done with a part of type {part.type}", _way_to_cloud_config(part))
+        yield _Found(UNKNOWN_TYPE, *foreign(part))
 
 
-def _way_to_cloud_config(part: CloudPart) -> str:
-    if "mime-version:" in part.text[:4096].lower():
-        return "a message begins with its headers: nothing may stand before them, not even a blank line"
-    return "begin it with #cloud-config, or give it the type text/cloud-config"
+def foreign(part: CloudPart) -> tuple[str, str]:
+    """What kind of file a text is that cloud-init ignores, and the way out."""
+    for pattern, what, way in _FORMS:
+        if pattern.search(part.text[:_LOOKED_AT]):
+            return f"is {what}, and no user-data: cloud-init ignores it", way
+    message = f"nothing is done with a part of type {part.type}"
+    if _OTHERS.match(part.text.lstrip()):
+        return f"{message}: it is for another program", "cloud-init does not read it"
+    if "mime-version:" in part.text[:_LOOKED_AT].lower():
+        return message, "a message begins with its headers: nothing may stand before them, not even a blank line"
+    return message, "begin it with #cloud-config, or give it the type text/cloud-config"
 
 
 def _about_script(part: CloudPart) -> Iterator[_Found]:

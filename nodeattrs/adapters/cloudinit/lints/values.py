@@ -6,22 +6,26 @@ what cloud-init's own code does with a value counts here: what its schema says i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from nodeattrs.adapters.cloudinit.codes import (
     COMMAND_NO_TEXT,
+    COMMAND_WORDS,
     COMMANDS_NO_LIST,
     CRLF_SCRIPT,
     MISSPELT_KEY,
+    OWNER_TOO_EARLY,
     PERMISSIONS_NUMBER,
     UNEXPANDED,
     USERS_WITHOUT_DEFAULT,
 )
-from nodeattrs.adapters.cloudinit.lints.texts import markup_in
+from nodeattrs.adapters.cloudinit.lints.texts import MARKUP
 from nodeattrs.adapters.cloudinit.lints.warned import Severity, Warned
 from nodeattrs.codes import Kind
-from nodeattrs.core.tree import Path, near, spell
+from nodeattrs.core.tree import Path, dig, near, spell
 
 
 def _words(text: str) -> frozenset[str]:
@@ -41,7 +45,8 @@ _TOP = _words("""
     random_seed reporting resize_rootfs resolv_conf rh_subscription rpi rsyslog runcmd salt_minion snap snappy
     spacewalk ssh ssh_authorized_keys ssh_deletekeys ssh_fp_console_blacklist ssh_genkeytypes ssh_import_id
     ssh_key_console_blacklist ssh_keys ssh_publish_hostkeys ssh_pwauth ssh_quiet_keygen ssh_svcname swap
-    syslog_fix_perms system_info timezone ubuntu_advantage ubuntu_pro unverified_modules updates user users
+    syslog_fix_perms system_info timezone ubuntu-advantage ubuntu_advantage ubuntu_pro unverified_modules updates
+    user users
     vendor_data vendor_data2 version warnings wireguard write_files yum_repo_dir yum_repos zypper
 """)
 _USER = _words("""
@@ -56,8 +61,26 @@ _FILE = _words("append content defer encoding owner path permissions source")
 _NEAR = 0.8
 """How alike an unknown key has to be to a known one: `system` is no misspelt `system_info`."""
 
-_FILLED_IN = ("hostname", "fqdn", "timezone", "locale", "password", "packages", "ssh_authorized_keys", "users")
+_FILLED_IN: tuple[Path, ...] = (
+    ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("keyboard",), ("password",), ("chpasswd",), ("users",),
+    ("groups",), ("ssh_authorized_keys",), ("ssh_import_id",), ("packages",), ("apt", "sources"), ("mounts",),
+    ("swap",), ("disk_setup",), ("fs_setup",), ("growpart",), ("power_state",),
+    ("ntp", "enabled"), ("ntp", "pools"), ("ntp", "servers"),
+)  # fmt: skip
 """Where `${...}` cannot be meant for a shell."""
+_BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
+"""What cloud-init itself fills in below apt."""
+_INSTANCE_DATA = re.compile(r"\{\{-?\s*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*\}\}")
+"""Markup that asks for instance data, and is filled in in templates alone."""
+
+_NEED_WORDS = _words("""
+    add-apt-repository apt apt-get cat chmod chown cp curl dnf docker echo git groupadd install kubectl ln mkdir
+    modprobe mv pip pip3 rm sed service snap sysctl systemctl tar tee touch ufw useradd usermod wget yum zypper
+""")
+"""Commands that are always run with further words."""
+
+_INSTALLED: Path = ("autoinstall", "user-data")
+"""Where the config of an installer has the config of the installed machine."""
 
 _DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
 """What goes to the user that is called default."""
@@ -76,7 +99,11 @@ def about_config(config: Any) -> Iterator[Warned]:
     for path, entry in _entries(config.get("write_files"), "write_files"):
         yield from _about_keys(entry, _FILE, path)
         yield from _about_file(entry, path)
+    yield from _about_owners(config)
     yield from _about_markup(config)
+    inner = dig(config, _INSTALLED)
+    for one in about_config(inner):
+        yield replace(one, path=(*_INSTALLED, *(one.path or ())), message=f"in {spell(_INSTALLED)}, {one.message}")
 
 
 def is_foreign(config: Any) -> bool:
@@ -113,6 +140,10 @@ def _about_commands(commands: Any, key: str) -> Iterator[Warned]:
         message = f"is {kind_of(commands)}, and has to be a list: nothing of it is run"
         yield _warned(COMMANDS_NO_LIST, (key,), message, "write each command as an item: - COMMAND", "error")
         return
+    first, second = [*commands[:2], None, None][:2]
+    if isinstance(first, str) and first in _NEED_WORDS and isinstance(second, str) and " " not in second:
+        message = f"runs {first!r} and {second!r} as two commands: each item is a command of its own"
+        yield _warned(COMMAND_WORDS, (key,), message, "write the words of one command as a list in the list: - [a, b]")
     for index, command in enumerate(commands):
         if type(command) is str or type(command) is list or command is None or isinstance(command, tuple):
             continue
@@ -154,28 +185,45 @@ def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
         yield _warned(CRLF_SCRIPT, (*path, "content"), message, "write it with line feeds alone")
 
 
+def _about_owners(config: dict[Any, Any]) -> Iterator[Warned]:
+    """cloud-init writes files before it makes users, unless a file is deferred."""
+    made = [entry.get("name") for _, entry in _entries(config.get("users"), "users")]
+    for path, entry in _entries(config.get("write_files"), "write_files"):
+        owner = str(entry.get("owner", "")).partition(":")[0]
+        if owner in made and not entry.get("defer"):
+            message = (
+                f"is {owner}, a user that is made after files are written: this file and later ones are not written"
+            )
+            yield _warned(OWNER_TOO_EARLY, (*path, "owner"), message, "write defer: true beside it", "error")
+
+
 def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
-    """One warning at most: whoever forgot to fill in a template forgot all of it."""
-    places = [place for key in _FILLED_IN for place in _markup_in(config.get(key), (key,))]
+    """One warning at most: a template that was not filled in has more of it."""
+    places = [place for path in _FILLED_IN for place in _markup_in(dig(config, path), path)]
     for path, entry in _entries(config.get("write_files"), "write_files"):
         places += [
             place for key in ("path", "owner", "permissions") for place in _markup_in(entry.get(key), (*path, key))
         ]
+    places = [place for place in places if place[1] not in _BY_APT]
+    hint = "check what the template is filled in to"
+    if not places:
+        hint = "begin the file with ## template: jinja"
+        shell = ("runcmd", "bootcmd", "write_files")
+        places = [place for key in shell for place in _markup_in(config.get(key), (key,), _INSTANCE_DATA)]
     if places:
         path, markup = places[0]
         more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
         message = f"holds {markup}, which cloud-init does not fill in{more}"
-        yield _warned(UNEXPANDED, path, message, "check what the template is filled in to")
+        yield _warned(UNEXPANDED, path, message, hint)
 
 
-def _markup_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _markup_in(value: Any, path: Path, pattern: re.Pattern[str] = MARKUP) -> Iterator[tuple[Path, str]]:
     if isinstance(value, str):
-        markup = markup_in(value)
-        if markup is not None:
-            yield path, markup
+        if found := pattern.search(value):
+            yield path, found[0]
     elif isinstance(value, (dict, list)) and len(path) < 5:
         for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _markup_in(entry, (*path, step))
+            yield from _markup_in(entry, (*path, step), pattern)
 
 
 _KINDS: dict[type, str] = {
