@@ -259,7 +259,7 @@ _IMPACT = {
         }
     ],
     "certain": "bool",
-    "unread": [{"place": "str", "reason": "str"}],
+    "unread": [{"place": "str", "reason": "str", "paths": ["any"]}],
     "outcomes": [{"file": "str", "outcome": "str"}],
     "changes_nothing": [{**_LINE, "dialect": "str", "path": "str", "overridden_by": ["str"], "subjects": "int"}],
     "notes": ["str"],

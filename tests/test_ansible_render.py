@@ -185,7 +185,8 @@ def test_a_variable_that_a_task_may_have_set_is_not_used(tmp_path: Path, monkeyp
     """The place is named."""
     monkeypatch.chdir(tmp_path)
     Path("site.yml").write_text(
-        "- hosts: all\n  gather_facts: false\n  vars: {a: 1, b: '{{ a }}'}\n  tasks:\n  - set_fact: {a: 2}\n    when: nosuch\n"
+        "- hosts: all\n  gather_facts: false\n  vars: {a: 1, b: '{{ a }}'}\n"
+        "  tasks:\n  - set_fact: {a: 2}\n    when: nosuch\n"
         "  - name: t\n    debug:\n"
     )
     task = Playbook(Inventory("web1,"), "site.yml").task("t", "web1")

@@ -928,3 +928,138 @@ def test_a_side_knows_what_it_holds(tmp_path):
     assert side.mark("a") == "folder"
     assert all(map(side.mark, ("a/b", "a/")))
     assert not any(map(side.mark, ("a/c", "b/")))
+
+
+class TestWhatIsNotKnown:
+    """`impact` says "nothing changes" only where every subject was resolved and every changed file was read."""
+
+    def answer(self, folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any], str]:
+        code, text = ended(["impact", "HEAD", "--repo", str(folder), *words], capsys)
+        _, data = ended(["impact", "HEAD", "--repo", str(folder), *words, "--format", "json"], capsys)
+        return code, json.loads(data), text.splitlines()[0]
+
+    def test_a_node_that_cannot_be_resolved_on_either_side(self, repo, capsys):
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "recipe[gone]"]}\n'})
+        edit(repo, "roles/web.json", "80", "81")
+
+        code, data, head = self.answer(repo, capsys, "--node", "a")
+
+        assert (code, data["certain"]) == (5, False)
+        assert head.endswith("1 file differs, no change was found; not known: 1 of 1 node (nodes)")
+        assert "1 of 4 nodes (nodes)" in self.answer(repo, capsys)[2]
+
+    def test_such_a_node_does_not_matter_where_no_file_of_a_dialect_changes(self, repo, capsys):
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["recipe[gone]"]}\n', "notes.txt": "one"})
+        edit(repo, "notes.txt", "one", "two")
+
+        code, data, head = self.answer(repo, capsys)
+
+        assert (code, data["certain"]) == (0, True)
+        assert head.endswith("1 file differs, nothing changes")
+        assert data["outcomes"] == [{"file": "notes.txt", "outcome": "is read by no dialect"}]
+
+    @pytest.mark.parametrize("file", ["recipes/default.rb", "attributes/default.rb"])
+    def test_code_in_ruby_that_was_not_run(self, repo, capsys, file):
+        cookbook = {"cookbooks/app/metadata.rb": "name 'app'\n", f"cookbooks/app/{file}": "node.override['p'] = 1\n"}
+        commit(repo, cookbook | {"nodes/a.json": '{"name": "a", "run_list": ["recipe[app]"]}\n'})
+        edit(repo, f"cookbooks/app/{file}", "= 1", "= 2")
+
+        code, data, head = self.answer(repo, capsys)
+
+        assert (code, data["certain"]) == (5, False)
+        assert "not known: 1 file that was not run, or not read" in head
+        assert data["unread"][0]["place"] == f"cookbooks/app/{file}"
+
+    def test_cookbooks_that_are_left_out(self, repo, capsys):
+        cookbook = {"cookbooks/app/metadata.json": '{"name": "app"}', "cookbooks/app/recipes/default.py": "x = 1\n"}
+        commit(repo, cookbook | {"nodes/a.json": '{"name": "a", "run_list": ["recipe[app]"]}\n'})
+        edit(repo, "cookbooks/app/recipes/default.py", "1", "2")
+
+        assert self.answer(repo, capsys, "--no-run-code")[0] == 5
+        assert self.answer(repo, capsys)[0] == 0
+        assert self.answer(repo, capsys, "--no-run-code", "--allow-unknown")[0] == 0
+
+    def test_a_role_that_no_node_has_is_named_and_certain(self, repo, capsys):
+        commit(repo, {"roles/spare.json": '{"name": "spare", "default_attributes": {"a": 1}}\n'})
+        edit(repo, "roles/spare.json", "1", "2")
+
+        code, data, _ = self.answer(repo, capsys)
+
+        assert (code, data["certain"]) == (0, True)
+        assert data["outcomes"] == [{"file": "roles/spare.json", "outcome": "is read by no subject"}]
+
+    def test_files_that_git_ignores_are_no_change(self, repo, capsys):
+        commit(repo, {".gitignore": "*.log\nbuild/\n"})
+        (repo / "build").mkdir()
+        for file in ("tmp.log", "build/x.json"):
+            (repo / file).write_text("1")
+
+        code, data, _ = self.answer(repo, capsys)
+
+        assert (code, data["files"]) == (0, [])
+
+    @pytest.mark.parametrize("form", ["github", "sarif", "gitlab", "junit", "markdown"])
+    def test_each_form_says_it(self, repo, capsys, form):
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "recipe[gone]"]}\n'})
+        edit(repo, "roles/web.json", "80", "81")
+
+        code, text = ended(["impact", "HEAD", "--repo", str(repo), "--node", "a", "--format", form], capsys)
+
+        assert code == 5
+        assert "not known: 1 of 1 node (nodes)" in text
+
+
+def hiera(path: str) -> Files:
+    return {
+        "hiera.yaml": f"version: 5\nhierarchy:\n- name: own\n  path: '{path}'\n- name: all\n  path: common.yaml\n",
+        "data/common.yaml": "k: 1\n",
+    }
+
+
+class TestNodesOfHieraWithoutFacts:
+    """Nodes are found by the files that a path names after them."""
+
+    @pytest.mark.parametrize(
+        "variable",
+        [
+            "trusted.certname",
+            "trusted.hostname",
+            "facts.clientcert",
+            "clientcert",
+            "::clientcert",
+            "facts.networking.fqdn",
+            "networking.fqdn",
+            "facts.networking.hostname",
+            "facts.fqdn",
+            "::fqdn",
+            "facts.hostname",
+            "::hostname",
+        ],
+    )
+    def test_a_file_after_a_name_is_a_node(self, compare, variable):
+        files = hiera(f"nodes/%{{{variable}}}.yaml") | {"data/nodes/web1.yaml": "k: 2\n"}
+
+        found = compare(files, files | {"data/nodes/web1.yaml": "k: 3\n"})
+
+        assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("web1",))]
+
+    def test_a_file_after_a_role_is_a_subject_of_that_role(self, compare):
+        files = hiera("role/%{facts.role}.yaml") | {"data/role/web.yaml": "k: 2\n"}
+
+        found = compare(files, files | {"data/role/web.yaml": "k: 3\n"})
+
+        assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("role=web",))]
+
+    def test_a_file_of_two_variables_is_read_by_nobody_and_not_known(self, compare):
+        files = hiera("%{facts.site}/%{facts.role}.yaml") | {"data/berlin/web.yaml": "k: 2\n"}
+
+        found = compare(files, files | {"data/berlin/web.yaml": "k: 3\n"})
+
+        assert (found.groups, found.is_certain, found.unseen) == ([], False, ["data/berlin/web.yaml"])
+
+    def test_no_node_at_all_that_can_be_resolved(self, compare):
+        files = hiera("own.yaml") | {"data/own.yaml": "a: [\n"}
+
+        found = compare(files, files | {"data/common.yaml": "k: 3\n"})
+
+        assert not found.is_certain

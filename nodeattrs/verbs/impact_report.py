@@ -109,9 +109,13 @@ class ImpactReport:
             ],
             "certain": found.is_certain,
             "unread": [
-                *({"place": one, "reason": "was not run, or not read"} for one in found.not_run),
-                *({"place": one, "reason": "is read by no subject"} for one in found.unseen),
-                *({"place": one, "reason": "lies outside of the two sides"} for one in found.unread),
+                {"place": place, "reason": reason, "paths": []}
+                for places, reason in (
+                    (found.not_run, "was not run, or not read"),
+                    (found.unseen, "is read by no subject"),
+                    (found.unread, "lies outside of the two sides"),
+                )
+                for place in places
             ],
             "outcomes": [
                 {"file": shown, "outcome": found.outcome(file)}

@@ -16,8 +16,16 @@ from nodeattrs.errors import NotFound
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
 _NAMES = frozenset(
-    ("certname", "clientcert", "fqdn", "hostname", "networking.fqdn", "networking.hostname", "trusted.hostname")
-    + ("trusted.certname",)
+    (
+        "certname",
+        "clientcert",
+        "fqdn",
+        "hostname",
+        "networking.fqdn",
+        "networking.hostname",
+        "trusted.certname",
+        "trusted.hostname",
+    )
 )
 """The variables that hold the name of a node; each may begin with `facts.`"""
 
