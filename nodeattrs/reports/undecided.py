@@ -32,7 +32,7 @@ class Undecided(NamedTuple):
     @classmethod
     def in_slot(cls, slot: SlotTree) -> tuple[Undecided, ...]:
         """Those of one slot."""
-        return tuple(cls(one.value.name, one.value.reason, one.origin.at(())) for one in slot.unknown)
+        return tuple(cls(one.value.name, one.value.reason, one.place(())) for one in slot.unknown)
 
 
 def data_of(found: Mapping[str, Iterable[Undecided]], whose: str = "") -> dict[str, Any]:
