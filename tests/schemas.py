@@ -326,6 +326,7 @@ OUTPUTS: dict[str, Any] = {
                     **_WHO,
                     "wins": ["str"],
                     "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
+                    "unknown?": [{"node": "str", **_UNREAD}],
                 }
             ],
         }
@@ -346,6 +347,8 @@ OUTPUTS: dict[str, Any] = {
         "query": "str",
         "total": "int",
         "offset": "int",
+        "unknown?": [{"node": "str", **_UNREAD}],
+        "not_looked_at?": "int",
         "nodes": ["@found"],
     },
     "search-line": "@found",
