@@ -326,7 +326,7 @@ OUTPUTS: dict[str, Any] = {
                     **_WHO,
                     "wins": ["str"],
                     "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
-                    "unknown?": [{"node": "str", **_UNREAD}],
+                    "unknown": [{**_UNREAD, "nodes": ["str"]}],
                 }
             ],
         }
@@ -348,7 +348,6 @@ OUTPUTS: dict[str, Any] = {
         "total": "int",
         "offset": "int",
         "unknown?": [{"node": "str", **_UNREAD}],
-        "not_looked_at?": "int",
         "nodes": ["@found"],
     },
     "search-line": "@found",

@@ -65,7 +65,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             terminal.text(line)
     else:
         terminal.report(findings)
-    terminal.warn((*findings.uncertain.words(), *words_of(findings.unknown)), LAYER_IS_UNKNOWN.entry)
+    terminal.warn((*words_of(findings.uncertain), *words_of(findings.unknown)), LAYER_IS_UNKNOWN.entry)
     if findings.unknown or findings.uncertain:
         return UNKNOWN_LAYER
     return 1 if findings.doubts and not findings.total else 0

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
 from nodeattrs.errors import NotFound
 from nodeattrs.keep import Store
@@ -15,7 +16,7 @@ from nodeattrs.keep.search.doubts import asked_of, doubts, no_such_path
 from nodeattrs.node.node import Node
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
-from nodeattrs.reports.undecided import Undecided, data_of, words_of
+from nodeattrs.reports.undecided import Undecided, data_of
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.texts.hidden import ESCAPES
 
@@ -93,27 +94,30 @@ def search(
     return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, uncertain)
 
 
-def _uncertain(store: Store, query: Query, found: Sequence[str], at: datetime | None) -> Uncertain:
-    """The nodes whose layers that were not read may decide whether the query finds them."""
+def _uncertain(
+    store: Store, query: Query, found: Sequence[str], at: datetime | None
+) -> dict[str, tuple[Undecided, ...]]:
+    """Node -> the layers that were not read and may decide whether a query finds it; nodes found come first."""
     paths, by_fields = asked_of(query)
     if not paths and not by_fields:
-        return CERTAIN
+        return {}
     names = store.names() if at else [name for name, latest in store.latest() if latest and latest.noted.unread]
     among = {*found}
     names.sort(key=lambda name: (name not in among, name))
-    nodes: dict[str, dict[str, tuple[Undecided, ...]]] = {}
+    uncertain: dict[str, tuple[Undecided, ...]] = {}
     for name in names[:_LOOKED_AT]:
         saved = store.load(name, at)
-        if saved is None or not saved.snapshot or not saved.snapshot.get("unknown"):
-            continue
-        node = Node.restore(saved.snapshot)
-        places = {title: Undecided.at(node, path) for title, path in paths.items()}
-        if by_fields:
-            of_slots = (one for slot in node.slots.values() for one in Undecided.in_slot(slot))
-            places["a field"] = tuple(dict.fromkeys(of_slots))
-        if any(places.values()):
-            nodes[name] = places
-    return Uncertain(nodes, len(names[_LOOKED_AT:]))
+        if saved is not None and saved.snapshot and saved.snapshot.get("unknown"):
+            node = Node.restore(saved.snapshot)
+            slots = node.slots.values() if by_fields else ()
+            layers = [*(Undecided.at(node, path) for path in paths), *map(Undecided.in_slot, slots)]
+            uncertain[name] = tuple(dict.fromkeys(one for many in layers for one in many))
+    if len(names) > _LOOKED_AT:
+        reason = f"only {_LOOKED_AT} nodes were looked at"
+        uncertain[f"{len(names) - _LOOKED_AT} more nodes"] = (
+            Undecided("", reason, Origin("layers that were not read")),
+        )
+    return {name: layers for name, layers in uncertain.items() if layers}
 
 
 def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> Finding:
@@ -152,36 +156,6 @@ def _sorted(store: Store, names: list[str], path: Path, at: datetime | None) -> 
     return sorted(names, key=key)
 
 
-class Uncertain(NamedTuple):
-    """Nodes that a query may find or not.
-
-    nodes: name -> path of the query -> the places that were not read and may set it
-    left:  how many more nodes have such places, and were not looked at
-    """
-
-    nodes: Mapping[str, Mapping[str, tuple[Undecided, ...]]] = NO_ENTRIES
-    left: int = 0
-
-    def __bool__(self) -> bool:
-        return bool(self.nodes or self.left)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The places as data; nothing where all is certain."""
-        found = {name: [one for many in places.values() for one in many] for name, places in self.nodes.items()}
-        return data_of(found, "node") | ({"not_looked_at": self.left} if self.left else {})
-
-    def words(self) -> Iterator[str]:
-        """A warning for each place."""
-        for name, places in self.nodes.items():
-            yield from words_of({f"{title} of {name}": many for title, many in places.items()})
-        if self.left:
-            yield f"{self.left} more nodes, with layers that were not read, were not looked at: they may match or not"
-
-
-CERTAIN = Uncertain()
-"""All nodes are known as far as the query asks."""
-
-
 class Findings(Long):
     """A page of what was found.
 
@@ -191,7 +165,7 @@ class Findings(Long):
     titles: the attributes that were asked for
     page:   the nodes; each is read when it is asked for
     doubts: the fields and paths of the query that no node has
-    uncertain: the nodes that may match or not, by layers that were not read
+    uncertain: node -> the layers that were not read and may decide whether it is found
     unknown: the layers that cannot be read and might override an attribute of a node, for the nodes read so far
     """
 
@@ -204,7 +178,7 @@ class Findings(Long):
         titles: Sequence[str],
         page: Iterable[Finding],
         doubts: Sequence[NotFound] = (),
-        uncertain: Uncertain = CERTAIN,
+        uncertain: Mapping[str, tuple[Undecided, ...]] = NO_ENTRIES,
     ) -> None:
         self.query, self.total, self.offset, self.count = query, total, offset, count
         self.titles, self.doubts, self.uncertain = titles, doubts, uncertain
@@ -220,7 +194,7 @@ class Findings(Long):
         """The page as data."""
         nodes = (one.to_dict() for one in self.page)
         head = {"version": 1, "query": self.query, "total": self.total, "offset": self.offset}
-        return {**head, **self.uncertain.to_dict(), "nodes": nodes}
+        return {**head, **data_of(self.uncertain, "node"), "nodes": nodes}
 
     def json_lines(self) -> Iterator[str]:
         """One JSON document a node."""

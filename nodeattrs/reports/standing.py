@@ -13,7 +13,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Outcome, Trace
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.undecided import Undecided, data_of
+from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import claimed, is_leaf, on_one_line, origin_data
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Standing:
     level:      "default" or "override"
     wins:       the nodes that read it, alone or joined with others
     overridden: who overrides it -> the nodes where they do; of rank 0 where nobody does, and it is not read
-    unknown:    node -> the places that were not read and may override what it reads
+    unknown:    a place that was not read and may override it -> the nodes where it may
     """
 
     level: str
@@ -38,13 +38,13 @@ class Standing:
     origin: Origin
     wins: list[str] = field(default_factory=list)
     overridden: dict[tuple[int, Origin], list[str]] = field(default_factory=dict)
-    unknown: dict[str, tuple[Undecided, ...]] = field(default_factory=dict)
+    unknown: dict[Undecided, list[str]] = field(default_factory=dict)
 
     def look(self, node: Node, kind: str, name: str) -> None:
         """Note whether a node reads it, and what may override that."""
         trace = node.trace(self.path)
-        if trace.unknown:
-            self.unknown[node.name] = Undecided.of(trace.unknown)
+        for place in Undecided.of(trace.unknown):
+            self.unknown.setdefault(place, []).append(node.name)
         ours = [
             one
             for one in trace.claims
@@ -58,14 +58,6 @@ class Standing:
             by = ours[0].by if ours else ()
             self.overridden.setdefault(_over(trace, by), []).append(node.name)
 
-    def places(self) -> dict[Undecided, list[str]]:
-        """The places that were not read, each with the nodes on which it may override the value."""
-        found: dict[Undecided, list[str]] = {}
-        for node, places in self.unknown.items():
-            for one in places:
-                found.setdefault(one, []).append(node)
-        return found
-
     def to_dict(self) -> dict[str, Any]:
         """As data."""
         return {
@@ -78,7 +70,7 @@ class Standing:
                 {"rank": rank, **origin_data(origin), "nodes": nodes}
                 for (rank, origin), nodes in self.overridden.items()
             ],
-            **data_of(self.unknown, "node"),
+            "unknown": [{**one.to_dict(), "nodes": nodes} for one, nodes in self.unknown.items()],
         }
 
 
@@ -143,6 +135,6 @@ class ShownStandings:
             for (rank, origin), nodes in row.overridden.items():
                 who = f"overridden on {len(nodes)} by {rank} {origin}" if rank else f"not read on {len(nodes)}"
                 yield from screen.wrapped(printable(f"{who}: {', '.join(nodes)}"), " " * 10, "      ", 3)
-            for one, nodes in row.places().items():
+            for one, nodes in row.unknown.items():
                 who = f"may be overridden on {len(nodes)} by {one.origin}: {one.reason}: {', '.join(nodes)}"
                 yield from screen.wrapped(printable(who), " " * 10, "      ", 3)

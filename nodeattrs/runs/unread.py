@@ -114,8 +114,5 @@ def lines_that_set(cookbook: Cookbook, file: str, path: Path) -> Iterator[int]:
         code = _code(cookbook, file)
     except (DocumentError, MissingExtra):
         return
-    yield from dict.fromkeys(one.line for one in code.writes if one.path and _touches(one.path, path))
-
-
-def _touches(one: Path, other: Path) -> bool:
-    return one[: len(other)] == other[: len(one)]
+    for lines in code.lines.values():
+        yield from (line for at, line in lines.items() if at and at[: len(path)] == path[: len(at)])

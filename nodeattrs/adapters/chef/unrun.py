@@ -12,7 +12,6 @@ import pathlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,16 +53,16 @@ _REMOVING: Mapping[str, tuple[str, ...]] = {
 _BY_LEVEL = {"write": -1, "write!": -1, "unlink": None, "unlink!": None}
 """Methods whose first argument names the level -> where the keys end among the others."""
 
-_TAGS: Mapping[str, tuple[tuple[str, Path], ...]] = dict.fromkeys(("tag", "tags", "untag"), (("normal", ("tags",)),))
-_CHANGING: Mapping[str, tuple[tuple[str, Path], ...]] = {
-    **_TAGS,
-    "hostname": tuple(("automatic", (key,)) for key in ("domain", "fqdn", "hostname", "machinename")),
-    "ohai": (("automatic", ()),),
-    "windows_feature": tuple(("override", (f"{how}_features_cache",)) for how in ("dism", "powershell")),
-    "windows_feature_dism": (("override", ("dism_features_cache",)),),
-    "windows_feature_powershell": (("override", ("powershell_features_cache",)),),
+_TAGS = ("tag", "tags", "untag")
+_CHANGING: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    **dict.fromkeys(_TAGS, ("normal", ("tags",))),
+    "hostname": ("automatic", ("domain", "fqdn", "hostname", "machinename")),
+    "ohai": ("automatic", ("",)),
+    "windows_feature": ("override", ("dism_features_cache", "powershell_features_cache")),
+    "windows_feature_dism": ("override", ("dism_features_cache",)),
+    "windows_feature_powershell": ("override", ("powershell_features_cache",)),
 }
-"""Words of Chef that change attributes -> levels and paths."""
+"""Words of Chef that change attributes -> the level, and the keys below which they do; "" for all."""
 
 _HANDING = frozenset(
     (
@@ -96,23 +95,11 @@ _EXPRESSIONS = ("call", "element_reference", "identifier", "instance_variable", 
 _WORD = re.compile(r"\w+[?!=]?")
 
 
-class Write(NamedTuple):
-    """A line that may set something.
-
-    level: a component of a node: "default", "env_override"
-    path:  where; what lies below it may change, too
-    """
-
-    level: str
-    path: Path
-    line: int
-
-
-@dataclass(frozen=True)
+@dataclass
 class UnrunCode:
-    """What one text in Ruby may do to the attributes of the node.
+    """What one text in Ruby may do to the attributes of the node. It does not change once it is read.
 
-    writes:     lines whose level is written out; a path ends at the first key that is not
+    lines:      level -> path -> the first line that may set it; a path ends at the first key that is not written out
     hidden:     the first line that may set anything, and its code; None where no line may
     recipes, attribute_files: the names of those that it includes, each with its line
     words:      names that it uses
@@ -120,21 +107,13 @@ class UnrunCode:
     is_reached: whether Chef may call it without any of these names
     """
 
-    writes: tuple[Write, ...] = ()
+    lines: dict[str, dict[Path, int]] = field(default_factory=dict)
     hidden: tuple[int, str] | None = None
-    recipes: Mapping[str, int] = field(default_factory=dict)
-    attribute_files: Mapping[str, int] = field(default_factory=dict)
-    words: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
+    recipes: dict[str, int] = field(default_factory=dict)
+    attribute_files: dict[str, int] = field(default_factory=dict)
+    words: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
     is_reached: bool = False
-
-    @cached_property
-    def lines(self) -> dict[str, dict[Path, int]]:
-        """Level -> path -> the first line that may set it."""
-        found: dict[str, dict[Path, int]] = {}
-        for write in self.writes:
-            found.setdefault(write.level, {}).setdefault(write.path, write.line)
-        return found
 
 
 def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] = ()) -> UnrunCode:
@@ -152,15 +131,14 @@ def unrun_code(path: pathlib.Path, file: str, part: str, names: tuple[str, ...] 
 
 
 def _read(text: Text, part: str, names: tuple[str, ...]) -> UnrunCode:
-    reader = _Reader(text, part, is_node=part == "attributes")
+    reader = _Reader(text, part, UnrunCode(names={*names}), part == "attributes")
     try:
         reader.visit(parsed(text))
     except MissingExtra:
         raise
     except (DocumentError, RecursionError):
-        reader.hides(None)
-        reader.is_reached = True
-    return reader.code(names)
+        reader.code.hidden, reader.code.is_reached = (1, ""), True
+    return reader.code
 
 
 class _Place(NamedTuple):
@@ -189,39 +167,20 @@ class _Reader:
 
     text: Text
     part: str
-    writes: list[Write] = field(default_factory=list)
-    hidden: tuple[int, str] | None = None
-    recipes: dict[str, int] = field(default_factory=dict)
-    attribute_files: dict[str, int] = field(default_factory=dict)
-    words: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    is_reached: bool = False
+    code: UnrunCode
+    is_node: bool
     is_shadowed: bool = False
-    is_node: bool = False
     has_superclass: bool = False
     depth: int = 0
 
-    def code(self, names: tuple[str, ...]) -> UnrunCode:
-        """All that was found."""
-        return UnrunCode(
-            tuple(self.writes),
-            self.hidden,
-            self.recipes,
-            self.attribute_files,
-            frozenset(self.words),
-            frozenset((*self.names, *names)),
-            self.is_reached,
-        )
-
-    def hides(self, node: Node | None) -> None:
-        """Note an expression that may set anything; None is the whole text."""
+    def hides(self, node: Node) -> None:
+        """Note an expression that may set anything."""
         self._note_reach()
-        if self.hidden is None:
-            while node is not None and node.type in _BARE and node.parent is not None:
-                node = node.parent
-            shown = " ".join(self.slice(node).split()) if node is not None else ""
-            line = node.start_point.row + 1 if node is not None else 1
-            self.hidden = line, shown if len(shown) <= 60 else f"{shown[:57]}..."
+        while node.type in _BARE and node.parent is not None:
+            node = node.parent
+        shown = " ".join(self.slice(node).split())
+        shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+        self.code.hidden = self.code.hidden or (node.start_point.row + 1, shown)
 
     def slice(self, node: Node) -> str:
         """The text of an expression."""
@@ -258,7 +217,7 @@ class _Reader:
         left = node.child_by_field_name("left") if node.type == "assignment" else None
         if left is not None and left.type in ("constant", "identifier"):
             skipped = left
-            self.names.update([self.slice(left)] if left.type == "constant" else [])
+            self.code.names.update([self.slice(left)] if left.type == "constant" else [])
         return (child for child in node.named_children if child != skipped)
 
     def _visit_all(self, nodes: Iterator[Node | None]) -> None:
@@ -269,7 +228,7 @@ class _Reader:
     def _mention(self, node: Node) -> None:
         text = self.slice(node).removeprefix(":")
         if _WORD.fullmatch(text):
-            self.words.add(text)
+            self.code.words.add(text)
 
     def _takes_node(self, scope: Node) -> bool:
         parameters = scope.child_by_field_name("parameters")
@@ -283,11 +242,11 @@ class _Reader:
         if node.type in ("class", "module"):
             self.has_superclass = node.child_by_field_name("superclass") is not None
             resource = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-            self.names |= {name, resource} if self.has_superclass else {name} - _OF_CHEF
+            self.code.names |= {name, resource} if self.has_superclass else {name} - _OF_CHEF
             self.is_node |= name == "Node"
         elif self.part == "libraries" and not self.has_superclass:
-            self.names.update(map(self.slice, node.named_children) if node.type == "alias" else [name])
-            self.is_reached |= name == "method_missing" or (node.type != "alias" and not _WORD.fullmatch(name))
+            self.code.names.update(map(self.slice, node.named_children) if node.type == "alias" else [name])
+            self.code.is_reached |= name == "method_missing" or (node.type != "alias" and not _WORD.fullmatch(name))
 
     # Expressions
 
@@ -335,7 +294,7 @@ class _Reader:
         listed = node.child_by_field_name("arguments")
         given = [one for one in listed.named_children if one.type != "comment"] if listed is not None else []
         method = self.slice(named) if named is not None else "call"
-        self.words.add(method)
+        self.code.words.add(method)
         place = self._receiver(receiver) if receiver is not None else None
         is_own = receiver is None or self.slice(receiver) == "self"
         if is_own and self.is_node:
@@ -369,17 +328,17 @@ class _Reader:
     def _is_word(self, node: Node, method: str, given: list[Node], is_own: bool) -> bool:
         """Whether a call is a word of recipes, attribute files or libraries; what it does is noted."""
         if method in _INCLUDING:
-            self._include(node, given, self.recipes)
+            self._include(node, given, self.code.recipes)
         elif not is_own:
             return False
         elif method == "include_attribute":
-            self._include(node, given, self.attribute_files)
+            self._include(node, given, self.code.attribute_files)
         elif method in _CHANGING and given:
             self._change(node, method)
         elif method in _DEFINING:
             names = self._keys(given)
-            self.names.update(map(str, names))
-            self.is_reached |= not names
+            self.code.names.update(map(str, names))
+            self.code.is_reached |= not names
         else:
             return False
         return True
@@ -404,8 +363,9 @@ class _Reader:
         return None
 
     def _change(self, node: Node, method: str) -> None:
-        for level, path in _CHANGING[method]:
-            self._use(_Place((level,), path), node)
+        level, keys = _CHANGING[method]
+        for key in keys:
+            self._use(_Place((level,), (key,) if key else ()), node)
 
     def _include(self, node: Node, given: list[Node], into: dict[str, int]) -> None:
         names = self._keys(given)
@@ -420,20 +380,20 @@ class _Reader:
             self.hides(node)
             return
         self._note_reach()
-        line = node.start_point.row + 1
-        self.writes += [Write(level, place.path, line) for level in place.levels]
+        for level in place.levels:
+            self.code.lines.setdefault(level, {}).setdefault(place.path, node.start_point.row + 1)
 
     def _note_reach(self) -> None:
-        self.is_reached |= self.depth == 0 and self.part == "libraries"
+        self.code.is_reached |= self.depth == 0 and self.part == "libraries"
 
     def _keys(self, given: list[Node]) -> Path:
         """The keys that are written out as texts or symbols, up to the first that is not."""
         found: list[str] = []
         for one in given:
-            inside = one.named_children
+            inside, escaped = one.named_children, "\\" in self.slice(one)
             if one.type == "simple_symbol":
                 found.append(self.slice(one)[1:])
-            elif one.type == "string" and [part.type for part in inside] == ["string_content"]:
+            elif one.type == "string" and len(inside) == 1 and inside[0].type == "string_content" and not escaped:
                 found.append(self.slice(inside[0]))
             else:
                 break

@@ -57,10 +57,10 @@ def known_paths(store: Store) -> set[str]:
     return {spell(entry.steps) for part in parts.values() for entry, trees in part.entries().items() if trees & OWN}
 
 
-def asked_of(query: Query) -> tuple[dict[str, Path], bool]:
-    """The paths that decide a query, by how they are spelled; and whether other attributes decide it, too."""
+def asked_of(query: Query) -> tuple[list[Path], bool]:
+    """The paths that decide a query; and whether other attributes decide it, too."""
     terms = [one for one in _inside(query.asked) if isinstance(one, Own | Term)]
-    paths = {spell(one.path): one.path for one in terms if isinstance(one, Own)}
+    paths: list[Path] = [one.path for one in terms if isinstance(one, Own)]
     return paths, any(isinstance(one, Term) and one.field.plain not in _OF_DOCUMENTS for one in terms)
 
 
