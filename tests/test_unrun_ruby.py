@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import pathlib
+import random
+import shutil
 import sys
+from collections.abc import Iterator
 
 import pytest
 
 from nodeattrs.adapters.chef.unrun import unrun_code
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
-from nodeattrs.core.tree import spell
+from nodeattrs.core.tree import Path, dig, spell
 from nodeattrs.node.node import Node
+from nodeattrs.runs.policies import Asked as AskedOfARun
+from tests.ruby_programs import PRELUDE, printed
 from tests.test_chef_repository import FACTS, ran, repository
+from tests.vectors.cases import HERE as VECTORS
+from tests.vectors.cases import cases_of
 
 WRITE = "node.default['a']['b'] = 1"
 
@@ -443,6 +450,37 @@ class TestSavedNodes:
     def test_search_at_a_time_does_so_too(self, ask):
         """As the node was then."""
         assert 5 == ask("search", "app.port=1", "--at", "2999-01-01")[0]
+
+
+@pytest.mark.skipif(shutil.which("ruby") is None, reason="there is no ruby")
+@pytest.mark.parametrize("seed", range(12))
+def test_an_attribute_that_is_certain_is_the_same_once_the_file_runs(tmp_path, seed):
+    """Statements of the vectors as an attribute file, read and not run, then run by a real ruby."""
+    draw = random.Random(seed)
+    cases = list(cases_of(VECTORS / "chef-attributes.jsonl"))
+    statements = [text for case in draw.sample(cases, 3) for text in map(printed, case["ops"]) if text]
+    base = "for key in 'abx':\n    default[key]['b'] = 1\n    override[key]['l'] = [1]\n"
+    files = {
+        "cookbooks/app/attributes/default.py": base,
+        "cookbooks/app/attributes/late.rb": "\n".join([PRELUDE, *draw.sample(statements, min(2, len(statements)))]),
+        "cookbooks/app/recipes/default.py": "",
+    }
+    read = ran(repository(tmp_path / "read", files), "recipe[app]").node
+    repo = repository(tmp_path / "run", files)
+    repo.asked = AskedOfARun(ruby=True)
+    known = ran(repo, "recipe[app]").node
+    trees = read.to_dict(), known.to_dict()
+
+    for path in {one for tree in trees for one in paths_in(tree)}:
+        if not read.trace(path).unknown:
+            assert repr(dig(trees[0], path)) == repr(dig(trees[1], path)), path
+
+
+def paths_in(tree: object, at: Path = ()) -> Iterator[Path]:
+    """Each path of a tree."""
+    yield at
+    for key, inner in tree.items() if isinstance(tree, dict) else ():
+        yield from paths_in(inner, (*at, key))
 
 
 def test_each_public_form_of_a_text_is_read(tmp_path: pathlib.Path) -> None:
