@@ -57,9 +57,10 @@ class Unrun:
 
     def __init__(self, cookbooks: Iterable[Cookbook]) -> None:
         self._cookbooks = tuple(cookbooks)
+        self._seen: dict[str, set[int]] = {}
 
     def reached(self, cookbook: Cookbook, file: str, origin: Origin) -> Iterator[Reached]:
-        """The code of a recipe or attribute file, then all code that it reaches by name.
+        """The code of a recipe or attribute file, then all code that it reaches by name, and none before it did.
 
         raises: MissingExtra, without tree-sitter
         cost:   a lookup for each name that the code uses, after the files were parsed once
@@ -67,7 +68,7 @@ class Unrun:
         code = _code(cookbook, file)
         yield cookbook, origin, code
         left = [*self._named.get("", ()), *self._by(code)]
-        seen: set[int] = set()
+        seen = self._seen.setdefault(origin.kind, set())
         while left:
             one = left.pop(0)
             if id(one) not in seen:
