@@ -15,14 +15,51 @@ module Kernel
   end
 end
 
+# YAML is loaded at the first use, and defines the method anew.
+class Object
+  def to_yaml(*options)
+    require "yaml"
+    to_yaml(*options)
+  end
+end
+
 class Chef
   VERSION = "18.0.0"
   CHEF_ROOT = "/opt/chef/lib"
 
+  module JSONCompat
+    class << self
+      def parse(text, *)
+        require "json"
+        JSON.parse(text)
+      end
+      alias from_json parse
+
+      def to_json(value, *)
+        require "json"
+        JSON.generate(value)
+      end
+
+      def to_json_pretty(value, *)
+        require "json"
+        JSON.pretty_generate(value)
+      end
+    end
+  end
+
+  class DataBagItem
+    def self.load(bag, item)
+      Node::RUNNING.data_bag_item(bag, item)
+    end
+  end
+
   # A class of Chef's that stands for nothing: whatever its body calls is passed over.
   class StandIn
-    def self.method_missing(*)
-      nil
+    # A value that only Chef has: without it nothing of what follows would be right.
+    GIVING = %i[checksum_for_file checksum generate_checksum instance list load load_or_create].freeze
+
+    def self.method_missing(name, *)
+      raise NoMethodError, "#{self}.#{name} is not known here: it needs Chef" if GIVING.include?(name)
     end
 
     def self.respond_to_missing?(*)
