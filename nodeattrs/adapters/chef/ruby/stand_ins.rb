@@ -83,6 +83,45 @@ class Chef
     end)
   end
 
+  module Mixin
+    # Maps meet key by key, lists are united, and anything else is replaced.
+    module DeepMerge
+      def self.merge(first, second)
+        deep_merge(Mash.new(second), Mash.new(first))
+      end
+
+      def self.deep_merge(source, dest)
+        return dest | source if source.is_a?(Array) && dest.is_a?(Array)
+        return source unless source.is_a?(Hash) && dest.is_a?(Hash)
+
+        source.each_with_object(dest.dup) do |(key, value), merged|
+          merged[key] = merged.key?(key) ? deep_merge(value, merged[key]) : value
+        end
+      end
+    end
+  end
+
+  # A version of two or three numbers.
+  class Version
+    include Comparable
+    attr_reader :major, :minor, :patch
+
+    def initialize(text = "")
+      raise ArgumentError, "'#{text}' does not match 'x.y.z' or 'x.y'" unless text.to_s.match?(/\A\d+\.\d+(\.\d+)?\z/)
+
+      @major, @minor, @patch = *text.to_s.split(".").map(&:to_i), 0
+    end
+
+    def <=>(other)
+      [major, minor, patch] <=> [other.major, other.minor, other.patch] if other.is_a?(Version)
+    end
+
+    def to_s
+      "#{major}.#{minor}.#{patch}"
+    end
+    alias inspect to_s
+  end
+
   class Recipe < StandIn; end
   class Resource < StandIn; end
   class Provider < StandIn; end
