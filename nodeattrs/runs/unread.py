@@ -9,15 +9,19 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from nodeattrs.adapters.chef.unrun import ANYTHING, UnrunCode, unrun_code
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, MissingExtra
 from nodeattrs.kinds import RUBY
 from nodeattrs.node.attributes import Attributes
+from nodeattrs.node.slot_names import LEVELS
 from nodeattrs.runs.cookbooks import RUBY as SUFFIX
 from nodeattrs.runs.cookbooks import Cookbook
+
+if TYPE_CHECKING:
+    from nodeattrs.adapters.chef.unrun import UnrunCode
 
 NOT_RUN = "is Ruby, which was not run"
 NOT_READ = f"{NOT_RUN}, nor read"
@@ -25,7 +29,7 @@ NOT_READ = f"{NOT_RUN}, nor read"
 _KINDS = {"definitions": "definition", "libraries": "library", "providers": "provider", "resources": "resource"}
 """Folder of a cookbook -> what an origin calls a file in it."""
 
-Reached = tuple[Cookbook, Origin, UnrunCode]
+Reached = tuple[Cookbook, Origin, "UnrunCode"]
 """The cookbook of some code, its place, and what it may do."""
 
 
@@ -36,7 +40,7 @@ def not_run(file: str, hint: str | None = None) -> DocumentError:
 
 def note_anything(node: Attributes, origin: Origin, reason: str) -> None:
     """Note that a source may set anything."""
-    for level in ANYTHING:
+    for level in LEVELS:
         node.unknown(level, origin.name, origin, reason)
 
 
@@ -96,6 +100,8 @@ class Unrun:
 
 
 def _code(cookbook: Cookbook, file: str) -> UnrunCode:
+    from nodeattrs.adapters.chef.unrun import unrun_code
+
     part, _, name = file.removesuffix(SUFFIX).rpartition("/")
     part = part.partition("/")[0] or name
     prefix = cookbook.name.replace("-", "_")

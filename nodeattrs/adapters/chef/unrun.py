@@ -19,15 +19,13 @@ from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, MissingExtra
+from nodeattrs.node.slot_names import LEVELS
 from nodeattrs.texts.documents import content_of
 from nodeattrs.texts.places import Text
 from nodeattrs.texts.ruby_text import parsed
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-ANYTHING = ("default", "force_default", "normal", "override", "force_override", "automatic")
-"""The levels that code may write which may set anything."""
 
 _OWN = ("force_default", "force_override", "role_default", "role_override", "env_default", "env_override")
 _DEFAULTS, _OVERRIDES = ("default", "force_default"), ("override", "force_override")
@@ -43,7 +41,7 @@ _LEVELS: Mapping[str, tuple[str, ...]] = {
 """Method of the node -> the levels that it writes. Those with `!` clear the other ones of their group, too."""
 
 _REMOVING: Mapping[str, tuple[str, ...]] = {
-    "rm": ANYTHING[:-1],
+    "rm": LEVELS[:-1],
     "rm_default": _DEFAULTS,
     "rm_normal": ("normal",),
     "rm_override": _OVERRIDES,
