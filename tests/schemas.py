@@ -357,6 +357,7 @@ OUTPUTS: dict[str, Any] = {
                     **_WHO,
                     "wins": ["str"],
                     "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
+                    "unknown": [{**_UNREAD, "nodes": ["str"]}],
                 }
             ],
         }
@@ -377,6 +378,7 @@ OUTPUTS: dict[str, Any] = {
         "query": "str",
         "total": "int",
         "offset": "int",
+        "unknown?": [{"node": "str", **_UNREAD}],
         "nodes": ["@found"],
     },
     "search-line": "@found",

@@ -14,7 +14,7 @@ from nodeattrs.runs.cookbooks import Cookbook, cookbook_order
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
-from nodeattrs.runs.unread import writes_in
+from nodeattrs.runs.unread import lines_that_set
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com"}
@@ -95,7 +95,7 @@ class TestRolesInRuby:
 
         assert ["roles/web.rb ruby"] == kinds(run)
         assert "nodeattrs[chef]" in str(run.warnings[0])
-        assert ["roles/web.rb (role web)"] * 2 == [str(one.origin) for one in run.node.trace("k").unknown]
+        assert ["roles/web.rb (role web)"] == [str(one.origin) for one in run.node.trace("k").unknown]
         assert "roles/web.rb" in run.node.explain("k")
 
 
@@ -166,22 +166,24 @@ class TestWhatIsNotRun:
         assert (["app/attributes/late.py"], 1) == (run.attribute_files, run.node["plain"])
 
     def test_explain_names_it_where_it_might_decide(self, tmp_path):
-        """At the levels that its text names: one sets default, the other override."""
+        """By its line, at the paths and levels that it writes out, and at no others."""
         node = ran(repository(tmp_path, RUBY_COOKBOOK), "recipe[app]").node
+        places = {path: [str(one.origin) for one in node.trace(path).unknown] for path in ("app", "app.port", "app.x")}
+        more = "cookbooks/app/recipes/more.rb:1 (recipe app::more)"
+        port = "cookbooks/app/attributes/default.rb:1 (attribute file app::default)"
 
-        assert [
-            "cookbooks/app/recipes/more.rb (recipe app::more)",
-            "cookbooks/app/attributes/default.rb (attribute file app::default)",
-        ] == [str(one.origin) for one in node.trace("app.late").unknown]
+        assert {"app": [more, port], "app.port": [port], "app.x": [more]} == places
+        assert () == node.trace("app.late").unknown
 
     def test_the_command_line_says_so(self, tmp_path, capsys):
         """Exit code 5, and the file."""
         repository(tmp_path / "r", {**RUBY_COOKBOOK, "facts.json": FACTS})
         words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
 
-        assert 5 == main(["explain", "web1", "app.late", *words, "--store", str(tmp_path / "s.db")])
+        assert 5 == main(["explain", "web1", "app.port", *words, "--store", str(tmp_path / "s.db")])
         out, err = capsys.readouterr()
-        assert "cookbooks/app/attributes/default.rb" in out
+        assert 0 == main(["explain", "web1", "app.late", *words, "--store", str(tmp_path / "s.db")])
+        assert "cookbooks/app/attributes/default.rb:1" in out
         assert "cookbooks/app/attributes/default.rb: is Ruby, which was not run" in err
 
     def test_an_attribute_that_only_ruby_sets_is_explained_by_its_line(self, tmp_path, capsys, monkeypatch):
@@ -210,16 +212,18 @@ class TestWhatIsNotRun:
         ("text", "lines"),
         [
             ("default['a']['b'] = 1", [1]),
-            ("\nnode.default[:a] = {\n", [2]),
+            ("\nnode.default[:a] = {}\n", [2]),
             ("default['a']['b']['c'] << 1", [1]),
             ("x = node['a']['b'] == 1", []),
             ("default['a']['c'] = 1", []),
             ("default['ab']['b'] = 1", []),
         ],
     )
-    def test_lines_of_ruby_that_set_a_path(self, text, lines):
+    def test_lines_of_ruby_that_set_a_path(self, tmp_path, text, lines):
         """Above, at and below it."""
-        assert lines == list(writes_in(text, ("a", "b")))
+        cookbook = repository(tmp_path, {"cookbooks/app/attributes/default.rb": text}).cookbook("app")
+
+        assert lines == list(lines_that_set(cookbook, "attributes/default.rb", ("a", "b")))
 
     def test_levels_that_a_text_does_not_name_are_known(self, tmp_path):
         """What it says of nothing is nothing."""
@@ -303,7 +307,7 @@ class TestCookbooksThatAreNotThere:
         words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
         main(["explain", "web1", "k", *words, "--store", str(tmp_path / "s.db")])
 
-        assert "\n  13, 9, 7, 5, 1: may be overridden by it: is not there\n" in capsys.readouterr().out
+        assert "\n  15: may be overridden by it: is not there\n" in capsys.readouterr().out
 
     def test_what_an_included_one_might_set_is_named(self, tmp_path):
         """`depends` of it, too."""

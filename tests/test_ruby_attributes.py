@@ -141,6 +141,41 @@ class TestWhatIsWritten:
         assert judged(programs, found) is None
 
 
+class TestWordsOfChef:
+    @pytest.mark.parametrize(
+        ("expression", "value"),
+        [
+            ("Chef::JSONCompat.parse('{\"a\": 1}')", {"a": 1}),
+            ("Chef::JSONCompat.from_json('[1]')", [1]),
+            ("Chef::JSONCompat.to_json({ 'a' => 1 })", '{"a":1}'),
+            ('"#{node}"', "node[web1]"),
+            ('"#{node.run_list}"', "recipe[app]"),
+            ("node.run_list.map(&:name)", ["app"]),
+            ("node.run_list.map { |item| item.type.to_s }", ["recipe"]),
+            ("node.run_list?('recipe[app]')", True),
+            ("Chef::Version.new('12.0.0') > Chef::Version.new('11.9')", True),
+            ("Chef::Version.new('12.1').to_s", "12.1.0"),
+            ("Chef::Mixin::DeepMerge.merge({ 'a' => { 'x' => 1 } }, { a: { y: 2 } })", {"a": {"x": 1, "y": 2}}),
+            ("Chef::Mixin::DeepMerge.merge({ 'l' => [1] }, { 'l' => [2, 1] })", {"l": [1, 2]}),
+            ("node['languages'].is_a?(Mash)", True),
+            ("{ 'x' => 1 }.to_yaml", "---\nx: 1\n"),
+            ("Chef::DataBagItem.load('users', 'bob')['shell']", "/bin/zsh"),
+        ],
+    )
+    def test_they_give_what_chef_gives(self, tmp_path, expression, value):
+        """The values of Chef Infra 19."""
+        bag = {"data_bags/users/bob.json": {"id": "bob", "shell": "/bin/zsh"}}
+        text = f"automatic['languages']['ruby'] = '3'\ndefault['v'] = {expression}\n"
+
+        assert value == of_text(tmp_path, text, **bag).node.to_dict()["v"]
+
+    @pytest.mark.parametrize("word", ["Role.load('web')", "Environment.load('x')", "Digester.checksum_for_file('x')"])
+    def test_one_that_needs_chef_is_an_error_and_not_null(self, tmp_path, word):
+        """With the line."""
+        with pytest.raises(RecipeFailed, match=f"{DEFAULT}:1: .*Chef::{word.partition('.')[0]}.*is not known here"):
+            of_text(tmp_path, f"default['v'] = Chef::{word}\n")
+
+
 class TestPythonAndRuby:
     def test_they_load_by_name_and_see_each_other(self, tmp_path):
         """Whoever includes whom."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
     REPO_HELP,
     actions_of,
@@ -77,14 +78,13 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
     }
     terminal.warn(repository.warnings)
     if options.action == "wins":
-        _wins(options, terminal, guarded, thing.locator, field)
-        return 0
+        return _wins(options, terminal, guarded, thing.locator, field)
     value = part_of(guarded, path)
     terminal.report(ShownDocument(path, value, thing.locator.at if options.origins else None))
     return 0
 
 
-def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> None:
+def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> int:
     from nodeattrs.keep.search.query import Query
     from nodeattrs.keep.search.terms import Pattern, Term
     from nodeattrs.reports.standing import ShownStandings, standings
@@ -100,3 +100,4 @@ def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any
             for row in rows:
                 row.look(node, options.command, options.name)
     terminal.report(ShownStandings(options.command, options.name, tuple(having[::step]), len(having), rows))
+    return UNKNOWN_LAYER if any(row.unknown for row in rows) else 0

@@ -65,8 +65,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             terminal.text(line)
     else:
         terminal.report(findings)
-    terminal.warn(words_of(findings.unknown), LAYER_IS_UNKNOWN.entry)
-    if findings.unknown:
+    terminal.warn((*words_of(findings.uncertain), *words_of(findings.unknown)), LAYER_IS_UNKNOWN.entry)
+    if findings.unknown or findings.uncertain:
         return UNKNOWN_LAYER
     return 1 if findings.doubts and not findings.total else 0
 

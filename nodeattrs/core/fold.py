@@ -55,12 +55,19 @@ class Layer:
     def __hash__(self) -> int:
         return hash((self.origin, self.title))
 
+    def place(self, path: Path) -> Origin:
+        """Who may set a path in an unknown layer, and on which line, where that is known."""
+        line = self.value.line(path)
+        origin = self.origin.at(path)
+        return origin if line is None else origin.moved(line)
+
     @classmethod
-    def unknown(cls, name: str, origin: Locator, reason: str) -> Layer:
+    def unknown(cls, name: str, origin: Locator, reason: str, lines: Mapping[Path, int] | None = None) -> Layer:
         """A layer that is there and cannot be read, or must not be run.
 
         It sets nothing; where it might decide a value, the trace says so.
         reason: why, in words: "is Ruby, which was not run"
+        lines:  the paths that it may set, each with its line; None where it may set any
 
         >>> vault = Layer.unknown("vault", Origin("level", "vault", "hiera.yaml", 7), "needs a server")
         >>> print(fold([{"port": 80}, vault]).explain("port"))
@@ -68,7 +75,7 @@ class Layer:
           wins     1        80         layer 1
           unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may be overridden by it: needs a server
         """
-        return cls(Unknown(name, reason), origin, name)
+        return cls(Unknown(name, reason, lines), origin, name)
 
 
 class Fold:
@@ -190,8 +197,9 @@ class Folded:
 
     def _claim(self, setting: Setting) -> Claim:
         layer = self._layers[setting.source - 1]
-        value = layer.value if type(layer.value) is Unknown else setting.value
-        return Claim(setting.path, value, setting.source, layer.origin.at(setting.own))
+        if type(layer.value) is Unknown:
+            return Claim(setting.path, layer.value, setting.source, layer.place(setting.path))
+        return Claim(setting.path, setting.value, setting.source, layer.origin.at(setting.own))
 
     def _walk(self, steps: Path) -> Walk:
         return walk(self._folding, steps)

@@ -225,7 +225,11 @@ def traced(
     outcome = Outcome.JOINS if len(standing) > 1 and walk.cover is None else Outcome.WINS
     why = "stands in the way" if walk.cover is not None else "joined" if outcome is Outcome.JOINS else ""
     claims = [TraceClaim(claimed, outcome, why) for claimed in standing]
-    claims += [_unknown(claim, source, path) for source in reversed(walk.unknown)]
+    unknown: dict[tuple[Origin, str], TraceClaim] = {}  # a place that may set several levels is one row
+    for source in reversed(walk.unknown):
+        one = _unknown(claim, source, path)
+        unknown.setdefault((one.claim.origin, one.why), one)
+    claims += unknown.values()
     claims += [
         TraceClaim(claimed, Outcome.HOLDS, _held(claimed, walk))
         for claimed in map(claim, walk.holding)

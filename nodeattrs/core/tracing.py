@@ -29,8 +29,8 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     along: what may go with a place once the line goes that set it: the place, then what holds it; None: no one is next
     cost:  the depth of the path times the number of parts that set something
     """
-    again = lambda gone: _Walker(trees, gone).walk(folding, path)  # noqa: E731
-    found = (walker := _Walker(trees)).walk(folding, path)
+    again = lambda gone: _Walker(trees, path, gone).walk(folding, path)  # noqa: E731
+    found = (walker := _Walker(trees, path)).walk(folding, path)
     if along is None:
         return found
     winners = {one.source for one in found.standing}
@@ -138,8 +138,8 @@ class _Lists(_Here):
 class _Walker:
     """Holds the trees of the sources while one path is walked. gone: places that are taken to be empty"""
 
-    def __init__(self, trees: Mapping[int, Any] | None, gone: Iterable[At] = ()) -> None:
-        self.given = trees
+    def __init__(self, trees: Mapping[int, Any] | None, path: Path, gone: Iterable[At] = ()) -> None:
+        self.given, self.path = trees, path
         self.trees: dict[int, Any] = {}
         self.gone: dict[int, list[At]] = {}
         for place in gone:
@@ -212,7 +212,7 @@ class _Walker:
     def leaf(self, part: Part) -> _Here:
         value, origins = part.value, part.origins
         if type(value) is Unknown:
-            return _Here(ABSENT, ()).with_losses((), sources(origins))
+            return _Here(ABSENT, ()).with_losses((), sources(origins) if value.may_set(self.path) else ())
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = _new(At, (origins, ()))

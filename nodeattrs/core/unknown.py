@@ -6,11 +6,12 @@ changes no value; a trace names it where it might have decided one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.policy import Meet, Policy
-from nodeattrs.core.tree import Absent
+from nodeattrs.core.tree import Absent, Path
 from nodeattrs.errors import UnknownLayer
 
 
@@ -19,15 +20,30 @@ class Unknown:
 
     name:   what the layer is called
     reason: why it is unknown, in words
+    lines:  each path that it may set, with the line that does; None where it may set anything
     """
 
-    __slots__ = ("name", "reason")
+    __slots__ = ("_above", "lines", "name", "reason")
 
-    def __init__(self, name: str, reason: str) -> None:
-        self.name, self.reason = name, reason
+    def __init__(self, name: str, reason: str, lines: Mapping[Path, int] | None = None) -> None:
+        self.name, self.reason, self.lines = name, reason, lines
+        self._above: dict[Path, int] = {}
+        for path, line in (lines or {}).items():
+            for depth in range(len(path) + 1):
+                self._above.setdefault(path[:depth], line)
+
+    def may_set(self, path: Path) -> bool:
+        """Whether it may set something at a path, above it or below it. cost: the depth of the path"""
+        return self.lines is None or path in self._above or self.line(path) is not None
+
+    def line(self, path: Path) -> int | None:
+        """The line that may set a path, or what lies above it; else the first one that may set what lies below it."""
+        paths = (path[:depth] for depth in range(len(path), -1, -1))
+        return next((line for at in paths if (line := (self.lines or {}).get(at))), self._above.get(path))
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Unknown and (self.name, self.reason) == (other.name, other.reason)
+        named = (self.name, self.reason, self.lines)
+        return type(other) is Unknown and named == (other.name, other.reason, other.lines)
 
     def __hash__(self) -> int:
         return hash((self.name, self.reason))

@@ -60,6 +60,7 @@ class Noted(NamedTuple):
     by:         who made the revision: RUN, or a command such as "node set"
     fleet:      which call of a fleet, where its work may be given to two workers; "" otherwise
     root:       the folder of the repository, relative to the folder of the store; "" where the store is no file
+    unread:     whether the snapshot names layers that were not read; a store writes it
     """
 
     ok: bool = True
@@ -70,6 +71,7 @@ class Noted(NamedTuple):
     by: str = RUN
     fleet: str = ""
     root: str = ""
+    unread: bool = False
 
     @property
     def is_run(self) -> bool:
@@ -101,6 +103,7 @@ _KINDS = {
     "by": str,
     "fleet": str,
     "root": str,
+    "unread": bool,
 }
 _USUAL = Noted()
 

@@ -332,13 +332,16 @@ class Attributes(Mapping[Any, Any]):
         """As `unlink` (Ruby's `unlink!`). raises: NoSuchAttribute"""
         return self._level(level).unlink_strict(*path)
 
-    def unknown(self, level: str, name: str, origin: Locator, reason: str) -> None:
+    def unknown(
+        self, level: str, name: str, origin: Locator, reason: str, lines: Mapping[Path, int] | None = None
+    ) -> None:
         """Somebody sets values in one component, as the setter of now, and cannot be read or must not be run.
 
         Nothing is set; what is read stays what is known. Where it might decide a value, `trace` and
         `explain` say so. It is kept in a snapshot, and forgotten when the slot begins anew.
         level:  a component: "default", "role_override", ...
         reason: why it is unknown, in words: "is Ruby, which was not run"
+        lines:  the paths that they may set, each with its line; None where they may set any
         raises: UnknownName
 
         >>> from nodeattrs import Node, Origin
@@ -348,7 +351,7 @@ class Attributes(Mapping[Any, Any]):
         >>> node["port"], [str(claim.origin) for claim in node.trace("port").unknown]
         (80, ['roles/base.rb:1 (role base)'])
         """
-        self._trees[component(level).name].not_read(Layer.unknown(name, origin, reason))
+        self._trees[component(level).name].not_read(Layer.unknown(name, origin, reason, lines))
 
     def _level(self, level: str) -> Writer:
         return Writer(self._trees[component(level).name])

@@ -60,7 +60,7 @@ def trace_of(ledger: Ledger, path: Path, seen: frozenset[Path] = frozenset(), br
     def claim(setting: Setting) -> Claim:
         if setting.source in unknown:
             slot, layer = unknown[setting.source]
-            made = Claim(path, layer.value, slot, layer.origin.at(path))
+            made = Claim(path, layer.value, slot, layer.place(path))
             owns[id(made)] = made, ()
             return made
         tree = ledger.trees[setting.source]

@@ -128,10 +128,11 @@ def restore_ledger(data: Mapping[str, Any], ledger: Ledger, versions: Versions |
             guard = None if ledger.secrets is None else partial(ledger.secrets.guarded, at)
             chronicle = _unpacked_chronicle(dropped, events, guard)
             ledger.chronicles(at)[slot, chronicle.first[0] == "silent"] = chronicle
-        for slot, name, reason, origin in data.get("unknown", ()):
+        for slot, name, reason, origin, *given in data.get("unknown", ()):
             if type(slot) is not int or not 1 <= slot <= len(SLOTS) or not {type(name), type(reason)} <= {str}:
                 raise ValueError(f"an unknown layer in slot {slot!r}")
-            ledger.not_read(slot, (Layer.unknown(name, _unpacked_origin(origin), reason),))
+            lines = {_unpacked_path(path): int(line) for path, line in given[0]} if given else None
+            ledger.not_read(slot, (Layer.unknown(name, _unpacked_origin(origin), reason, lines),))
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise DocumentError(f"this snapshot is damaged: {type(error).__name__}: {error}") from error
     faults = list(contradictions(ledger))

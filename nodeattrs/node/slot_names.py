@@ -44,3 +44,6 @@ SLOTS: tuple[Slot, ...] = (
     Slot(15, "automatic", FACTS),
 )
 """Weakest first. The last one that sets a scalar wins."""
+
+LEVELS = tuple(dict.fromkeys(slot.level for slot in SLOTS))
+"""The levels, weakest first: "default", "force_default", "normal", "override", "force_override", "automatic"."""

@@ -401,10 +401,13 @@ def _packed_event(what: str, value: Any, whose: Any, by: int) -> list[Any]:
 
 
 def packed_unknown(ledger: Ledger, slots: Collection[int]) -> Iterator[list[Any]]:
-    """Each layer that cannot be read: its slot, name and reason, and who it is of."""
+    """Each layer that cannot be read: its slot, name and reason, who it is of, and the paths that it may set."""
     for slot in sorted(slots & ledger.unknown.keys()):
         for layer in ledger.unknown[slot]:
-            yield [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
+            row = [slot, layer.value.name, layer.value.reason, packed_origin(layer.origin.at(()))]
+            if layer.value.lines is not None:
+                row.append([[list(path), line] for path, line in layer.value.lines.items()])
+            yield row
 
 
 def chronicles_in(ledger: Ledger, slots: Collection[int]) -> Iterator[tuple[Path, int, Chronicle]]:

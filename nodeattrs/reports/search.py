@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
 from nodeattrs.errors import NotFound
 from nodeattrs.keep import Store
 from nodeattrs.keep.search import Query, read_tree
-from nodeattrs.keep.search.doubts import doubts, no_such_path
+from nodeattrs.keep.search.doubts import asked_of, doubts, no_such_path
 from nodeattrs.node.node import Node
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
@@ -20,6 +21,7 @@ from nodeattrs.reports.values import on_one_line
 from nodeattrs.texts.hidden import ESCAPES
 
 _WIDEST = 60
+_LOOKED_AT = 100
 _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 
 
@@ -74,10 +76,12 @@ def search(
     attributes: the path of each column, by its title
     at:         search the nodes as they were then; None is now
     raises:     NotFound, where no node found has the attribute to sort by
-    cost:       reads each node on the page; with `page.sort` each node found, before it returns
+    cost:       reads each node on the page; with `page.sort` each node found, before it returns. Of the nodes with
+                layers that were not read it reads 100
     """
     names = store.search(query, at)
     missing = doubts(store, query, bool(names), at)
+    uncertain = _uncertain(store, query, names, at)
     if page.only is not None:
         names = sorted(set(names).intersection(page.only))
     if page.sort is not None:
@@ -87,7 +91,33 @@ def search(
     end = None if page.limit is None else page.offset + page.limit
     shown = names[page.offset : end]
     rows = (_row(store, name, attributes, at) for name in shown)
-    return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing)
+    return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, uncertain)
+
+
+def _uncertain(
+    store: Store, query: Query, found: Sequence[str], at: datetime | None
+) -> dict[str, tuple[Undecided, ...]]:
+    """Node -> the layers that were not read and may decide whether a query finds it; nodes found come first."""
+    paths, by_fields = asked_of(query)
+    if not paths and not by_fields:
+        return {}
+    names = store.names() if at else [name for name, latest in store.latest() if latest and latest.noted.unread]
+    among = {*found}
+    names.sort(key=lambda name: (name not in among, name))
+    uncertain: dict[str, tuple[Undecided, ...]] = {}
+    for name in names[:_LOOKED_AT]:
+        saved = store.load(name, at)
+        if saved is not None and saved.snapshot and saved.snapshot.get("unknown"):
+            node = Node.restore(saved.snapshot)
+            slots = node.slots.values() if by_fields else ()
+            layers = [*(Undecided.at(node, path) for path in paths), *map(Undecided.in_slot, slots)]
+            uncertain[name] = tuple(dict.fromkeys(one for many in layers for one in many))
+    if len(names) > _LOOKED_AT:
+        reason = f"only {_LOOKED_AT} nodes were looked at"
+        uncertain[f"{len(names) - _LOOKED_AT} more nodes"] = (
+            Undecided("", reason, Origin("layers that were not read")),
+        )
+    return {name: layers for name, layers in uncertain.items() if layers}
 
 
 def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> Finding:
@@ -135,6 +165,7 @@ class Findings(Long):
     titles: the attributes that were asked for
     page:   the nodes; each is read when it is asked for
     doubts: the fields and paths of the query that no node has
+    uncertain: node -> the layers that were not read and may decide whether it is found
     unknown: the layers that cannot be read and might override an attribute of a node, for the nodes read so far
     """
 
@@ -147,9 +178,10 @@ class Findings(Long):
         titles: Sequence[str],
         page: Iterable[Finding],
         doubts: Sequence[NotFound] = (),
+        uncertain: Mapping[str, tuple[Undecided, ...]] = NO_ENTRIES,
     ) -> None:
         self.query, self.total, self.offset, self.count = query, total, offset, count
-        self.titles, self.doubts = titles, doubts
+        self.titles, self.doubts, self.uncertain = titles, doubts, uncertain
         self.unknown: dict[str, tuple[Undecided, ...]] = {}
         self.page = self._noting(page)
 
@@ -161,7 +193,8 @@ class Findings(Long):
     def data(self) -> dict[str, Any]:
         """The page as data."""
         nodes = (one.to_dict() for one in self.page)
-        return {"version": 1, "query": self.query, "total": self.total, "offset": self.offset, "nodes": nodes}
+        head = {"version": 1, "query": self.query, "total": self.total, "offset": self.offset}
+        return {**head, **data_of(self.uncertain, "node"), "nodes": nodes}
 
     def json_lines(self) -> Iterator[str]:
         """One JSON document a node."""

@@ -32,7 +32,11 @@ class Undecided(NamedTuple):
     @classmethod
     def in_slot(cls, slot: SlotTree) -> tuple[Undecided, ...]:
         """Those of one slot."""
-        return tuple(cls(one.value.name, one.value.reason, one.origin.at(())) for one in slot.unknown)
+        return tuple(cls(one.value.name, one.value.reason, one.place(())) for one in slot.unknown)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The layer as data."""
+        return {"layer": self.layer, "file": self.origin.file, "line": self.origin.line, "reason": self.reason}
 
 
 def data_of(found: Mapping[str, Iterable[Undecided]], whose: str = "") -> dict[str, Any]:
@@ -41,11 +45,7 @@ def data_of(found: Mapping[str, Iterable[Undecided]], whose: str = "") -> dict[s
     found: by whatever they may override
     whose: what that is called in each row; "" leaves it out
     """
-    unknown = [
-        {whose: what, "layer": one.layer, "file": one.origin.file, "line": one.origin.line, "reason": one.reason}
-        for what, layers in found.items()
-        for one in layers
-    ]
+    unknown = [{whose: what, **one.to_dict()} for what, layers in found.items() for one in layers]
     for row in unknown:
         row.pop("", None)
     return {"unknown": unknown} if unknown else {}

@@ -18,7 +18,7 @@ from nodeattrs.runs.cookbooks import RUBY, Cookbook
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
-from nodeattrs.runs.unread import NOT_RUN, writes_in
+from nodeattrs.runs.unread import NOT_RUN, lines_that_set
 from nodeattrs.texts.writes import writes_of
 
 _MOST_NODES, _MOST = 200, 6
@@ -110,7 +110,7 @@ def _written(repository: Repository, node: Node, path: Path) -> Iterator[Elsewhe
                 yield from _in_data(cookbook, file, node, path)
                 continue
             if file.endswith(RUBY):
-                for line in writes_in(text, path):
+                for line in lines_that_set(cookbook, file, path):
                     yield Elsewhere(Origin(kind, full, cookbook.shown(file), line), f"it {NOT_RUN}")
                 continue
             for write in writes_of(text, path) if _last_key(path) in text else ():

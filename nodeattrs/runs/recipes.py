@@ -8,7 +8,6 @@ stores; what a file may call is handed in as callables.
 from __future__ import annotations
 
 import contextlib
-import pathlib
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.errors import (
     CookbookNotFound,
     DocumentError,
+    MissingExtra,
     NodeattrsError,
     NotFound,
     RecipeFailed,
@@ -37,8 +37,7 @@ from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
 from nodeattrs.runs.platform_words import PLATFORM_WORDS, QUESTIONS, Question, platform_words, questions
 from nodeattrs.runs.resources import RESOURCE_WORDS
 from nodeattrs.runs.ruby_files import RubyFiles
-from nodeattrs.runs.unread import NOT_RUN, included, not_run, note_unread
-from nodeattrs.texts.documents import content_of
+from nodeattrs.runs.unread import NOT_READ, Unrun, not_run, note_anything, note_code
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
@@ -153,6 +152,7 @@ class RecipeRunner:
         self._on_log = on_log
         self._on_recipe = on_recipe
         self._ruby = ruby
+        self._unrun = Unrun(())
         self._facts, self._begun = facts or {}, begun
         if ruby is not None:
             ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
@@ -186,9 +186,10 @@ class RecipeRunner:
 
     def load_attribute_files(self, order: list[str]) -> None:
         """Run the attribute files of the cookbooks named. raises: RecipeFailed, NotFound"""
+        self._unrun = Unrun(map(self._cookbook, order))
         for name in order:
             if (cookbook := self._cookbook(name)).unread:
-                self._note_unread(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
+                self._note_anything(Origin(ATTRIBUTE_FILE, name, cookbook.locator.at(()).file), cookbook.unread)
         if self._ruby is not None:
             self._ruby.come_after(map(self._cookbook, order))
         self._order.load(order)
@@ -215,7 +216,7 @@ class RecipeRunner:
         if by is not None:
             self.included[full] = noted_here(self.node)
         if cookbook.is_missing:
-            self._note_unread(Origin(RECIPE, full), cookbook.unread)
+            self._note_anything(Origin(RECIPE, full), cookbook.unread)
             return True
         if self._on_recipe is not None:
             self._on_recipe(full)
@@ -234,20 +235,43 @@ class RecipeRunner:
             set_data(self.node, data, self._facts, is_normal if data.name in self._begun else bool)
 
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
-        """Note what a file in Ruby might set, and of a recipe what those in Ruby might set that it includes."""
+        """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""
         shown = cookbook.shown(file)
-        self.warnings.append(not_run(shown, "--ruby runs it" if kind == ATTRIBUTE_FILE else None))
-        text = content_of(pathlib.Path(cookbook.root or "", file), shown).decode("utf-8", "replace")
-        self._note_unread(Origin(kind, name, shown), NOT_RUN, text)
-        for other in included(text) if kind == RECIPE else ():
-            with contextlib.suppress(NotFound):
-                full = qualified(other)
-                if self._cookbook(cookbook_of(full)).recipe_file(full).endswith(RUBY):
-                    self.run_recipe(full)
+        origin = Origin(kind, name, shown)
+        hint = "--ruby runs it" if kind == ATTRIBUTE_FILE else None
+        try:
+            reached = [*self._unrun.reached(cookbook, file, origin)]
+        except MissingExtra as error:
+            reached, hint = [], error.hint
+            self._note_anything(origin, f"{NOT_READ}: {error.message}")
+        self.warnings.append(not_run(shown, hint))
+        for its, place, code in reached:
+            with self.node.setting_as(kind, name):
+                note_code(self.node, place, code)
+            for other in code.attribute_files:
+                with contextlib.suppress(NotFound):
+                    self._order.include(other, here=its.name)
+            for other, line in code.recipes.items():
+                self._follow(other, its.name, place.moved(line))
 
-    def _note_unread(self, origin: Origin, reason: str, text: str | None = None) -> None:
+    def _follow(self, recipe: str, here: str, by: Origin) -> None:
+        """Go on with a recipe that code in Ruby includes; what cannot be followed may set anything."""
+        full = qualified(recipe)
+        full = here + full if full.startswith("::") else full
+        try:
+            cookbook = self._cookbook(cookbook_of(full))
+            is_followed = cookbook.is_missing or cookbook.recipe_file(full).endswith(RUBY)
+        except NotFound:
+            self._note_anything(by, f"it includes recipe {full}, which is not there")
+            return
+        if is_followed:
+            self.run_recipe(full)
+        elif full not in self.recipes:
+            self._note_anything(by, f"it may include recipe {full}, which was not run")
+
+    def _note_anything(self, origin: Origin, reason: str) -> None:
         with self.node.setting_as(origin.kind, origin.name):
-            note_unread(self.node, origin, reason, text)
+            note_anything(self.node, origin, reason)
 
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         if file.endswith(RUBY):

@@ -95,7 +95,7 @@ class Ruby:
         }
         self._words = words
         self._wanted: list[int] = []
-        self._root = _parsed(text)
+        self._root = parsed(text)
         self._heredocs = dict(_heredocs(self._root)) if "<<" in text.text else {}
 
     def calls(self, words: Collection[str], every: bool = True) -> Iterator[Call]:
@@ -450,7 +450,7 @@ def _file_method(name: str, texts: list[str]) -> str:
     return os.path.normpath(os.path.join(*reversed(texts[:2])))
 
 
-def _parsed(text: Text) -> Node:
+def parsed(text: Text) -> Node:
     """The root of the tree of a text. raises: MissingExtra, DocumentError, TooMuch"""
     try:
         from tree_sitter import Language, Parser

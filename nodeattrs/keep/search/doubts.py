@@ -17,6 +17,11 @@ from nodeattrs.keep.search.fields import OWN, index_parts, names_of
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
 
+_OF_DOCUMENTS = frozenset(
+    ("chef_environment", "name", "policy_group", "policy_name", "recipe", "recipes", "role", "roles", "run_list")
+)
+"""Fields that say how a node runs: no recipe sets them."""
+
 _LOOKED_AT, _SOME = 50, 12
 """Documents that are looked into for near misses, and for what there is at all."""
 
@@ -50,6 +55,13 @@ def known_paths(store: Store) -> set[str]:
     documents = (saved.document for saved in map(store.load, names[:: max(1, len(names) // _SOME)]) if saved)
     parts = {part.key: part for document in documents for part in index_parts(document)}
     return {spell(entry.steps) for part in parts.values() for entry, trees in part.entries().items() if trees & OWN}
+
+
+def asked_of(query: Query) -> tuple[list[Path], bool]:
+    """The paths that decide a query; and whether other attributes decide it, too."""
+    terms = [one for one in _inside(query.asked) if isinstance(one, Own | Term)]
+    paths: list[Path] = [one.path for one in terms if isinstance(one, Own)]
+    return paths, any(isinstance(one, Term) and one.field.plain not in _OF_DOCUMENTS for one in terms)
 
 
 def _inside(asked: Asked) -> Iterator[Asked]:

@@ -93,7 +93,8 @@ class _Save:
 
     def __init__(self, saved: Saved, after: int | None) -> None:
         self.name, self._after = checked_name(saved.name, "node"), after
-        self._noted, self.noted_text = saved.noted, noted_text(self.name, saved.noted)
+        self._noted = saved.noted._replace(unread=bool((saved.snapshot or {}).get("unknown")))
+        self.noted_text = noted_text(self.name, self._noted)
         texts = texts_of(self.name, saved)
         self.texts = [text for text in texts if text is not None]
         self.hashes: Hashes = [None if text is None else text.hash for text in texts]

@@ -33,6 +33,8 @@ class Chef
       end
     end
 
+    Mash = ::Mash # and not that of chef-utils, where it is installed
+
     attr_reader :name, :chef_environment, :policy_name, :policy_group, :run_state, :run_list
     alias environment chef_environment
 
@@ -60,6 +62,14 @@ class Chef
     # What stands in a level, as it is at the other end.
     def level_now(level)
       Wire.unpack(Wire.ask("level", level, nil, nil), VividMash, AttrArray)
+    end
+
+    def to_s
+      "node[#{name}]"
+    end
+
+    def run_list?(item)
+      run_list.include?(item)
     end
 
     def node
@@ -191,7 +201,6 @@ class Chef
     def inspect
       "#<Chef::Node #{name}>"
     end
-    alias to_s inspect
 
     # Words
 
@@ -305,7 +314,34 @@ class Chef
   end
 
   class Node
+    # An item of the run-list: its text, and the parts that Chef names.
+    class RunListItem < String
+      def name
+        self[/\A(?:recipe|role)\[([^@\]]+)/, 1] || to_str
+      end
+
+      def type
+        start_with?("role[") ? :role : :recipe
+      end
+
+      def recipe?
+        type == :recipe
+      end
+
+      def role?
+        type == :role
+      end
+    end
+
     class RunList < Array
+      def initialize(items)
+        super(items.map { |one| RunListItem.new(one) })
+      end
+
+      def to_s
+        join(", ")
+      end
+
       %w[recipe role].each do |kind|
         define_method("#{kind}_names") { filter_map { |one| one[/\A#{kind}\[([^@\]]+)/, 1] } }
         alias_method "#{kind}s", "#{kind}_names"

@@ -15,14 +15,51 @@ module Kernel
   end
 end
 
+# YAML is loaded at the first use, and defines the method anew.
+class Object
+  def to_yaml(*options)
+    require "yaml"
+    to_yaml(*options)
+  end
+end
+
 class Chef
   VERSION = "18.0.0"
   CHEF_ROOT = "/opt/chef/lib"
 
+  module JSONCompat
+    class << self
+      def parse(text, *)
+        require "json"
+        JSON.parse(text)
+      end
+      alias from_json parse
+
+      def to_json(value, *)
+        require "json"
+        JSON.generate(value)
+      end
+
+      def to_json_pretty(value, *)
+        require "json"
+        JSON.pretty_generate(value)
+      end
+    end
+  end
+
+  class DataBagItem
+    def self.load(bag, item)
+      Node::RUNNING.data_bag_item(bag, item)
+    end
+  end
+
   # A class of Chef's that stands for nothing: whatever its body calls is passed over.
   class StandIn
-    def self.method_missing(*)
-      nil
+    # A value that only Chef has: without it nothing of what follows would be right.
+    GIVING = %i[checksum_for_file checksum generate_checksum instance list load load_or_create].freeze
+
+    def self.method_missing(name, *)
+      raise NoMethodError, "#{self}.#{name} is not known here: it needs Chef" if GIVING.include?(name)
     end
 
     def self.respond_to_missing?(*)
@@ -44,6 +81,45 @@ class Chef
         const_set(name, Module.new)
       end
     end)
+  end
+
+  module Mixin
+    # Maps meet key by key, lists are united, and anything else is replaced.
+    module DeepMerge
+      def self.merge(first, second)
+        deep_merge(Mash.new(second), Mash.new(first))
+      end
+
+      def self.deep_merge(source, dest)
+        return dest | source if source.is_a?(Array) && dest.is_a?(Array)
+        return source unless source.is_a?(Hash) && dest.is_a?(Hash)
+
+        source.each_with_object(dest.dup) do |(key, value), merged|
+          merged[key] = merged.key?(key) ? deep_merge(value, merged[key]) : value
+        end
+      end
+    end
+  end
+
+  # A version of two or three numbers.
+  class Version
+    include Comparable
+    attr_reader :major, :minor, :patch
+
+    def initialize(text = "")
+      raise ArgumentError, "'#{text}' does not match 'x.y.z' or 'x.y'" unless text.to_s.match?(/\A\d+\.\d+(\.\d+)?\z/)
+
+      @major, @minor, @patch = *text.to_s.split(".").map(&:to_i), 0
+    end
+
+    def <=>(other)
+      [major, minor, patch] <=> [other.major, other.minor, other.patch] if other.is_a?(Version)
+    end
+
+    def to_s
+      "#{major}.#{minor}.#{patch}"
+    end
+    alias inspect to_s
   end
 
   class Recipe < StandIn; end
