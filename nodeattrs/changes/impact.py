@@ -40,7 +40,7 @@ from nodeattrs.changes.sides import Side
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.errors import BadArgument, NodeattrsError, NotFound
-from nodeattrs.keep.revisions import last_runs
+from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.runs.batches import each
 from nodeattrs.texts.documents import read
 
