@@ -122,7 +122,6 @@ def why_not():
     """Why there is no server here; nothing where there is one."""
     try:
         import psycopg  # noqa: F401
-        import psycopg_pool  # noqa: F401
     except ImportError:
         return "psycopg is not installed"
     try:

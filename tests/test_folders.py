@@ -142,6 +142,27 @@ def test_only_files_that_change_are_written(store, folder):
     assert {"web2.json", "web2.snapshot.json"} == changed
 
 
+def test_a_node_is_loaded_only_if_its_files_are_not_as_the_store_has_it(store, folder, monkeypatch):
+    """
+    An edited document is written again, and so is a file that is gone.
+    """
+    loaded, load = [], store.load
+    monkeypatch.setattr(store, "load", lambda name, at=None: (loaded.append(name), load(name, at))[1])
+    for name in ("web1", "web2", "web3", "web4"):
+        save(store, node(name))
+    export_nodes(store, folder)
+    text = (folder / "web2.json").read_text()
+    (folder / "web2.json").write_text(text.replace("gold", "silver"))
+    (folder / "web3.snapshot.json").unlink()
+    save(store, node("web1"))
+    save(store, node("web4", b=2))
+    loaded.clear()
+
+    assert (4, 4) == (export_nodes(store, folder).written, len(list(folder.iterdir())) // 2)
+    assert ["web2", "web3", "web4"] == loaded
+    assert text == (folder / "web2.json").read_text()
+
+
 def test_names_of_nodes_never_share_a_file():
     signs = [*string.ascii_letters, *string.digits, *"_-:.", ".snapshot", "%2e", "é"]
     chance = random.Random(1)

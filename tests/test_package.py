@@ -1,6 +1,6 @@
 """The package as others get it: built, looked into, installed where nothing else is.
 
-Nothing is fetched: the two plain dependencies are copied from this environment.
+Nothing is fetched: the plain dependency is copied from this environment.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.tutorials import followed
 pytestmark = pytest.mark.xdist_group("package")  # one worker, so that it is built once
 
 ROOT = Path(__file__).parents[1]
-PLAIN = ["pyyaml", "sortedcontainers"]
+PLAIN = ["pyyaml"]
 """All that a plain install may pull."""
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -298,7 +298,7 @@ class TestAction:
         for folder in (workspace, temporary, programs):
             folder.mkdir()
         (programs / "python").symlink_to(sys.executable)
-        for name in {*sys.stdlib_module_names, "nodeattrs", "pip", "setuptools", "yaml", "sortedcontainers"}:
+        for name in {*sys.stdlib_module_names, "nodeattrs", "pip", "setuptools", "yaml"}:
             (workspace / f"{name}.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'a').write('{name} ')\n")
         (workspace / "roles").mkdir()
         (workspace / "roles/web.json").write_text('{"name": "web", "run_list": ["role[wbe]"]}\n')

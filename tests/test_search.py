@@ -16,19 +16,18 @@ from nodeattrs import Node
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep import Saved, open_store, saved_document
 from nodeattrs.keep.search import (
-    MemoryIndex,
     QueryNotSupported,
     QueryNotUnderstood,
-    answer,
     fields_of,
     indexed,
-    memory,
     parse_query,
     read_tree,
 )
 from nodeattrs.keep.search.doubts import doubts, no_such_path
-from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Branch, Entry, index_parts, scalar_text, whole, within
+from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Entry, index_parts, scalar_text, whole, within
 from nodeattrs.keep.search.terms import All
+from nodeattrs.keep.stores import index
+from nodeattrs.keep.stores.index import names_found
 from tests import postgresql_server
 from tests.effort import examples
 from tests.oracles import search_language
@@ -45,7 +44,8 @@ NODES = [
 
 
 def found(query, nodes=NODES):
-    return "".join(nodes[number]["name"] for number in sorted(answer(MemoryIndex(nodes), parse_query(query))))
+    names = names_found([(node["name"], node) for node in nodes], parse_query(query))
+    return "".join(node["name"] for node in nodes if node["name"] in names)
 
 
 NUMBERS = [0, 0.0, -0.0, 1, 1.0, -1, -3.5, 1e20, 10**20, 1e-7, 0.1, 2**53, 2**53 + 1, 5e-324]
@@ -251,7 +251,7 @@ class TestTheLanguage:
             query = parse_query(text)
         except (QueryNotUnderstood, QueryNotSupported):
             return
-        assert answer(MemoryIndex(NODES), query) <= {0, 1, 2}
+        assert set(names_found([(node["name"], node) for node in NODES], query)) <= {"a", "b", "c"}
 
     def test_a_long_chain_is_neither_deep_nor_slow(self):
         assert "a" == found(" OR ".join(["app_port:nothing"] * 400 + ["app_title:front"]))
@@ -345,31 +345,23 @@ def spelled_out(value, steps, in_list=False):
 
 
 class TestWhatCanBeFound:
-    @pytest.mark.parametrize("widest", [1_000, 1])
-    def test_what_was_met_before_is_what_it_is_without(self, widest):
+    @settings(max_examples=examples(150), deadline=None)
+    @given(st.lists(st.dictionaries(st.sampled_from("ab"), alike, max_size=2), max_size=4))
+    def test_the_parts_of_a_document_say_all_of_both_trees(self, values):
         """
         Numbers that are equal are not one text, nor are lists of them.
         """
-
-        @settings(max_examples=examples(150), deadline=None)
-        @given(st.lists(st.dictionaries(st.sampled_from("ab"), alike, max_size=2), max_size=4))
-        def judge(values):
-            root = Branch((), Entry)
-            for value in values:
-                document = {"name": "n", "default": {"a": {"b": value}}, "override": value}
-                tree, found = {**indexed(document), "X_CHEF_id_CHEF_X": "n"}, {}
-                for flat, view in ((tree, CHEF), (read_tree(document), OWN)):
-                    for entry in spelled_out(flat, ()):
-                        found[entry] = found.get(entry, 0) | view
-                came = {}
-                for part in index_parts(document):
-                    for entry, view in part.entries(root).items():
-                        came[entry] = came.get(entry, 0) | view
-                assert found == came
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("nodeattrs.keep.search.fields._WIDEST", widest)
-            judge()
+        for value in values:
+            document = {"name": "n", "default": {"a": {"b": value}}, "override": value}
+            tree, expected = {**indexed(document), "X_CHEF_id_CHEF_X": "n"}, {}
+            for flat, view in ((tree, CHEF), (read_tree(document), OWN)):
+                for entry in spelled_out(flat, ()):
+                    expected[entry] = expected.get(entry, 0) | view
+            came = {}
+            for part in index_parts(document):
+                for entry, view in part.entries().items():
+                    came[entry] = came.get(entry, 0) | view
+            assert expected == came
 
     def test_a_map_is_found_by_what_is_in_it(self):
         """
@@ -613,14 +605,14 @@ def test_looking_back_needs_memory_for_some_nodes_and_not_for_all(monkeypatch):
     """
     What is asked of one node depends on no other, so a few of them are held at a time.
     """
-    monkeypatch.setattr(memory, "AT_ONCE", 2)
+    monkeypatch.setattr(index, "_IN_MEMORY", 2)
     held = []
-    real = MemoryIndex.add
-    monkeypatch.setattr(MemoryIndex, "add", lambda index, document: (real(index, document), held.append(index._count)))
+    real = index.Index.put
+    monkeypatch.setattr(index.Index, "put", lambda one, node, *words: (held.append(node), real(one, node, *words)))
     documents = ((f"n{number}", {"name": f"n{number}", "normal": {"k": number % 3}}) for number in range(7))
 
-    assert ["n0", "n3", "n6"] == memory.names_found(documents, parse_query("NOT k:(1 OR 2)"))
-    assert [1, 2, 1, 2, 1, 2, 1] == held
+    assert ["n0", "n3", "n6"] == names_found(documents, parse_query("NOT k:(1 OR 2)"))
+    assert [0, 1, 0, 1, 0, 1, 0] == held
 
 
 def test_importing_the_package_does_not_import_the_search():

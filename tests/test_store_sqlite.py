@@ -15,8 +15,8 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.errors import StoreError
 from nodeattrs.keep import Saved, open_store
-from nodeattrs.keep.stores import indexing, sqlite
-from nodeattrs.keep.stores.saving import tried
+from nodeattrs.keep.stores import sqlite
+from nodeattrs.keep.stores.store import tried
 from tests.store_exam import DatabaseExam, StoreExam, TwoAtOnceExam, mark_of, other_process, pair
 
 
@@ -110,12 +110,10 @@ def change(file, statement, *values):
 
 
 class TestSeveralAtOnce:
-    @pytest.mark.parametrize("most", [indexing._MOST, 0])
-    def test_they_leave_the_rows_that_one_after_the_other_leaves(self, tmp_path, monkeypatch, most):
+    def test_they_leave_the_rows_that_one_after_the_other_leaves(self, tmp_path):
         """
-        Some are refused, some have been there before; a process that remembers no number makes them again.
+        Some are refused, some have been there before.
         """
-        monkeypatch.setattr(indexing, "_MOST", most)
         chance, rounds = random.Random(1), []
         for _ in range(4):
             some = chance.sample(range(40), 30)

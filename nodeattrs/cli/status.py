@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """List them."""
-    from nodeattrs.keep.revisions import last_runs
+    from nodeattrs.keep.stores.store import last_runs
     from nodeattrs.reports.status import NodeStatus, Status
 
     store, _ = saved_in(options)

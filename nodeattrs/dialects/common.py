@@ -16,7 +16,7 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.errors import DocumentError
 from nodeattrs.keep import Store, open_store
-from nodeattrs.keep.revisions import last_runs
+from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import read
 

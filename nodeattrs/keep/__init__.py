@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
 from nodeattrs.core.tree import checked_name
-from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved, Store, retried
+from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved
 from nodeattrs.keep.stores import open_store
+from nodeattrs.keep.stores.store import Store, retried
 
 if TYPE_CHECKING:
     from nodeattrs.keep.filters import allowed, blocked, saved_document

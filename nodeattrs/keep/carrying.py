@@ -21,7 +21,8 @@ from nodeattrs.core.tree import Path, checked_name
 from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_in, withheld_of
-from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, Store, taken
+from nodeattrs.keep.revisions import JsonMap, Noted, OnNode, Revision, Saved, taken
+from nodeattrs.keep.stores.store import Store
 from nodeattrs.keep.stores.texts import written
 from nodeattrs.node.node import Node
 from nodeattrs.texts.hidden import ESCAPES

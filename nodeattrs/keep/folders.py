@@ -29,8 +29,9 @@ from nodeattrs.errors import BadValue, DocumentError, NodeNotFound, StoreError
 from nodeattrs.keep.carrying import Reader, failing_in, record_of, save_nodes
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of
-from nodeattrs.keep.revisions import JsonMap, OnNode, Saved, Store
-from nodeattrs.keep.stores.texts import text_budget, written
+from nodeattrs.keep.revisions import JsonMap, OnNode, Saved
+from nodeattrs.keep.stores.store import Store
+from nodeattrs.keep.stores.texts import text_budget, texts_of, written
 from nodeattrs.texts import documents
 from nodeattrs.texts.hidden import ESCAPES
 
@@ -92,7 +93,7 @@ def export_nodes(
     names:   only these nodes; no file is removed then
     history: also write all revisions, below history/
     on_node: called with the name of each node that is exported
-    cost:    memory for one node
+    cost:    memory for one node; of a node whose files are as the store has it only the hashes are asked for
     raises:  NodeNotFound; DocumentError, for a node that cannot be read; StoreError, where a file cannot be written
     """
     given = None if names is None else list(names)
@@ -104,12 +105,14 @@ def export_nodes(
         there = _by_stem(older) if older else {}
         exported: set[str] = set()
         for name in store.names() if given is None else given:
-            saved = store.load(name)
-            if saved is None and given is None:
+            texts = store.texts(name)
+            saved = None if _is_exported(opened, name, texts) else store.load(name)
+            if saved is not None:
+                _export(saved, opened, done)
+            elif not texts and given is None:
                 continue  # the node was deleted while others were exported
-            if saved is None:
+            elif not texts:
                 raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
-            _export(saved, opened, done)
             exported.add(name)
             if older:
                 _export_history(store, name, older, there.get(file_stem(name), []), done)
@@ -130,12 +133,23 @@ def make_folder(folder: str | os.PathLike[str]) -> None:
 def _export(saved: Saved, folder: _Folder, done: Exported) -> None:
     shown = _shown_by_knife(saved.document)
     rest = saved.document if saved.snapshot is None else _without(saved.document, shown)
-    seal = {**_OURS, "sha256": _hash(shown), "document": rest, "snapshot": saved.snapshot}
+    texts = [text.hash.hex() for text in texts_of(saved.name, saved) if text is not None]
+    seal = {**_OURS, "sha256": _hash(shown), "texts": texts, "document": rest, "snapshot": saved.snapshot}
     stem = file_stem(saved.name)
     what = f"the node {saved.name!r}"
     # In this order: a snapshot without its document, or with an older one, is noticed by an import.
     done.written += folder.put(stem + _SNAPSHOT, _indented(seal, what))
     done.written += folder.put(stem + _DOCUMENT, _indented(shown, what, sort=True))
+
+
+def _is_exported(folder: _Folder, name: str, texts: list[str]) -> bool:
+    """Whether the files of a node are there, and were made from these texts. An edited document does not count."""
+    stem = file_stem(name)
+    with contextlib.suppress(DocumentError, StoreError):
+        seal = folder.record(stem + _SNAPSHOT)
+        if _is_ours(seal) and seal.get("version") == VERSION and texts and seal.get("texts") == texts:
+            return bool(seal.get("sha256") == _hash(folder.record(stem + _DOCUMENT)))
+    return False
 
 
 def _by_stem(folder: _Folder) -> dict[str, list[str]]:

@@ -14,7 +14,8 @@ from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NodeNotFound
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.nodes import node_of, withheld_of
-from nodeattrs.keep.revisions import Noted, Revision, Saved, Store, retried
+from nodeattrs.keep.revisions import Noted, Revision, Saved
+from nodeattrs.keep.stores.store import Store, retried
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import Sensitive
 

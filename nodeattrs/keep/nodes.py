@@ -7,7 +7,8 @@ from typing import Any
 
 from nodeattrs.core.tree import Path
 from nodeattrs.keep.filters import LEVELS
-from nodeattrs.keep.revisions import Saved, Store
+from nodeattrs.keep.revisions import Saved
+from nodeattrs.keep.stores.store import Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.values import MARKER, Withheld

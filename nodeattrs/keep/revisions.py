@@ -1,4 +1,4 @@
-"""Revisions of nodes, and what every store can do with them: one protocol, however many places.
+"""Revisions of nodes, as every store has them.
 
 A store keeps, for each node, Chef's node document and the snapshot of the run that
 made it: a pair that is saved as a whole, and is one revision of the node. Older ones
@@ -8,19 +8,12 @@ only that both are JSON and that the document names its node.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from nodeattrs.codes import declared
-from nodeattrs.core.borders import taking
-from nodeattrs.core.tree import checked_name
-from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
-
-if TYPE_CHECKING:  # a command that reads one node does not search
-    from nodeattrs.keep.search import Query
+from nodeattrs.errors import StoreError
 
 JsonMap = dict[str, Any]
 
@@ -146,134 +139,6 @@ class Saved(NamedTuple):
         return not self == other
 
 
-class Store(Protocol):
-    """What every store can do, and `tests/store_exam.py` examines.
-
-    Each of these may raise StoreError, where the place itself fails, and BadName,
-    for a name that no node can have.
-    """
-
-    def is_there(self) -> bool:
-        """Whether anything was ever saved here; False for a place that is no store yet."""
-        ...
-
-    def names(self) -> list[str]:
-        """The saved nodes, sorted."""
-        ...
-
-    def load(self, name: str, at: int | datetime | None = None) -> Saved | None:
-        """The node as it was last saved, or None where it never was. Document and snapshot share the facts.
-
-        at:     a revision by its number, or the latest one at a time; None where there is none
-        raises: DocumentError, where what was saved cannot be read any more
-        """
-        ...
-
-    def save(self, saved: Saved, after: int | None = None) -> Revision:
-        """Keep *saved* as the node's latest revision: all of it, or none.
-
-        Neither of the two parts may change between the call and its return. Where both are as the latest revision has
-        them, the new one is a row that names the same texts.
-
-        after:  the number of the revision that this one follows, 0 for none. With None, of two
-                who save at once the last wins, whole.
-        raises: NewerRevision, where another one is the latest;
-                BadValue, where `load` could not give back what is saved
-        """
-        ...
-
-    def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
-        """What `save` comes to for each of several nodes, or how it was refused; those that are not are kept.
-
-        Where writers take turns anyway it is one transaction, and quicker. It is over when this returns.
-
-        saves:  each with its *after*; of one node only one
-        raises: StoreError, where the one transaction fails: nothing is saved then
-        """
-        ...
-
-    def turn(self, name: str) -> AbstractContextManager[None]:
-        """While it lasts, others who ask for a turn on the node wait, for some seconds at most.
-
-        Who loads, changes and saves in it is not overtaken by them. It keeps nobody from saving.
-        """
-        ...
-
-    def add_history(self, name: str, revisions: Sequence[Saved]) -> None:
-        """Keep revisions of one node as another store had them, all of them or none: number, time and notes are theirs.
-
-        revisions: in the order of their numbers; each has its `revision`
-        raises:    StoreError, where the node has one of these numbers here, or a later one; BadValue as `save`
-        """
-        ...
-
-    def delete(self, name: str) -> bool:
-        """Forget a node with all its revisions; whether there was one."""
-        ...
-
-    def history(self, name: str) -> list[Revision]:
-        """The revisions that are kept, the latest first. raises: DocumentError, where a note cannot be read"""
-        ...
-
-    def latest(self) -> Iterator[tuple[str, Revision | None]]:
-        """Each node's latest revision, by name; None where nothing is known of it, or what is there cannot be read."""
-        ...
-
-    def search(self, query: Query, at: datetime | None = None) -> list[str]:
-        """The nodes whose latest revision (or the latest one at a time) a query asks for, sorted."""
-        ...
-
-    def prune(self, keep: int) -> int:
-        """Forget all but the latest *keep* revisions of each node; how many were forgotten."""
-        ...
-
-    def check(self, on_node: OnNode | None = None) -> list[str]:
-        """What is wrong with what is kept, in words; nothing where all is well.
-
-        on_node: called with the name of each node that was looked at
-        """
-        ...
-
-    def make(self, compression: str = "zlib") -> None:
-        """Make an empty store, unless one exists. A first save makes one that compresses with zlib.
-
-        compression: how the store compresses its texts: zlib or zstd
-        raises:      StoreError, where a store exists that compresses otherwise; BadArgument; MissingExtra
-        """
-        ...
-
-    def describe(self) -> str:
-        """Where this is, for people; never with a password in it."""
-        ...
-
-    def close(self) -> None:
-        """Let go of what is held open. Whoever goes on using the store opens it again."""
-        ...
-
-
-@taking(store="turn", change=Callable)
-def retried(store: Store, name: str, change: Callable[[Saved], Saved], times: int = 1_000) -> Revision:
-    """Load a node, change it and save it; again where somebody else was faster.
-
-    Those who do it at once take turns; somebody else is who saves without.
-
-    change: is given the node as it is saved, and gives what to save; asked again each time
-    raises: NewerRevision, after so many *times*; NodeNotFound
-    """
-    with store.turn(checked_name(name, "node")):
-        while True:
-            times -= 1
-            saved = store.load(name)
-            if saved is None:
-                raise NodeNotFound(f"there is no saved node {name} in {store.describe()}")
-            after = saved.revision.number if saved.revision else 0
-            try:
-                return store.save(change(saved), after=after)
-            except NewerRevision:
-                if not times:
-                    raise
-
-
 def now() -> datetime:
     """The time as revisions have it."""
     return datetime.now(UTC)
@@ -298,17 +163,3 @@ def taken(name: str, number: int, where: str) -> StoreError:
         f"revision {number} of the node {name!r} cannot be kept in {where}: the node has another history there",
         hint="keep it in another store, or forget the node there first: nodeattrs node delete",
     )
-
-
-def last_runs(store: Store) -> Iterator[tuple[str, Revision | None, Revision | None]]:
-    """Each node by name: its latest revision, and the latest one that a run made.
-
-    The two are one unless somebody has changed what is stored since. None stands for what is not known.
-    """
-    for name, latest in store.latest():
-        run = latest
-        if latest is not None and not latest.noted.is_run:
-            run = None
-            with contextlib.suppress(DocumentError):
-                run = next((one for one in store.history(name) if one.noted.is_run), None)
-        yield name, latest, run

@@ -27,7 +27,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Saved, Store, open_store
-from nodeattrs.keep.revisions import last_runs
+from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.kinds import OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.runs.batches import CHUNK, through
 from nodeattrs.runs.executors import Workers

@@ -26,7 +26,7 @@ import orjson
 import zstandard
 
 from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.stores import saving
+from nodeattrs.keep.stores import store as stores
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from tests.benchmarks import plain
@@ -176,7 +176,7 @@ def _kept(folder: Path, place: str, facts: Path) -> Iterator[Figure]:
     store.make("zstd")
     floor = _bare_write(folder, nodes)
     first = _seconds(store, nodes)
-    with patch.object(saving, "numbered_parts", lambda *_: {}):  # of a document without parts search knows nothing
+    with patch.object(stores, "index_parts", lambda _: []):  # of a document without parts search knows nothing
         without = _seconds(bare, nodes)
     bare.close()
     again = _seconds(store, nodes)

@@ -13,7 +13,7 @@ from typing import Any
 
 from nodeattrs.core.claim import Origin
 from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.search import MemoryIndex, answer, parse_query
+from nodeattrs.keep.search import parse_query
 from nodeattrs.keep.search.query import Query
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import Facts
@@ -62,18 +62,13 @@ def search_figures(folder: Path, rounds: int) -> Iterator[Figure]:
     stores: dict[str, Store] = {"SQLite": open_store(folder / "fleet.db")}
     if not postgresql_server.why_not():
         stores["PostgreSQL"] = open_store(postgresql_server.fresh())
-    memory = MemoryIndex()
     for document in documents(Repository(example(folder))):
-        memory.add(document)
         for store in stores.values():
             store.save(Saved(document["name"], document))
     for title, text in QUERIES.items():
         query = parse_query(text)
-        expected = len(answer(memory, query))
+        expected = len(stores["SQLite"].search(query))
         told = f"{expected:,} of {SIZE:,} nodes"
-        yield Figure(
-            f"{title}, in memory", _median(lambda q=query: len(answer(memory, q)), expected, rounds), "ms", of=told
-        )
         for engine, store in stores.items():
             milliseconds = _median(lambda q=query, s=store: len(s.search(q)), expected, rounds)
             bar = 50.0 if engine == "SQLite" and text == EQUALITY else None

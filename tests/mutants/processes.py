@@ -20,8 +20,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 LIBRARIES = (
-    "email.message hypothesis.strategies jinja2 jsonpatch jsonschema lark multiprocessing psycopg psycopg_pool "
-    "sortedcontainers sqlite3 xdist yaml _pytest.assertion.rewrite"
+    "email.message hypothesis.strategies jinja2 jsonpatch jsonschema lark multiprocessing psycopg "
+    "sqlite3 xdist yaml _pytest.assertion.rewrite"
 )
 OURS = ("nodeattrs", "tests")
 SURVIVED, NOTHING_RUN = 0, 5

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.keep.revisions import Store
 from nodeattrs.keep.search.fields import NO_NUL, scalar_text, whole
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import Own, Pattern, Term
+from nodeattrs.keep.stores.store import Store
 
 WHOLE = "w"
 _SECRET = "$sensitive"

@@ -12,10 +12,10 @@ from typing import Any
 
 from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import NotFound
-from nodeattrs.keep.revisions import Store
 from nodeattrs.keep.search.fields import OWN, index_parts, names_of
 from nodeattrs.keep.search.query import Query
 from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
+from nodeattrs.keep.stores.store import Store
 
 _OF_DOCUMENTS = frozenset(
     ("chef_environment", "name", "policy_group", "policy_name", "recipe", "recipes", "role", "roles", "run_list")

@@ -8,9 +8,8 @@ no query and no index.
 
 from __future__ import annotations
 
-import marshal
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -22,7 +21,7 @@ from nodeattrs.core.part import Part, unite
 from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import dig
-from nodeattrs.errors import DocumentError, wrong_argument
+from nodeattrs.errors import BadValue, DocumentError, wrong_argument
 from nodeattrs.node.restoring import rules_in
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import ACROSS
@@ -90,55 +89,14 @@ class IndexPart(NamedTuple):
     own: JsonMap
     names: Sequence[str]
 
-    def entries(self, root: Branch | None = None) -> dict[Any, int]:
-        """Each entry as *root* names it, an `Entry` unless given, and which of the two trees says it."""
-        branch = root or Branch((), Entry)
-        for step in self.steps:
-            branch = branch.at(step)
-        names, chef, own = self.names, self.chef, self.own
-        both = {name: own[name] for name in names if name in own and chef.get(name, _NONE) is own[name]}
-        alone = ({name: tree[name] for name in names if name in tree and name not in both} for tree in (chef, own))
-        found: dict[Any, int] = {}
-        for tree, view in zip((both, *alone), (CHEF | OWN, CHEF, OWN), strict=True):
-            for entry in _entries(tree, branch, is_part=True) if tree else ():
-                found[entry] = found.get(entry, 0) | view
+    def entries(self) -> dict[Entry, int]:
+        """Each entry, and which of the two trees says it."""
+        found: dict[Entry, int] = {}
+        for tree, view in ((self.chef, CHEF), (self.own, OWN)):
+            for name in self.names:
+                for entry in entries_of(tree[name], (*self.steps, str(name))) if name in tree else ():
+                    found[entry] = found.get(entry, 0) | view
         return found
-
-
-class Branch:
-    """Where keys lead in documents, and the values that were met there: most of a node are those of the node before.
-
-    steps: the keys that lead there
-    named: names an entry by its steps, kind and text
-    inner: where keys lead on to
-    met:   the names of scalars: of a text by itself, of others by their types, too
-    whole: the names of all that is in a map or list, by what `marshal` writes of it
-    """
-
-    __slots__ = ("inner", "met", "named", "steps", "whole")
-
-    def __init__(self, steps: Steps, named: Named) -> None:
-        self.steps, self.named = steps, named
-        self.inner: dict[str, Branch] = {}
-        self.met: dict[Any, Any] = {}
-        self.whole: dict[bytes, list[Any]] = {}
-
-    def at(self, key: Any) -> Branch:
-        """Where a key leads on to."""
-        key = str(key)
-        branch = self.inner.get(key)
-        if branch is None:
-            branch = Branch((*self.steps, key), self.named)
-            if len(self.inner) < _WIDEST:
-                self.inner[key] = branch
-        return branch
-
-
-_WIDEST, _LAST = 1_000, 16
-"""Keys of a map, and maps or lists at a branch, that are remembered."""
-_SHORT, _SHORT_WHOLE = 256, 4_096
-"""Letters of a text, and bytes of a map or list, that are remembered."""
-Named = Callable[[Steps, str, str], Any]
 
 
 @lru_cache(maxsize=64)
@@ -176,7 +134,13 @@ def indexed(document: JsonMap) -> JsonMap:
     [1, 2]
     """
     tree = _merged(document, SEARCHED)
-    run_list = list(dict.fromkeys(map(_explicit, document.get("run_list") or ())))
+    run_list = document.get("run_list") or []
+    if not isinstance(run_list, list):
+        raise BadValue(
+            f"the run-list of the node {document.get('name')!r} is {run_list!r}, and no list",
+            hint='write "run_list": ["role[web]"]',
+        )
+    run_list = list(dict.fromkeys(map(_explicit, run_list)))
     for kind in ("recipe", "role"):
         tree[kind] = [item[len(kind) + 1 : -1] for item in run_list if item.startswith(f"{kind}[")]
     fields = {key: value for key, value in document.items() if key not in (*_LEVELS, CHEF_RULES)}
@@ -205,7 +169,7 @@ def _parts(steps: Steps, chef: JsonMap, own: JsonMap) -> Iterator[IndexPart]:
         side, other, sort = chef.get(key, _NONE), own.get(key, _NONE), 0
         if isinstance(side, dict) and isinstance(other, dict):
             text = encoded(side)
-            if side is other and len(text) > _BIG:
+            if side is other and _BIG < len(text) <= _LONGEST:
                 yield from _of_both((*steps, key), side, text)
                 continue
             if len(text) > _BIG or (side is not other and len(encoded(other)) > _BIG):
@@ -225,10 +189,7 @@ _NONE: JsonMap = {}
 
 
 def _of_both(steps: Steps, tree: JsonMap, text: bytes) -> Iterator[IndexPart]:
-    """The parts of a map that both trees have. Where they are is remembered: most maps are those of the node before."""
-    if len(text) > _LONGEST:
-        yield from _parts(steps, tree, tree)
-        return
+    """The parts of a map that both trees have."""
     for key, at, names in _places(steps, text):
         inner = dig(tree, at[len(steps) :])
         yield IndexPart(key, at, inner, inner, names)
@@ -236,59 +197,30 @@ def _of_both(steps: Steps, tree: JsonMap, text: bytes) -> Iterator[IndexPart]:
 
 @lru_cache(maxsize=128)
 def _places(steps: Steps, text: bytes) -> list[tuple[bytes, Steps, Sequence[str]]]:
+    # Most maps are those of the node before: without this cache a fleet takes a tenth longer.
     tree = decoded(text)
     return [(part.key, part.steps, part.names) for part in _parts(steps, tree, tree)]
 
 
-def _entries(value: Any, branch: Branch, is_part: bool = False) -> list[Any]:
-    """The entries of a value; one may come twice. is_part: nobody has met the like"""
-    kind = type(value)
+def entries_of(value: Any, steps: Steps) -> list[Entry]:
+    """The entries of a value at some steps; one may come twice."""
+    if isinstance(value, dict) and value:
+        return [entry for key, inner in value.items() for entry in entries_of(inner, (*steps, str(key)))]
     if not isinstance(value, dict | list):
-        met = value if kind is str else (kind, value) if kind in _EXACT else None
-        known = branch.met.get(met)
-        if known is None:
-            known = branch.named(branch.steps, *scalar_text(value))
-            if met is not None and (kind is not str or len(value) < _SHORT):
-                branch.met[met] = known
-        return [known]
-    try:
-        written = b"" if is_part else marshal.dumps(value, _BY_VALUE)
-    except ValueError:  # nested too deeply, or of odd types
-        written = b""
-    found = branch.whole.get(written)
-    if found is not None:
-        return found
-    if isinstance(value, list):
-        found = [branch.named(branch.steps, "w", whole(value).replace("\0", NO_NUL)), *_items(value, branch)]
-    elif not value:
-        found = [branch.named(branch.steps, "w", "{}")]
-    else:
-        found = []
-        for key, inner in value.items():
-            its, kind = branch.inner.get(key) or branch.at(key), type(inner)
-            known = its.met.get(inner) if kind is str else None
-            if known is None:
-                found += _entries(inner, its)
-            else:
-                found.append(known)
-    if 0 < len(written) < _SHORT_WHOLE:
-        if len(branch.whole) == _LAST:
-            branch.whole.clear()
-        branch.whole[written] = found
+        return [Entry(steps, *scalar_text(value))]
+    found = [Entry(steps, "w", whole(value).replace("\0", NO_NUL))]
+    for inner in _elements(value):
+        found += entries_of(inner, steps) if inner != {} else ()
     return found
 
 
-_BY_VALUE = 2
-"""The version of `marshal` that writes equal values of other types differently, and refers to none by its identity."""
-_EXACT = {int, bool, type(None)}
-"""Types whose equal values are one text; of floats 0.0 and -0.0 are two."""
-
-
-def _items(value: Any, branch: Branch) -> list[Any]:
-    """The entries of what stands in a list, whose whole the list shows."""
-    if isinstance(value, list):
-        return [entry for inner in value for entry in _items(inner, branch)]
-    return _entries(value, branch) if value != {} else []
+def _elements(value: JsonMap | list[Any]) -> Iterator[Any]:
+    """What stands in a list, and in the lists in it."""
+    for inner in value:
+        if isinstance(inner, list):
+            yield from _elements(inner)
+        else:
+            yield inner
 
 
 def scalar_text(value: Any) -> tuple[str, str]:
@@ -323,20 +255,21 @@ def within(keys: Steps, kind: str, text: str) -> str:
     return "".join(f'{{"{key}"=>' for key in keys) + (f'"{text}"' if kind == "s" else text) + "}" * len(keys)
 
 
-def names_of(steps: Steps) -> Iterator[tuple[str, int]]:
+def names_of(steps: Steps) -> list[tuple[str, int]]:
     """The fields that a value at *steps* can be found under, each with how deep it stands in the steps.
 
     A key is a field of its own: of a map or list the whole can be found there, keys and values. A
     value is also found under all its keys joined by "_"; that field stands deeper than the steps,
     for it has no whole.
 
-    >>> list(names_of(("nginx", "port")))
+    >>> names_of(("nginx", "port"))
     [('nginx', 1), ('port', 2), ('nginx_port', 3)]
     """
     steps = tuple(step.replace("\0", NO_NUL) for step in steps)
-    yield from ((step, depth) for depth, step in enumerate(steps, 1))
+    names = [(step, depth) for depth, step in enumerate(steps, 1)]
     if len(steps) > 1:
-        yield "_".join(steps), len(steps) + 1
+        names.append(("_".join(steps), len(steps) + 1))
+    return names
 
 
 def fields_of(document: JsonMap) -> dict[str, list[str]]:

@@ -1,96 +1,316 @@
-"""The index for search in a database, as a query asks it. Its tables are in `tables`; `sql` writes them."""
+"""The index of a store: what search finds of each node, and which nodes a query asks for.
+
+What can be found of a node are its parts. A part that several nodes have is stored once.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
+from hashlib import blake2b
+from typing import Any
 
-from nodeattrs.keep.search.answer import Found, Index, Shown
-from nodeattrs.keep.search.fields import Steps
-from nodeattrs.keep.search.terms import Range
-from nodeattrs.keep.stores.indexing import entry_of, number_of, path_of
-from nodeattrs.keep.stores.talk import Talk, nodes_in, some_of
+from nodeattrs.keep.search.fields import CHEF, OWN, Entry, IndexPart, JsonMap, Steps, index_parts, names_of, within
+from nodeattrs.keep.search.query import Query
+from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Pattern, Range, Term
+from nodeattrs.keep.search.terms import Own as OwnTerm
+from nodeattrs.keep.stores.transaction import Transaction, some_of
 
-_FOUND = "e.id, e.path, e.kind, e.text"
+Found = tuple[int, int, str, str]
+"""An entry: its number, the number of its path, its kind, its text."""
+Shown = Mapping[int, tuple[Steps, Collection[int]]]
+"""Paths that fields show, by number: the steps, and how deep those fields stand (see `fields.names_of`)."""
+
+_WORDS = re.compile(r"[A-Za-z0-9@._':-]+")
+"""The words of a casefolded text, as `terms.Pattern` has them."""
 _KINDS = "snbzw"
 """See `fields.Entry`."""
+_A_MAP = '{"'
+"""How the text of a whole map begins."""
 
 
-class SqlIndex(Index):
-    """The index as a query asks it."""
+class Index:
+    """The index of a store, in a transaction."""
 
-    def __init__(self, talk: Talk, holds: str) -> None:
-        """holds: as in `SqlStore`"""
-        self._talk, self._holds = talk, holds
-        self._spelled: dict[int, str] = {}
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
 
-    def everyone(self) -> set[int]:
-        return {node for _, node in nodes_in(self._talk)}
+    # --- numbers --------------------------------------------------------------------
 
-    def names(self) -> Iterable[str]:
-        return [name for (name,) in self._talk.all("SELECT DISTINCT name FROM field")]
+    def _number(self, kind: bytes, content: bytes) -> int:
+        """The number that this store gives to a thing."""
+        digest = blake2b(content, digest_size=8, key=self._transaction.secret, person=kind)
+        return int.from_bytes(digest.digest(), signed=True)
 
-    def below(self, names: Iterable[str]) -> Shown:
-        condition, wanted = self._talk.among(
-            "f.id", [number_of(self._talk.secret, b"field", name.encode()) for name in names]
-        )
+    def _path_number(self, spelled: str) -> int:
+        return self._number(b"path", spelled.encode())
+
+    def _entry_number(self, spelled: str, kind: str, text: str) -> int:
+        return self._number(b"entry", f"{spelled}\n{kind}\n{text}".encode())
+
+    def _words(self, path: int, entry: int, folded: str) -> list[tuple[int, int, int]]:
+        """The rows of the words of a casefolded text."""
+        return [(self._number(b"word", word.encode()), path, entry) for word in set(_WORDS.findall(folded))]
+
+    def _fields(self, paths: Iterable[tuple[int, Steps]]) -> list[tuple[int, str, int, int]]:
+        """The rows of the fields that show some paths."""
+        shown = [(path, name, depth) for path, steps in paths for name, depth in names_of(steps)]
+        return [(self._number(b"field", name.encode()), name, path, depth) for path, name, depth in shown]
+
+    # --- what is written ------------------------------------------------------------
+
+    def numbered(self, parts: Iterable[IndexPart]) -> dict[int, IndexPart]:
+        """The parts of a document, by number."""
+        return {self._number(b"part", part.key): part for part in parts}
+
+    def new_parts(self, parts: Mapping[int, IndexPart]) -> dict[int, Mapping[Entry, int]]:
+        """The entries of those parts that the store lacks, by number of the part; nothing is written."""
+        condition, wanted = self._transaction.among("id", parts)
+        known = {number for (number,) in self._transaction.all(f"SELECT id FROM part WHERE {condition}", wanted)}
+        return {number: parts[number].entries() for number in sorted(parts.keys() - known)}
+
+    def put(self, node: int, parts: Collection[int], new: Mapping[int, Mapping[Entry, int]]) -> None:
+        """Let search find a node by its parts. new: what `new_parts` gave"""
+        if new:
+            self._put_parts(new)
+        kept = {part for (part,) in self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)}
+        gone = [(part, node) for part in sorted(kept.difference(parts))]
+        self._transaction.each("DELETE FROM node_part WHERE part = ? AND node = ?", gone)
+        self._transaction.add("former (part, node)", gone)
+        self._transaction.add("node_part (part, node)", [(part, node) for part in sorted(set(parts) - kept)])
+
+    def _put_parts(self, new: Mapping[int, Mapping[Entry, int]]) -> None:
+        paths: dict[Steps, tuple[int, str]] = {}
+        entries, words, views = {}, [], []
+        for part, its in new.items():
+            for (steps, kind, text), view in its.items():
+                if steps not in paths:
+                    spelled = json.dumps(steps)
+                    paths[steps] = self._path_number(spelled), spelled
+                path, spelled = paths[steps]
+                number = self._entry_number(spelled, kind, text)
+                views.append((number, part, view))
+                entries[number] = path, kind, text
+        condition, wanted = self._transaction.among("id", entries)
+        for (known,) in self._transaction.all(f"SELECT id FROM entry WHERE {condition}", wanted):
+            del entries[known]
+        rows = []
+        for number, (path, kind, text) in sorted(entries.items()):
+            folded = text.casefold()
+            rows.append((number, path, kind, text, None if folded == text else folded))
+            words += self._words(path, number, folded)
+        fields = self._fields((path, steps) for steps, (path, _) in paths.items())
+        # All who write do so in one order, so that no two of them wait for each other.
+        self._transaction.add("path (id, steps)", sorted(paths.values()))
+        self._transaction.add("field (id, name, path, depth)", sorted(fields))
+        self._transaction.add("entry (id, path, kind, text, folded)", rows)
+        self._transaction.add("word (word, path, entry)", sorted(words))
+        self._transaction.add("part (id)", [(part,) for part in new])
+        self._transaction.add("part_entry (entry, part, view)", sorted(views))
+
+    # --- what is removed ------------------------------------------------------------
+
+    def forget(self, node: int) -> None:
+        """Remove a node. cost: grows with what the node had"""
+        parts = {part for (part,) in self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)}
+        self._transaction.all("DELETE FROM node_part WHERE node = ?", node)
+        self._forget_parts(parts | self._former("WHERE node = ?", node))
+
+    def forget_former(self) -> None:
+        """Remove the parts that nodes had once, and none has now."""
+        self._forget_parts(self._former())
+
+    def _former(self, condition: str = "", *values: int) -> set[int]:
+        parts = {part for (part,) in self._transaction.all(f"SELECT part FROM former {condition}", *values)}
+        self._transaction.all(f"DELETE FROM former {condition}", *values)
+        return parts
+
+    def _forget_parts(self, parts: set[int]) -> None:
+        """Remove those of the parts that no node has, and what could be found in nothing else."""
+        transaction = self._transaction
+        parts = transaction.unused("node_part", "part", parts)
+        condition, wanted = transaction.among("part", parts)
+        entries = {entry for (entry,) in transaction.all(f"SELECT entry FROM part_entry WHERE {condition}", wanted)}
+        transaction.each("DELETE FROM part_entry WHERE part = ?", [(part,) for part in parts])
+        transaction.each("DELETE FROM part WHERE id = ?", [(part,) for part in parts])
+        condition, wanted = transaction.among("id", transaction.unused("part_entry", "entry", entries))
+        lost = transaction.all(f"SELECT id, path, coalesce(folded, text) FROM entry WHERE {condition}", wanted)
+        # In a file that was damaged a text may be none.
+        texts = [row for row in lost if isinstance(row[2], str)]
+        words = [row for entry, path, folded in texts for row in self._words(path, entry, folded)]
+        transaction.each("DELETE FROM word WHERE word = ? AND path = ? AND entry = ?", words)
+        transaction.each("DELETE FROM entry WHERE id = ?", [(entry,) for entry, *_ in lost])
+        paths = transaction.unused("entry", "path", {path for _, path, _ in lost})
+        condition, wanted = transaction.among("id", paths)
+        gone = transaction.all(f"SELECT id, steps FROM path WHERE {condition}", wanted)
+        fields = self._fields((path, tuple(json.loads(steps))) for path, steps in gone)
+        transaction.each("DELETE FROM field WHERE id = ? AND name = ? AND path = ? AND depth = ?", fields)
+        transaction.each("DELETE FROM path WHERE id = ?", [(path,) for path in paths])
+
+    # --- what is checked ------------------------------------------------------------
+
+    def knows(self, node: int, document: JsonMap) -> bool:
+        """Whether the parts of a node are those of its document."""
+        rows = self._transaction.all("SELECT part FROM node_part WHERE node = ?", node)
+        return self.numbered(index_parts(document)).keys() == {part for (part,) in rows}
+
+    def has_all_words(self) -> bool:
+        """Whether as many words are known as there should be."""
+        ((count,),) = self._transaction.all("SELECT count(*) FROM word")
+        for (text,) in self._transaction.rows("SELECT coalesce(folded, text) FROM entry"):
+            if not isinstance(text, str):  # in a file of SQLite that was damaged
+                return False
+            count -= len(set(_WORDS.findall(text)))
+        return bool(count == 0)
+
+    # --- what is asked --------------------------------------------------------------
+
+    def answer(self, query: Query) -> list[str]:
+        """The names of the nodes that a query asks for, sorted."""
+        if isinstance(query.asked, All):
+            return [name for name, _ in self._transaction.nodes()]
+        found: list[str] = []
+        for some in some_of(sorted(self._nodes_for(query.asked))):
+            condition, numbers = self._transaction.among("id", some)
+            found += [name for (name,) in self._transaction.all(f"SELECT name FROM node WHERE {condition}", numbers)]
+        return sorted(found)
+
+    def _nodes_for(self, asked: Asked) -> set[int]:
+        if isinstance(asked, And):
+            wanted, *others = asked.inner
+            found = self._nodes_for(wanted)
+            for other in others:
+                if not found:
+                    break
+                found = found & self._nodes_for(other)
+            return found
+        if isinstance(asked, Or):
+            return set().union(*map(self._nodes_for, asked.inner))
+        if isinstance(asked, All | Not):
+            everyone = {node for _, node in self._transaction.nodes()}
+            return everyone if isinstance(asked, All) else everyone - self._nodes_for(asked.inner)
+        if isinstance(asked, OwnTerm):
+            return self._nodes_with(self._own_entries(asked), OWN)
+        return self._nodes_with(self._term_entries(asked), CHEF)
+
+    def _nodes_with(self, entries: Iterable[int], view: int) -> set[int]:
+        """The nodes whose tree, Chef's or our own, has any of these entries."""
+        found: set[int] = set()
+        for some in some_of(entries):
+            # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
+            condition, wanted = self._transaction.among("entry", some)
+            parts = self._transaction.rows(
+                f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
+            )
+            for more in some_of(part for (part,) in parts):
+                condition, wanted = self._transaction.among("part", more)
+                rows = self._transaction.rows(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
+                found.update(node for (node,) in rows)
+        return found
+
+    def _own_entries(self, asked: OwnTerm) -> Iterator[int]:
+        spelled = json.dumps(asked.path)
+        if asked.exact:
+            numbers = [self._entry_number(spelled, kind, text) for kind in _KINDS for text in asked.exact]
+            condition, wanted = self._transaction.among("id", numbers)
+        else:
+            condition, wanted = "path = ?", self._path_number(spelled)
+        for number, _, kind, text in self._entries(condition, wanted):
+            if asked.holds(kind, text):
+                yield number
+
+    def _entries(self, condition: str, *values: Any) -> Iterator[Found]:
+        return self._transaction.rows(f"SELECT id, path, kind, text FROM entry WHERE {condition}", *values)
+
+    def _term_entries(self, asked: Term) -> Iterator[int]:
+        field, value = asked.field, asked.value
+        names = [field.plain] if field.plain is not None else self._names_of(field)
+        shown = self._shown_by(names)
+        return self._in_range(value, shown) if isinstance(value, Range) else self._matching(value, shown)
+
+    def _names_of(self, field: Pattern) -> list[str]:
+        rows = self._transaction.rows("SELECT DISTINCT name FROM field")
+        return [name for (name,) in rows if field.is_name(name)]
+
+    def _shown_by(self, names: Iterable[str]) -> Shown:
+        """The paths that fields show."""
+        condition, wanted = self._transaction.among("f.id", [self._number(b"field", name.encode()) for name in names])
         shown: dict[int, tuple[Steps, set[int]]] = {}
-        for path, steps, depth in self._talk.all(
-            f"SELECT DISTINCT f.path, p.steps, f.depth FROM field f JOIN path p ON p.id = f.path WHERE {condition}",
-            wanted,
+        for path, steps, depth in self._transaction.all(
+            f"SELECT f.path, p.steps, f.depth FROM field f JOIN path p ON p.id = f.path WHERE {condition}", wanted
         ):
             if path not in shown:
-                self._spelled[path] = steps
                 shown[path] = tuple(json.loads(steps)), set()
             shown[path][1].add(depth)
         return shown
 
-    def path(self, steps: Steps) -> int | None:
-        path, spelled = path_of(self._talk.secret, steps)
-        self._spelled[path] = spelled
-        return path if self._talk.all("SELECT 1 FROM path WHERE id = ?", path) else None
-
-    def entries(
-        self, paths: Iterable[int], part: str = "", between: Range | None = None, word: str = ""
-    ) -> Iterable[Found]:
-        paths = list(paths)
-        if between is not None and (exact := between.exact) is not None:
-            condition, wanted = self._talk.among("e.id", self._exact(paths, exact))
-            return self._talk.all(f"SELECT {_FOUND} FROM entry e WHERE {condition}", wanted)
-        condition, wanted = self._talk.among("path", paths)
+    def _in_range(self, value: Range, shown: Shown) -> Iterator[int]:
+        if value.holds(_A_MAP):
+            maps = [path for path, (steps, depths) in shown.items() if min(depths) < len(steps)]
+            yield from (number for number, *_ in self._entries(*self._transaction.among("path", maps)))
+        leaves = [path for path, (steps, depths) in shown.items() if max(depths) >= len(steps)]
+        condition, wanted = self._transaction.among("path", leaves)
         conditions, values = [condition], [wanted]
-        if word:
-            found = number_of(self._talk.secret, b"word", word.encode())
-            return self._talk.rows(
-                f"SELECT {_FOUND} FROM word w JOIN entry e ON e.id = w.entry WHERE w.word = ? AND w.{condition}",
-                found,
-                wanted,
-            )
-        if part:
-            conditions.append(self._holds.format("coalesce(folded, text)", "?"))
-            values.append(part)
-        if between is not None:
-            ends = ((between.low, ">", between.with_low), (between.high, "<", between.with_high))
-            for end, sign, with_it in ends:
-                if end is not None:
-                    conditions.append(f"text {sign}{'=' if with_it else ''} ?")
-                    values.append(end)
-        return self._talk.rows(f"SELECT {_FOUND} FROM entry e WHERE {' AND '.join(conditions)}", *values)
+        for end, sign, with_it in ((value.low, ">", value.with_low), (value.high, "<", value.with_high)):
+            if end is not None:
+                conditions.append(f"text {sign}{'=' if with_it else ''} ?")
+                values.append(end)
+        for number, path, kind, _ in self._entries(" AND ".join(conditions), *values):
+            if kind != "w" or _shows_whole(*shown[path]):
+                yield number
 
-    def _exact(self, paths: Iterable[int], text: str) -> list[int]:
-        """What entries with this text are called, of whichever kind."""
-        return [entry_of(self._talk.secret, self._spelled[path], kind, text) for path in paths for kind in _KINDS]
+    def _matching(self, value: Pattern, shown: Shown) -> Iterator[int]:
+        # The field that stands highest shows the most.
+        keys = {path: steps[min(depths) :] for path, (steps, depths) in shown.items()}
+        keyed = [path for path, inner in keys.items() if any(value.longest in key.casefold() for key in inner)]
+        for paths, is_keyed in ((keyed, True), (keys.keys() - set(keyed), False)):
+            for number, path, kind, text in self._candidates(value, paths, is_keyed):
+                inner = keys[path]
+                matches = value.in_text((within(inner, kind, text) if inner else text).casefold())
+                if matches and (kind != "w" or inner or _shows_whole(*shown[path])):
+                    yield number
 
-    def nodes(self, entries: Iterable[int], view: int) -> set[int]:
-        found: set[int] = set()
-        for some in some_of(entries):
-            # Two questions: of one, a planner that is wrong about how many parts there are goes by the nodes first.
-            condition, wanted = self._talk.among("entry", some)
-            parts = self._talk.rows(
-                f"SELECT DISTINCT part FROM part_entry WHERE {condition} AND (view & ?) <> 0", wanted, view
-            )
-            for more in some_of(part for (part,) in parts):
-                condition, wanted = self._talk.among("part", more)
-                rows = self._talk.rows(f"SELECT DISTINCT node FROM node_part WHERE {condition}", wanted)
-                found.update(node for (node,) in rows)
-        return found
+    def _candidates(self, value: Pattern, paths: Collection[int], is_keyed: bool) -> Iterator[Found]:
+        """Entries at paths that may match. is_keyed: whether the keys below a field may match too"""
+        condition, wanted = self._transaction.among("path", paths)
+        if is_keyed or not value.longest:
+            return self._entries(condition, wanted)
+        if not value.word:
+            holds = self._transaction.holds.format("coalesce(folded, text)", "?")
+            return self._entries(f"{condition} AND {holds}", wanted, value.longest)
+        return self._transaction.rows(
+            f"SELECT e.id, e.path, e.kind, e.text FROM word w JOIN entry e ON e.id = w.entry "
+            f"WHERE w.word = ? AND w.{condition}",
+            self._number(b"word", value.word.encode()),
+            wanted,
+        )
+
+
+def _shows_whole(steps: Steps, depths: Collection[int]) -> bool:
+    """Whether a list or an empty map at these steps is itself shown, not only what is in it."""
+    return len(steps) in depths
+
+
+_IN_MEMORY = 100
+"""Documents that are in memory at a time."""
+
+
+def names_found(documents: Iterable[tuple[str, JsonMap]], query: Query) -> list[str]:
+    """The names of the documents that a query asks for, sorted. cost: memory for `_IN_MEMORY` of them"""
+    found: list[str] = []
+    # Whether a node is meant depends on no other node, so some of them can be asked at a time.
+    for some in some_of(documents, _IN_MEMORY):
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+            transaction = Transaction(connection)
+            transaction.make_tables("")
+            index = Index(transaction)
+            for number, (name, document) in enumerate(some):
+                transaction.all("INSERT INTO node (id, name, last) VALUES (?, ?, 1)", number, name)
+                transaction.all("INSERT INTO revision VALUES (?, 1, '', '', '', NULL, NULL)", number)
+                parts = index.numbered(index_parts(document))
+                index.put(number, parts, index.new_parts(parts))
+            found += index.answer(query)
+    return sorted(found)

@@ -4,7 +4,7 @@ A text is compressed with zlib, or with zstd where the store was made so. The fa
 since they repeat: from run to run, and in the snapshot. The document has null in their place, and the snapshot has
 `{"j": null}` in the place of each fact that the facts text has.
 
-The modules of the databases use it. It knows no store, but for the table `text`.
+It knows no database.
 """
 
 from __future__ import annotations
@@ -12,16 +12,13 @@ from __future__ import annotations
 import contextlib
 import marshal
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from threading import local
 from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadValue, missing_extra
 from nodeattrs.keep.revisions import JsonMap, Noted, Saved
-from nodeattrs.keep.stores.talk import Question, Talk
 from nodeattrs.texts.json_choice import decoded, encoded
 
 _DEEPEST = 1_999
@@ -30,33 +27,10 @@ _DEEPEST = 1_999
 # --- JSON ---------------------------------------------------------------------------
 
 
-def json_text(value: Any, what: str) -> str:
-    """*value* as JSON on one line; it was read back before anybody relies on it.
-
-    raises: BadValue
-    """
-    text = written(value, what)
-    check_readable(text, value, what)
-    return text
-
-
 def written(value: Any, what: str) -> str:
-    """*value* as JSON, for `check_readable` to judge. raises: BadValue, also for what holds itself"""
+    """*value* as JSON. raises: BadValue, also for what holds itself"""
     with _refusing(what):
         return encoded(value).decode()
-
-
-def check_readable(text: str | bytes, value: Any, what: str) -> None:
-    """raises: BadValue, where reading *text* would not give *value* back"""
-    with _refusing(what):
-        back = decoded(text.encode() if isinstance(text, str) else text)
-        if is_same_form(back, value):
-            return
-        if _depth(value) > _DEEPEST:
-            raise RecursionError(f"it is nested more than {_DEEPEST} deep")
-        if back == value:
-            return
-    raise BadValue(f"{what} is not JSON: reading it back gives something else")
 
 
 @contextlib.contextmanager
@@ -99,10 +73,6 @@ def _inside(value: Any) -> Iterator[Any]:
                 yield inner
 
 
-def noted_text(name: str, noted: Noted) -> str:
-    return json_text(noted.to_dict(), f"what is noted of the node {name!r}")
-
-
 # --- compression --------------------------------------------------------------------
 
 
@@ -119,7 +89,7 @@ _ZSTD_BEGINS = b"\x28\xb5\x2f\xfd"
 
 def packed(content: bytes, packing: str = ZLIB) -> bytes:
     """A text as it is written. raises: MissingExtra"""
-    return bytes(_zstd()[0](content)) if packing == ZSTD else zlib.compress(content, 6)
+    return bytes(_zstandard().compress(content, 3)) if packing == ZSTD else zlib.compress(content, 6)
 
 
 _LARGEST_TEXT = 10
@@ -136,7 +106,7 @@ def unpacked(body: bytes) -> bytes:
     """A text as it was. raises: zlib.error; TooMuch; MissingExtra"""
     budget = text_budget()
     if body.startswith(_ZSTD_BEGINS):
-        return bytes(_zstd()[1](body, budget))
+        return _unpacked_zstd(body, budget)
     most, unpacking = budget.left("bytes"), zlib.decompressobj()
     content = unpacking.decompress(body, most + 1)
     budget.bytes(len(content))
@@ -145,33 +115,25 @@ def unpacked(body: bytes) -> bytes:
     return content
 
 
-@lru_cache(maxsize=1)
-def _zstd() -> tuple[Callable[[bytes], bytes], Callable[[bytes, Budget], bytes]]:
-    """What compresses and what decompresses. raises: MissingExtra"""
+def _unpacked_zstd(body: bytes, budget: Budget) -> bytes:
+    zstandard = _zstandard()
+    try:
+        size = zstandard.frame_content_size(body)
+        if size < 0:
+            raise zlib.error("the text does not say how large it is")
+        budget.bytes(size)
+        return bytes(zstandard.decompress(body))
+    except zstandard.ZstdError as error:
+        raise zlib.error(str(error)) from error
+
+
+def _zstandard() -> Any:
+    """The library. raises: MissingExtra"""
     try:
         import zstandard
     except ImportError as error:
         raise missing_extra("zstandard", "fast", "a store whose texts are compressed with zstd") from error
-
-    class Own(local):
-        """The two objects of a thread: to make them takes as long as a small text."""
-
-        def __init__(self) -> None:
-            self.packs, self.unpacks = zstandard.ZstdCompressor(3).compress, zstandard.ZstdDecompressor().decompress
-
-    own = Own()
-
-    def unpack(body: bytes, budget: Budget) -> bytes:
-        try:
-            size = zstandard.frame_content_size(body)
-            if size < 0:
-                raise zlib.error("the text does not say how large it is")
-            budget.bytes(size)
-            return own.unpacks(body)
-        except zstandard.ZstdError as error:
-            raise zlib.error(str(error)) from error
-
-    return lambda content: own.packs(content), unpack
+    return zstandard
 
 
 # --- a node in texts ----------------------------------------------------------------
@@ -193,10 +155,31 @@ class Text:
         with _refusing(what):
             self.content = encoded(value)
         self.hash = hashed(self.content)
+        self._body = b""
 
     def check(self) -> None:
         """raises: BadValue, where the value could not be read back"""
-        check_readable(self.content, self._value, self._what)
+        with _refusing(self._what):
+            back = decoded(self.content)
+            if is_same_form(back, self._value):
+                return
+            if _depth(self._value) > _DEEPEST:
+                raise RecursionError(f"it is nested more than {_DEEPEST} deep")
+            if back == self._value:
+                return
+        raise BadValue(f"{self._what} is not JSON: reading it back gives something else")
+
+    def pack(self, packing: str) -> bytes:
+        """The text as it is written; it is compressed once. raises: MissingExtra"""
+        self._body = self._body or packed(self.content, packing)
+        return self._body
+
+
+def noted_text(name: str, noted: Noted) -> str:
+    """What is noted of a revision, as JSON. raises: BadValue"""
+    text = Text(noted.to_dict(), f"what is noted of the node {name!r}")
+    text.check()
+    return text.content.decode()
 
 
 def texts_of(name: str, saved: Saved) -> list[Text | None]:
@@ -255,77 +238,19 @@ def joined(document: JsonMap, snapshot: JsonMap | None, facts: JsonMap) -> None:
 # --- in a database ------------------------------------------------------------------
 
 
-def as_bytes(value: Any) -> bytes:
-    """Bytes as a database gives them; what is none, in a file that somebody damaged, is nothing."""
-    return bytes(value) if isinstance(value, bytes | bytearray | memoryview) else b""
+def text_in(bodies: Mapping[bytes, bytes], name: bytes) -> bytes:
+    """A text, from bodies by hash. raises: LookupError, zlib.error, ValueError, where it is damaged; TooMuch"""
+    if name not in bodies:
+        raise LookupError("its text is gone")
+    text = unpacked(bodies[name])
+    if hashed(text) != name:
+        raise ValueError("its checksum does not fit")
+    return text
 
 
-_AT_ONCE = 500
-"""Hashes that are asked for at once: a question has only so many values."""
-
-
-def texts_questions(texts: Iterable[Text]) -> list[Question]:
-    """What to ask a store: which of the texts it has."""
-    hashes = [text.hash for text in texts]
-    return [
-        (f"SELECT hash FROM text WHERE hash IN ({', '.join('?' * len(some))})", *some)
-        for some in (hashes[at : at + _AT_ONCE] for at in range(0, len(hashes), _AT_ONCE))
-    ]
-
-
-class Bodies:
-    """Texts as they are written: each is compressed once, also where several nodes have it."""
-
-    def __init__(self) -> None:
-        self._bodies: dict[bytes, bytes] = {}
-
-    def pack(self, texts: Iterable[Text], packing: str) -> None:
-        """Compress texts ahead, unless that is done."""
-        for text in texts:
-            if text.hash not in self._bodies:
-                self._bodies[text.hash] = packed(text.content, packing)
-
-    def write(self, talk: Talk, texts: Iterable[Text], there: Collection[bytes]) -> None:
-        """Write those of the texts that are not *there*."""
-        unknown = {text.hash: text for text in texts if text.hash not in there}
-        if unknown:
-            self.pack(unknown.values(), talk.packing)
-        # In one order for all, so that no two who write wait for each other.
-        rows = [(name, self._bodies[name]) for name in sorted(unknown)]
-        talk.each(("INSERT INTO text (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", rows))
-
-
-class Stored:
-    """Texts as they are stored, which are read together."""
-
-    def __init__(self, talk: Talk, names: Sequence[bytes], last: bool = False) -> None:
-        """last: as in `Talk.answers`"""
-        rows = talk.found("SELECT hash, body FROM text WHERE hash = ?", names, last) if names else ()
-        self._bodies = {as_bytes(name): as_bytes(body) for name, body in rows}
-
-    def text(self, name: bytes) -> bytes:
-        """raises: LookupError, zlib.error, ValueError, where it is damaged; TooMuch"""
-        if name not in self._bodies:
-            raise LookupError("its text is gone")
-        text = unpacked(self._bodies[name])
-        if hashed(text) != name:
-            raise ValueError("its checksum does not fit")
-        return text
-
-    def map(self, name: bytes) -> JsonMap:
-        """What a text says. raises: as `text`; RecursionError"""
-        tree = decoded(self.text(name))
-        if not isinstance(tree, dict):
-            raise ValueError("it is no map")
-        return tree
-
-
-def fault_of(talk: Talk, name: bytes) -> str:
-    """What is wrong with a text, in words; nothing where it is whole."""
-    try:
-        Stored(talk, [name]).text(name)
-    except zlib.error:
-        return "its text is damaged"
-    except (LookupError, ValueError) as error:
-        return str(error)
-    return ""
+def map_in(bodies: Mapping[bytes, bytes], name: bytes) -> JsonMap:
+    """What a text says. raises: as `text_in`; RecursionError"""
+    tree = decoded(text_in(bodies, name))
+    if not isinstance(tree, dict):
+        raise ValueError("it is no map")
+    return tree
