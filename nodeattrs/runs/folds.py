@@ -143,8 +143,8 @@ def fold_named(repository: Repository, name: str) -> PlainFold:
     if name not in folds:
         hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
         raise FoldNotFound(f"there is no fold {name}", hint=hint)
-    if repository.settings is not None:
-        check_policy(repository.settings, folds[name], "fold", name)
+    if repository.settings.document is not None:
+        check_policy(repository.settings.document, folds[name], "fold", name)
     return folds[name]
 
 
