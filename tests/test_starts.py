@@ -48,10 +48,10 @@ ROWS: dict[str, tuple[str, str]] = {
     "trust": ("trust --list", ""),
     "schema": ("schema --help", ""),
     "lsp": ("lsp --help", ""),
-    "mcp": ("mcp --help", "web"),
+    "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "web"),
+    "completion": ("completion bash", ""),
 }
 
 _COUNTED = """

@@ -72,13 +72,12 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NotFound
-from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, SET_TWICE
+from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, RUBY, SET_TWICE
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.runs.rights import note_beyond, tightened
-from nodeattrs.runs.unread import not_run
 from nodeattrs.texts.documents import SYNTAXES, Document, read
 
 Entry = str | list[str]
@@ -238,7 +237,7 @@ class RepositorySettings:
             fields = Fields(document.tree, document.locator(kind, ""), f"{kind} ")
             config = with_chefs(config, fields)
         except MissingExtra as error:
-            self.warnings.append(not_run(file, error.hint))
+            self.warnings.append(DocumentError("is Ruby, which was not read", file=file, hint=error.hint, kind=RUBY))
         except DocumentError as error:
             self.warnings.append(error)
         else:
