@@ -73,7 +73,6 @@ class Repository:
     asked:    what a call asks besides
     opened:   when that was, in seconds; nothing of it had been read
     also_sensitive: paths that are sensitive beside those of the settings
-    plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
     """
@@ -93,7 +92,6 @@ class Repository:
         self.opened = time.time()
         self.warnings: list[DocumentError] = []
         self.also_sensitive: tuple[Path, ...] = ()
-        self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}
 
     @cached_property
