@@ -148,15 +148,13 @@ def fold_named(repository: Repository, name: str) -> PlainFold:
     return folds[name]
 
 
-def named_fold(repository: Repository, name: str, strict: bool = False) -> Folded:
+def named_fold(repository: Repository, name: str) -> Folded:
     """What a fold of a repository comes to.
 
-    raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict; UnknownLayer with *strict*
+    raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
     """
     one = fold_named(repository, name)
-    return folded(
-        named_layers(repository, one), policy_named(one.policy), one.rules, repository.config.sensitive, strict
-    )
+    return folded(named_layers(repository, one), policy_named(one.policy), one.rules, repository.config.sensitive)
 
 
 def named_layers(repository: Repository, one: PlainFold) -> list[Layer]:

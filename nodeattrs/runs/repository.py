@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -51,6 +50,7 @@ from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings.site_files import Known
     from nodeattrs.adapters.hiera import Hiera
 
 _DATA = (".json", ".yaml", ".yml")
@@ -71,7 +71,6 @@ class Repository:
     settings: of the repository; unless given, they are read when something needs them
     warnings: what was read so far and is probably not meant
     asked:    what a call asks besides
-    opened:   when that was, in seconds; nothing of it had been read
     also_sensitive: paths that are sensitive beside those of the settings
 
     raises: NotFound, where there is no such directory
@@ -89,7 +88,6 @@ class Repository:
         self.root = self.settings.root
         self._place = str(self.root)
         self.asked = asked
-        self.opened = time.time()
         self.warnings: list[DocumentError] = []
         self.also_sensitive: tuple[Path, ...] = ()
         self._read: dict[tuple[str, ...], Any] = {}
@@ -115,6 +113,13 @@ class Repository:
         from nodeattrs.adapters.hiera import Hiera
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
+
+    @cached_property
+    def site_files(self) -> Known:
+        """The files of its site of bindings, as far as they were read."""
+        from nodeattrs.adapters.bindings.site_files import Known
+
+        return Known()
 
     @property
     def platforms(self) -> pathlib.Path | None:
