@@ -459,6 +459,6 @@ ALREADY_RUN = declared(
     "NA1410",
     "AlreadyRun",
     cause="A node that a call of a fleet was to run again, since whoever had run it was thought dead.",
-    example='perform(repository, store, "web1", facts=facts, fleet="7f3a")',
+    example="A cluster hands web1 out again after a worker has lost its connection.",
     way_out="Nothing: what it left is there.",
 )

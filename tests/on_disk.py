@@ -1,9 +1,13 @@
 """A small repository on disk for a test: paths and texts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.keep import Store
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.session import Session, Wanted, last_of, run, save_failed
 
 
 def repository(root: Path, files: dict[str, object]) -> Repository:
@@ -13,3 +17,15 @@ def repository(root: Path, files: dict[str, object]) -> Repository:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1), "utf-8")
     return Repository(root)
+
+
+def perform(repository: Repository, store: Store, name: str, wanted: Wanted, force: bool = False) -> Session:
+    """Run a node, starting from what the last run saved, and save the result, or that the run failed."""
+    last = last_of(repository, store, name)
+    try:
+        session = run(repository, store, name, wanted, last)
+    except NodeattrsError as error:
+        save_failed(repository, store, name, wanted, last, error)
+        raise
+    revision = store.save(session.saved, None if force else session.follows)
+    return replace(session, place=store.describe(), revision=revision)

@@ -244,8 +244,6 @@ class TestConditions:
             {"x": 1, "y": "ubuntu"},
             {"x": 2, "y": "debian"},
         ]
-        (plan,) = repository.plans.values()
-        assert 2 == len(plan.layers.folded)
 
     def test_values_that_python_takes_for_one_are_not_one_to_conditions(self, tmp_path):
         """Each node is asked for itself, also behind one whose fact was equal, or had nothing there."""

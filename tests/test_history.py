@@ -31,8 +31,8 @@ from nodeattrs.reports.run import RunReport
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.remembered import remembered
-from nodeattrs.runs.session import Wanted, perform, run, search_word
-from tests.on_disk import repository
+from nodeattrs.runs.session import Wanted, run, search_word
+from tests.on_disk import perform, repository
 from tests.store_exam import imported
 
 FILES = {

@@ -11,7 +11,6 @@ from nodeattrs.core.code import held_back
 from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
 from nodeattrs.node.node import Node
 from nodeattrs.reports.explain import explained
-from nodeattrs.runs import expansion
 from nodeattrs.runs.binding_sites import site_of
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
@@ -161,18 +160,6 @@ class TestManyNodes:
             node = run_node(repo, name, facts=facts, run_list=["kiln"]).node
             read = [node[key].to_plain() for key in ("sizes", "mine", "racks")]
             assert read == [[1, {"a": [2]}], [0, {"a": []}], {"a": []}]
-
-    def test_roles_are_taken_over_where_there_are_bindings_too(self, kiln, monkeypatch):
-        """
-        What bindings include is known before the node takes in anything.
-        """
-        taken = []
-        monkeypatch.setattr(expansion, "_take", lambda node, *_: taken.append(node.name))
-        repo, facts = kiln(), Facts(FACTS.tree, FACTS.locator, settled=True)
-        for name in ("one", "two", "three"):
-            run_node(repo, name, facts=facts, run_list=["kiln"])
-
-        assert len(taken) == 1
 
     def test_a_secret_fact_is_one_for_bindings_too(self, kiln):
         """

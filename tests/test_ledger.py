@@ -207,16 +207,6 @@ def a_view_taken_between_writes_beside_each_other() -> list[str]:
     return wrong
 
 
-def a_write_after_nodes_began_with_the_same() -> list[str]:
-    """Maps that others begin with are copied by whoever writes, also beside what he wrote before."""
-    node, other = Node("web1"), Node("web2")
-    for key in "cd":
-        node.default["a", "b", key] = 1
-    other._ledger.begin_with(node._ledger.prepared((1, 2)))
-    node.default["a", "b", "c"] = 2
-    return [] if other["a"] == {"b": {"c": 1, "d": 1}} else [f"the other node became {other['a']}"]
-
-
 SCENARIOS: tuple[Callable[[], list[str]], ...] = (
     a_view_whose_parents_were_let_go,
     a_held_view_of_the_child_of_a_copy,
@@ -226,7 +216,6 @@ SCENARIOS: tuple[Callable[[], list[str]], ...] = (
     a_read_after_a_write,
     a_writer_that_was_cut_off,
     a_view_taken_between_writes_beside_each_other,
-    a_write_after_nodes_began_with_the_same,
 )
 
 
@@ -248,24 +237,10 @@ def write_beside_the_answers(its):
         its._version = its._view = None
 
 
-def copy_with_open_children(shared):
-    """A copied map does not mark its children."""
-    copied = type(shared)(shared, shared.origin)
-    copied.origins = shared.origins.copy()
-    return copied
-
-
-def prepare_unmarked(its, slots):
-    """What others begin with is not marked as shared."""
-    return ledger.Prepared({slot: its.trees[slot] for slot in slots}, tuple(its.marks.all()[1:]), {}, {}, False)
-
-
 MUTANTS = {
-    "what others begin with is not marked": lambda patch: patch.setattr(ledger.Ledger, "prepared", prepare_unmarked),
     "a write notes nothing": lambda patch: patch.setattr(ledger.Ledger, "_set", write_without_a_note),
     "no version gets old": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_in_the_version_of_now),
     "an answer is kept": lambda patch: patch.setattr(ledger.Ledger, "_outdate", write_beside_the_answers),
-    "a copy does not mark its children": lambda patch: patch.setattr(ledger, "replica", copy_with_open_children),
     "marks are ignored": lambda patch: (
         patch.setitem(PAIR.kinds, AssignedMap, MAP),
         patch.setattr(PAIR, "cells", {}),

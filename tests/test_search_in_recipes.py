@@ -7,8 +7,8 @@ from nodeattrs.errors import NotFound, RecipeFailed
 from nodeattrs.keep import open_store
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
-from nodeattrs.runs.session import Wanted, perform
-from tests.on_disk import repository
+from nodeattrs.runs.session import Wanted
+from tests.on_disk import perform, repository
 
 FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example"}, Origin("facts", "test"))
 RECIPE = "cookbooks/kiln/recipes/default.py"

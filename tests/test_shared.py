@@ -1,4 +1,4 @@
-"""What nodes share: files, folded roles and environments, settled facts. Nobody can tell but by the clock."""
+"""What nodes share: files, roles and environments, settled facts. Nobody can tell but by the clock."""
 
 from __future__ import annotations
 
@@ -88,45 +88,6 @@ class TestLayers:
         assert told(run(known, "n2").node) == before
         assert changed._check() == []
 
-    def test_a_node_that_has_heard_anything_does_not_begin_with_them(self):
-        speaking = Node("n1")
-        speaking.role_default["a"] = 1
-        layers = Intake(speaking).layers()
-        other = Node("n2")
-        other.default["b"] = 2
-
-        assert Intake(other).begin_with(layers) is False
-        assert other.to_dict() == {"b": 2}
-        assert Intake(Node("n3")).begin_with(layers) is True
-
-    def test_what_was_handed_out_before_stays_as_it_was(self):
-        speaking = Node("n1")
-        speaking.role_default["a"]["b"] = 1
-        layers = Intake(speaking).layers()
-        node = Node("n2")
-        empty = node._ledger.view()
-        assert Intake(node).begin_with(layers)
-        held = node["a"]
-        node.role_default["a"]["b"] = 2
-
-        assert (dict(empty), held.to_dict(), node.to_dict()) == ({}, {"b": 1}, {"a": {"b": 2}})
-        assert Node.restore(node.snapshot()).to_dict() == {"a": {"b": 2}}
-
-    def test_a_writer_that_was_held_before_goes_on_by_itself(self):
-        """
-        As where anything else takes the place of what it stands in: in one tree apart for all of them.
-        """
-        first = Node("n1")
-        first.role_default["a"] = 1
-        layers = Intake(first).layers()
-        node = Node("n2")
-        held, other, later = node.role_default, node.role_default, node.normal
-        assert Intake(node).begin_with(layers)
-        held["b"], later["c"] = 2, 3
-
-        assert (held.to_dict(), other.to_dict()) == ({"b": 2}, {"b": 2})
-        assert (node.role_default.to_dict(), node.to_dict()) == ({"a": 1}, {"a": 1, "c": 3})
-
     @pytest.mark.parametrize(
         "text",
         [
@@ -142,7 +103,7 @@ class TestLayers:
     )
     def test_a_tree_to_look_at_is_that_of_a_copy(self, tmp_path, text):
         """
-        Twice, since what many nodes begin with is merged once for all of them. A recipe may hide some of that.
+        Of two nodes of one repository. A recipe may hide some of it.
         """
         data = {"cookbooks/kiln/attributes/data.json": {"default": {"under": 1, "app": {"data": 1}}}}
         known = repository(tmp_path, {**FILES, **data, RECIPE: text})
@@ -282,14 +243,3 @@ def test_a_file_of_a_cookbook_is_read_once_for_all_nodes(tmp_path):
     assert "recipes/default.py:1" in node.explain("a")
     again = run_node(Repository(tmp_path), "n2", facts=Facts(TREE, Origin("facts")), run_list=["kiln"])
     assert again.node["a"] == 2
-
-
-def test_run_lists_without_end_are_not_remembered_without_end(tmp_path):
-    """A fleet in which each node has a run-list of its own; and what was worked out goes with its repository."""
-    known = repository(tmp_path, {f"roles/r{at}.json": {"name": f"r{at}"} for at in range(300)})
-    for at in range(300):
-        facts = Facts(dict(TREE), Origin("facts"))
-        node = run_node(known, f"n{at}", facts=facts, run_list=[f"role[r{at}]"]).node
-        assert node["roles"] == [f"r{at}"]
-
-    assert 0 < len(known.plans) <= 256

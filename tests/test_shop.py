@@ -12,7 +12,8 @@ from nodeattrs.reports.explain import explained
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.run import Run, run_node
-from nodeattrs.runs.session import Wanted, perform
+from nodeattrs.runs.session import Wanted
+from tests.on_disk import perform
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "cookbooks_example"

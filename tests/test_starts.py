@@ -51,10 +51,10 @@ ROWS: dict[str, tuple[str, str]] = {
     "trust": ("trust --list", ""),
     "schema": ("schema --help", ""),
     "lsp": ("lsp --help", ""),
-    "mcp": ("mcp --help", "web"),
+    "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "verbs web"),
+    "completion": ("completion bash", "verbs"),
 }
 
 _COUNTED = """
@@ -75,6 +75,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return desk(tmp_path_factory.mktemp("starts") / "desk")
 
 
+def counted(line: str, folder: Path) -> tuple[int, list[str], str]:
+    """The exit code of a command, the modules that it loads, and its errors."""
+    words, around = [sys.executable, "-c", _COUNTED, *line.split()], {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=folder, env=around, capture_output=True, text=True)
+    return (*json.loads(done.stderr.splitlines()[-1]), done.stderr)
+
+
 def test_every_command_has_a_row():
     assert set(COMMANDS) == set(ROWS)
 
@@ -82,9 +89,7 @@ def test_every_command_has_a_row():
 @pytest.mark.parametrize("command", ROWS)
 def test_a_command_loads_no_dialect_and_no_optional_library_that_it_does_not_use(command: str, place: Path):
     line, used = ROWS[command]
-    words, around = [sys.executable, "-c", _COUNTED, *line.split()], {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=place, env=around, capture_output=True, text=True)
-    code, loaded = json.loads(done.stderr.splitlines()[-1])
+    code, loaded, errors = counted(line, place)
     modules = {name.removeprefix("nodeattrs.").removeprefix("adapters.") for name in loaded}  # of a package, not itself
     dialects = {name.partition(".")[0] for name in modules if "." in name} & {*DIALECTS}
     optional = {
@@ -100,5 +105,12 @@ def test_a_command_loads_no_dialect_and_no_optional_library_that_it_does_not_use
         "dask",
     }
 
-    assert (code, dialects) == (0, {*used.split()}), done.stderr
+    assert (code, dialects) == (0, {*used.split()}), errors
     assert optional.intersection(loaded) == ({"lark"} if command == "run" else set())
+
+
+@pytest.mark.parametrize("command", ["explain", "search", "history", "show", "diff"])
+def test_a_look_at_a_store_reads_the_settings_of_a_repository_and_loads_no_repository(command: str, place: Path):
+    code, loaded, errors = counted(LINES[command].replace("nodes.db", "../nodes.db"), place / "repository")
+
+    assert (code, "nodeattrs.runs.config" in loaded, "nodeattrs.runs.repository" in loaded) == (0, True, False), errors

@@ -208,14 +208,6 @@ class TestHowLong:
             "roles/base.rb:1 (role base)",
         ]
 
-    def test_nodes_that_share_their_layers_share_it(self):
-        """A fleet hears environment and roles once."""
-        first, second = node_with("role_default", role_default=1), Node("web2")
-
-        assert Intake(second).begin_with(Intake(first).layers())
-        assert is_told(second)
-        assert not Intake(first).begin_with(Intake(second).layers())
-
 
 class TestOnTheCommandLine:
     @pytest.fixture

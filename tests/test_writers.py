@@ -15,7 +15,6 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.node.intake import Intake
 from nodeattrs.runs import Environment, apply_expansion, consume_external, reset_defaults_and_overrides
 from nodeattrs.testing import COMPONENTS
 
@@ -355,16 +354,6 @@ class TestHeldWriters:
         held["w"] = 3
 
         assert (node["a"], held.to_dict()) == (5, {"w": 3})
-
-    def test_layers_of_another_node_leave_them_what_they_have(self, node):
-        """Nothing, since nothing was said before; but it is theirs."""
-        held = node.role_default
-        speaking = Node("other")
-        apply_expansion(speaking, {"a": 1}, {})
-        assert Intake(node).begin_with(Intake(speaking).layers())
-        held["w"] = 3
-
-        assert (node.to_dict(), held.to_dict()) == ({"a": 1}, {"w": 3})
 
     def test_what_is_deep_merged_over_a_map_does_not_replace_it(self, node):
         """JSON attributes join the maps of normal; they replace its lists, and maps by what is none."""

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli import what_if
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER, described
-from nodeattrs.cli.options import actions_of, add_output, add_run_code, add_strict, path_of, settings_of, store_of
+from nodeattrs.cli.options import (
+    actions_of,
+    add_output,
+    add_run_code,
+    add_strict,
+    found_repository,
+    path_of,
+    settings_of,
+    store_of,
+)
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
@@ -253,7 +262,7 @@ def _composition(options: argparse.Namespace) -> Composition:
     from nodeattrs.adapters.bindings import Composition
     from nodeattrs.errors import NotFound
 
-    repository = settings_of(options).repository
+    repository = found_repository(options)
     how: dict[str, Any] = {
         "node": options.node, "facts": _facts(options.facts), "environment": options.environment,
         "classifier": options.classifier, "mode": _mode(options),

@@ -16,6 +16,7 @@ from nodeattrs.errors import NodeattrsError
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
     from nodeattrs.runs import Repository
+    from nodeattrs.runs.config import RepositorySettings
 
 _NAMED = 4
 _OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
@@ -67,7 +68,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     repository = Repository(options.repo)
     with terminal.counting(what="file") as count:
         came = look(repository, options.run_code, count)
-    judge = repository if came.is_sound else None
+    judge = repository.settings if came.is_sound else None
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
     ways_on = [] if any(came.looked.values()) else [*_ways_on(options.repo)]
@@ -135,7 +136,7 @@ def _mended(
     terminal: Terminal,
     repository: Repository,
     found: list[NodeattrsError],
-    judge: Repository | None,
+    judge: RepositorySettings | None,
 ) -> set[Finding]:
     """Show what can be mended, and with --fix mend it; which findings are gone then."""
     from nodeattrs.reports.findings import finding_of

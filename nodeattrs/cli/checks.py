@@ -19,7 +19,7 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding, Selection
-    from nodeattrs.runs import Repository
+    from nodeattrs.runs.config import RepositorySettings
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _BASELINE = "nodeattrs-baseline.json"
@@ -61,7 +61,9 @@ def words_of(options: argparse.Namespace, option: str) -> list[str]:
         raise
 
 
-def selection_of(options: argparse.Namespace, repository: Repository | None, root: str) -> tuple[Selection, str | None]:
+def selection_of(
+    options: argparse.Namespace, repository: RepositorySettings | None, root: str
+) -> tuple[Selection, str | None]:
     """Which findings count, and the file of the baseline, if one is named."""
     from nodeattrs.reports.findings import Selection
     from nodeattrs.runs.config import Config
@@ -81,7 +83,7 @@ def finish(
     terminal: Terminal,
     found: Iterable[Finding],
     looked: Mapping[str, int],
-    repository: Repository | None,
+    repository: RepositorySettings | None,
     root: str = "",
     ways_on: Sequence[str] = (),
 ) -> int:

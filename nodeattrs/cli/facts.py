@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_facts, add_output, facts_from, path_of, sensitive_of, settings_of
+from nodeattrs.cli.options import add_facts, add_output, facts_from, found_repository, path_of, sensitive_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
@@ -35,7 +35,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.show import ShownDocument, part_of
 
     path = path_of(options.path)
-    facts = facts_from(options, None, settings_of(options).repository)
+    facts = facts_from(options, None, found_repository(options))
     if not facts.tree:
         raise NotFound(f"there are no facts in {options.facts}", hint="name what ohai or facter --json wrote")
     terminal.warn(facts.warnings)

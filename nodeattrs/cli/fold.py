@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
-from nodeattrs.cli.options import add_budget, add_strict, json_or_text, path_of, settings_of
+from nodeattrs.cli.options import add_budget, add_strict, found_repository, json_or_text, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, DocumentError, FoldNotFound
 from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
@@ -133,7 +133,7 @@ def _repository(options: argparse.Namespace) -> Repository | None:
     """The repository whose settings count; without one nobody waits for what knows settings."""
     if options.repo is None and not os.environ.get("NODEATTRS_REPO") and nearest(SETTINGS_FILE) is None:
         return None
-    return settings_of(options).repository
+    return found_repository(options)
 
 
 def _named(options: argparse.Namespace, repository: Repository | None) -> PlainFold | None:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any  # which the library reads
+from typing import TYPE_CHECKING, Any  # which the library reads
 
 from nodeattrs._version import VERSION
-from nodeattrs.cli.asked import Asked
 from nodeattrs.cli.options import add_allowed_paths, add_store
 from nodeattrs.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from nodeattrs.cli.asked import Asked
 
 SUMMARY = "answer programs: explain, search, diff, impact, check, why and where as tools"
 DESCRIPTION = """\
@@ -63,6 +65,8 @@ def tools(options: argparse.Namespace) -> Tools:
     """The tools, on the places that are named."""
     store = [] if options.store is None else [f"--store={options.store}"]
     repo = [] if options.repo is None else [f"--repo={options.repo}"]
+
+    from nodeattrs.cli.asked import Asked
 
     ask = Asked(vars(options), options.run_code)
 

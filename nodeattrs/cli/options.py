@@ -347,10 +347,10 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     raises: NotFound, DocumentError
     """
     if options.command == "check":
-        from nodeattrs.runs import Repository
+        from nodeattrs.runs.config import RepositorySettings
 
         with contextlib.suppress(NodeattrsError):
-            return Repository(options.repo).config.limits
+            return RepositorySettings(options.repo).config.limits
         return {}  # to which settings that cannot be read are findings
     if hasattr(options, "store"):
         settings = settings_of(options)
@@ -397,10 +397,18 @@ def repository_of(options: argparse.Namespace) -> Repository:
     """The repository that a command runs: the one whose settings count, else the current directory."""
     from nodeattrs.runs import Repository
 
-    repository = settings_of(options).repository or Repository(os.curdir)
+    repository = found_repository(options) or Repository(os.curdir)
     repository.asked = asked_of(options)
     options.repo = os.path.relpath(repository.root)
     return repository
+
+
+def found_repository(options: argparse.Namespace) -> Repository | None:
+    """The repository whose settings count; None where there is none. raises: NotFound"""
+    from nodeattrs.runs import Repository
+
+    settings = settings_of(options).repository
+    return None if settings is None else Repository(settings.root, settings=settings)
 
 
 def sensitive_of(options: argparse.Namespace) -> Any:

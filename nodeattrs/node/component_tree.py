@@ -134,13 +134,12 @@ class ComponentTree:
     cuts:      what writers are held of and was replaced
     """
 
-    __slots__ = ("_fresh", "_is_pair", "component", "cuts", "ledger", "lower", "upper")
+    __slots__ = ("_is_pair", "component", "cuts", "ledger", "lower", "upper")
 
     def __init__(self, ledger: Ledger, component: Component) -> None:
         self.ledger = ledger
         self.component = component
         self.cuts: dict[Path, Cuts] = {}
-        self._fresh: Cut | None = None
         # Asked for at every step.
         self.lower, self.upper, self._is_pair = component.file, component.recipe, component.is_pair
 
@@ -462,11 +461,7 @@ class ComponentTree:
 
         raises: TypeConflict, where that is so many times ago that what it held is forgotten
         """
-        found, begun = [], self.ledger.begun
-        if born <= self.ledger.before and begun is not None and self.lower in begun.trees:
-            if self._fresh is None:
-                self._fresh = Cut(self.ledger.before, (ABSENT, OwnedMap()))
-            found.append(((), self._fresh))
+        found = []
         for depth in range(len(path) + 1):
             cuts = self.cuts.get(path[:depth])
             if cuts is not None:

@@ -21,7 +21,7 @@ from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes, set_by
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.history import HISTORY_BOUND
-from nodeattrs.node.ledger import Ledger, Prepared
+from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
@@ -89,25 +89,6 @@ class Intake:
             finally:
                 lists.recall()
 
-    def layers(self) -> Prepared:
-        """What environment, roles and attribute files say here, for other nodes to begin with (`begin_with`).
-
-        Not what is normal: that goes on from the last run. Take in nothing more.
-        """
-        return self._ledger.prepared((1, 3, 4, 5, 9, 11, 12, 13))
-
-    def begin_with(self, layers: Prepared) -> bool:
-        """Take in what environment, roles and attribute files say as another node has it, at no cost.
-
-        layers: of a node with the same sensitive paths
-        False, and nothing is taken in, where anything was set here before
-        """
-        with self._ledger.lock:
-            fresh = self._ledger.is_fresh(layers)
-            if fresh:
-                self._ledger.begin_with(layers)
-            return fresh
-
     # Normal attributes
 
     def saved(self, node: Attributes) -> None:
@@ -173,16 +154,6 @@ class Intake:
             _lay_over(automatic, facts, locator)
         run = {"chef_guid": guid} if guid is not None else {}
         self.note({**run, "name": self._node.name, "chef_environment": self._node.environment})
-
-    def facts_ahead(self, facts: Mapping[Any, Any], *, settled: bool) -> dict[Any, Any] | None:
-        """What `facts_of` a node will say that has nothing yet, before it is given its facts; to be read only.
-
-        None where they are known only when they have been taken in: they may be changed on the way.
-        """
-        secrets = self._ledger.secrets
-        if not settled or "platform" not in facts or (secrets is not None and secrets.concern(facts)):
-            return None
-        return {**facts, "name": self._node.name, "chef_environment": self._node.environment}
 
     def note(self, facts: Mapping[Any, Any]) -> None:
         """Set automatic attributes that the run itself knows, such as `recipes` and `roles`; none is a map."""

@@ -20,13 +20,12 @@ from nodeattrs.node.maps import has_number
 def double_keys(node: Attributes) -> list[BadKey]:
     """A warning for each number that is a key beside its own text, with who set both.
 
-    cost: a look at every map that did not come in as settled facts, which are JSON, nor with what many nodes share
+    cost: a look at every map that did not come in as settled facts, which are JSON
     """
     ledger = node._ledger
     with ledger.lock:
         facts = {key: ledger.trees[-1][key] for key in unsettled_facts(ledger)}
-        known = [] if ledger.begun is None or ledger.begun.numbered else [*map(id, ledger.begun.trees.values())]
-        trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree and id(tree) not in known]
+        trees = [tree for tree in (*ledger.trees[1:-1], facts) if tree]
         if not has_number(trees):
             return []
         numbers = dict.fromkeys(path for tree in trees for path in _numbers(tree))

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from threading import RLock
-from types import MappingProxyType
 from typing import Any
 
 from nodeattrs.core.claim import Origin
@@ -25,7 +24,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
 from nodeattrs.node.history import Chronicle, Past
 from nodeattrs.node.joined import entry, evaluated, own, rooted
-from nodeattrs.node.maps import Branch, Joined, OwnedMap, has_number, replica, setters_in, thawed
+from nodeattrs.node.maps import Branch, Joined, OwnedMap, replica, setters_in, thawed
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.node.setters import EARLY, Mark, Marks, Setter
 from nodeattrs.node.slots import PLAN, SLOTS, under_rules
@@ -33,26 +32,6 @@ from nodeattrs.node.values import READY, Deferred
 from nodeattrs.node.view import MapView, Version, along
 
 _TEXT = {str}
-
-
-class Prepared:
-    """Some slots of a ledger that prepared nothing else: for many ledgers to begin with.
-
-    trees, marks, history, unknown: see `Ledger`; nobody changes them any more
-    numbered: whether a number is a key somewhere in the trees
-    merged:   what the trees come to, where somebody has asked; nothing where a value in it is deferred
-    """
-
-    def __init__(
-        self,
-        trees: Mapping[int, OwnedMap],
-        marks: tuple[Mark, ...],
-        history: Mapping[Path, Mapping[tuple[int, bool], Chronicle]],
-        unknown: Mapping[int, tuple[Layer, ...]],
-        numbered: bool,
-    ) -> None:
-        self.trees, self.marks, self.history, self.unknown, self.numbered = trees, marks, history, unknown, numbered
-        self.merged: dict[Any, Any] | None = None
 
 
 class Ledger(dict[Any, Any]):
@@ -64,8 +43,6 @@ class Ledger(dict[Any, Any]):
     provenance: False keeps no marks and no history
     root:       gives the folder to which the files of marks are relative
     secrets:    the paths whose values are wrapped as Sensitive when they enter
-    begun:      what another ledger had prepared, where this one began with that
-    before:     the serial of the moment before that
     early:      whether the setter of now writes the attribute file's slots; see `Setter`
     serial:     rises with every change
     rules:      what happens at some paths instead of what Chef does
@@ -78,8 +55,6 @@ class Ledger(dict[Any, Any]):
         "_root",
         "_version",
         "_view",
-        "before",
-        "begun",
         "early",
         "history",
         "lock",
@@ -112,8 +87,6 @@ class Ledger(dict[Any, Any]):
         self.trees: list[OwnedMap] = [empty] * (len(SLOTS) + 1)  # [0] is never used
         self.marks = Marks(root)
         self.early = self.marks.setter.early
-        self.begun: Prepared | None = None
-        self.before = -1
         self.history: dict[Path, Mapping[tuple[int, bool], Chronicle]] = {}
         self.provenance = provenance
         self.secrets = secrets
@@ -286,38 +259,6 @@ class Ledger(dict[Any, Any]):
         with self.lock:
             if known := tuple(dict.fromkeys((*self.unknown.get(slot, ()), *layers))):
                 self.unknown[slot] = known
-
-    def prepared(self, slots: Iterable[int]) -> Prepared:
-        """What some slots hold, for other ledgers; this one takes in nothing more."""
-        slots = tuple(slots)
-        trees = {slot: self.trees[slot] for slot in slots}
-        for tree in trees.values():
-            tree.shared = True
-        history = {path: MappingProxyType(chronicles) for path, chronicles in self.history.items()}
-        unknown = {slot: layers for slot, layers in self.unknown.items() if slot in slots}
-        numbered = any(map(has_number, trees.values()))
-        return Prepared(trees, tuple(self.marks.all()[1:]), history, unknown, numbered)
-
-    def is_fresh(self, prepared: Prepared) -> bool:
-        """Whether nothing was set here before, so that it can begin with what another ledger prepared."""
-        fresh = self.provenance and len(self.marks) == 1 and self.unknown.keys().isdisjoint(prepared.trees)
-        return fresh and not any(map(self.trees.__getitem__, prepared.trees))
-
-    def begin_with(self, prepared: Prepared) -> None:
-        """Hold what another ledger prepared, where nothing was set before (`is_fresh`).
-
-        cost: does not grow with the trees
-        """
-        with self.lock:
-            for slot, tree in prepared.trees.items():
-                self.trees[slot] = tree
-            self.marks.table += prepared.marks
-            self.begun, self.before = prepared, self.serial
-            self.history.update(prepared.history)
-            self.unknown.update(prepared.unknown)
-            self._outdate()
-            self._root = None
-            self.serial += 1
 
     def silent(self, slot: int, path: Path, value: Any, mark: int) -> None:
         """Note an `unless` that found a value and set nothing."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import compress, repeat
-from operator import is_, is_not
+from operator import is_not
 from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, spell
@@ -109,14 +109,13 @@ class Level(Writer):
 
 
 def unsettled(ledger: Ledger, evaluate: bool = False) -> dict[Any, Any]:
-    """All slots merged; what is alone in its key is not copied: settled facts, and what many nodes begin with."""
+    """All slots merged; settled facts that are alone in their keys are not copied."""
     odd: dict[Any, None] = {}
     with ledger.lock:
-        facts, begun = ledger.trees[15], _shared(ledger)
-        known = ledger.begun.trees if begun and ledger.begun else ()
-        others = {key for slot, tree in enumerate(ledger.trees[:15]) if tree and slot not in known for key in tree}
-        others.update(unsettled_facts(ledger), facts.keys() & begun.keys())
-        hides, trees, data = AssignedMap in map(type, ledger.trees), [*filter(None, ledger.trees)], {**begun, **facts}
+        facts = ledger.trees[15]
+        others = {key for tree in ledger.trees[:15] for key in tree}
+        others.update(unsettled_facts(ledger))
+        hides, trees, data = AssignedMap in map(type, ledger.trees), [*filter(None, ledger.trees)], dict(facts)
         for key in others:
             inside: dict[Any, None] = {}
             having = [tree for tree in trees if key in tree]
@@ -131,17 +130,3 @@ def unsettled_facts(ledger: Ledger) -> Iterator[Any]:
     """The keys of facts of which something did not come in settled. cost: in C, a look at each key"""
     facts = ledger.trees[15]
     return compress(facts, map(is_not, facts.values(), map(ledger.settled.get, facts, repeat(ABSENT))))
-
-
-def _shared(ledger: Ledger) -> dict[Any, Any]:
-    """What a ledger began with, merged, where all of that stands as it was; nothing elsewhere."""
-    begun, trees = ledger.begun, ledger.trees
-    if begun is None or not all(map(is_, map(trees.__getitem__, begun.trees), begun.trees.values())):
-        return {}
-    if AssignedMap in map(type, trees):  # it hides what stands there
-        return {}
-    if begun.merged is None:
-        odd: dict[Any, None] = {}
-        merged = own(rooted([begun.trees.get(slot, {}) for slot in range(len(trees))], ledger.plan()), odd)
-        begun.merged = {} if odd else merged
-    return begun.merged

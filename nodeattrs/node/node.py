@@ -19,10 +19,10 @@ from nodeattrs.node.attributes import WORDS, Attributes
 from nodeattrs.node.documents import chef_document
 from nodeattrs.node.intake import load, make_tags
 from nodeattrs.node.levels import Level
-from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger, rules_in
+from nodeattrs.node.restoring import Named, chef_levels, named_in_chef, named_in_snapshot, restore_ledger
 from nodeattrs.node.run_list import normalised
 from nodeattrs.node.saved_code import Versions
-from nodeattrs.node.slots import DEFAULT_ENVIRONMENT
+from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, rules_in
 from nodeattrs.node.snapshots import snapshot_document
 from nodeattrs.node.writers import ListWriter
 

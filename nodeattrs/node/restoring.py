@@ -13,9 +13,8 @@ from typing import Any, NamedTuple, NoReturn
 from nodeattrs.core.claim import UNKNOWN, Cause, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import At, Patched
-from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path, copied
-from nodeattrs.errors import BadArgument, DocumentError, ValueWithheld
+from nodeattrs.errors import DocumentError, ValueWithheld
 from nodeattrs.node.documents import FORMAT, LEVELS, VERSION
 from nodeattrs.node.history import EVENTS, Chronicle, Event
 from nodeattrs.node.ledger import Ledger
@@ -24,7 +23,6 @@ from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.saved_code import SavedDocument, SavedRead, SavedRun, SavedSite, Source, Versions
 from nodeattrs.node.setters import Mark
 from nodeattrs.node.sites import Lines, relative
-from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, SLOTS
 from nodeattrs.node.values import MARKER, Deferred, Symbol, Withheld
 from nodeattrs.texts.python import PythonText
@@ -53,17 +51,6 @@ def named_in_snapshot(snapshot: Any) -> Named:
             hint="a newer nodeattrs wrote it: upgrade",
         )
     return _named(snapshot, "environment")
-
-
-def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
-    """The rules for paths that stand in a snapshot, or in Chef's node JSON. raises: DocumentError"""
-    written = document.get("rules" if "format" in document else CHEF_RULES)
-    if not written:
-        return ()
-    try:
-        return tuple(map(PathRule.from_dict, written))
-    except (KeyError, TypeError, AttributeError, BadArgument) as error:
-        raise DocumentError("the rules of this document cannot be read", hint="was it changed by hand?") from error
 
 
 def _named(document: Any, field: str) -> Named:

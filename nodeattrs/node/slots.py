@@ -8,15 +8,17 @@ which trees meet first, and under which policy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 from nodeattrs.core.part import unite
 from nodeattrs.core.policy import ANY, LIST, MAP, MEET, PRESENT, TAKE, Kind, Line, Policy
 from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import near
-from nodeattrs.errors import UnknownName
+from nodeattrs.errors import BadArgument, DocumentError, UnknownName
 from nodeattrs.node.maps import AssignedMap, Branch, Joined, OwnedMap
-from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT, SLOTS, Slot
+from nodeattrs.node.slot_names import CHEF_RULES, DEFAULT_ENVIRONMENT, SLOTS, Slot
 
 __all__ = [
     "ACROSS",
@@ -31,6 +33,7 @@ __all__ = [
     "Component",
     "Slot",
     "component",
+    "rules_in",
     "under_rules",
 ]
 
@@ -122,3 +125,14 @@ def under_rules(branch: Branch, rules: tuple[PathRule, ...]) -> Branch:
     """
     children = tuple(child if isinstance(child, int) else under_rules(child, rules) for child in branch.children)
     return Branch(branch.policy if branch.policy is PAIR else ruled(branch.policy, rules), children)
+
+
+def rules_in(document: Mapping[str, Any]) -> tuple[PathRule, ...]:
+    """The rules for paths that stand in a snapshot, or in Chef's node JSON. raises: DocumentError"""
+    written = document.get("rules" if "format" in document else CHEF_RULES)
+    if not written:
+        return ()
+    try:
+        return tuple(map(PathRule.from_dict, written))
+    except (KeyError, TypeError, AttributeError, BadArgument) as error:
+        raise DocumentError("the rules of this document cannot be read", hint="was it changed by hand?") from error

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TextIO
 
-from nodeattrs.catalog import Catalog, LogLine, Outcome, Plan, Report, apply_plan
+from nodeattrs.catalog import Catalog, Outcome, Plan, Report, apply_plan
 from nodeattrs.catalog.types import Site
 from nodeattrs.core.tree import checked_name
 from nodeattrs.disk import Entry, folder_below, write_all
@@ -31,9 +31,9 @@ DEFAULT_REPORTS = os.path.join(".nodeattrs", "reports")
 """Where reports are kept, below the current directory, when nobody says anything else."""
 
 
-def report_place(name: str, folder: str | os.PathLike[str] = DEFAULT_REPORTS) -> Path:
+def report_place(name: str) -> Path:
     """The file of a node's last report. raises: BadName"""
-    return Path(folder) / f"{checked_name(name, 'node')}.jsonl"
+    return Path(DEFAULT_REPORTS) / f"{checked_name(name, 'node')}.jsonl"
 
 
 def apply_catalog(
@@ -44,7 +44,6 @@ def apply_catalog(
     documented: bool = False,
     journal: Path | None = None,
     on_outcome: Callable[[Outcome], None] | None = None,
-    on_log: Callable[[LogLine], None] | None = None,
 ) -> tuple[Plan, Report]:
     """Apply a catalog, or with `catalog.noop` say what would be changed.
 
@@ -55,7 +54,7 @@ def apply_catalog(
     plan = catalog.plan(documented=documented)
     plan.visit_order()
     if journal is None:
-        return plan, apply_plan(plan, site, on_outcome=on_outcome, on_log=on_log)
+        return plan, apply_plan(plan, site, on_outcome=on_outcome)
     with Journal(journal, node, catalog.noop) as kept:
 
         def note(outcome: Outcome) -> None:
@@ -63,7 +62,7 @@ def apply_catalog(
             if on_outcome is not None:
                 on_outcome(outcome)
 
-        report = apply_plan(plan, site, on_outcome=note, on_log=on_log)
+        report = apply_plan(plan, site, on_outcome=note)
         kept.end(report)
     return plan, report
 

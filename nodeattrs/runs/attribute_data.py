@@ -9,7 +9,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Locator
@@ -80,11 +80,6 @@ class AttributeData:
         for block in self.blocks:
             if block.counts(facts):
                 yield from block.levels
-
-    @cached_property
-    def has_normal(self) -> bool:
-        """Whether something in it is of each node's own: `normal` goes on from the last run."""
-        return any(level.level == "normal" for block in self.blocks for level in block.levels)
 
     def causes(self, line: int, column: int) -> Iterator[Cause]:
         """The conditions that let what stands at a place count."""
@@ -157,23 +152,8 @@ def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Leve
     return Level(word.removesuffix(_UNLESS), word.endswith(_UNLESS), tree, locator(under), under)
 
 
-def is_normal(level: str) -> bool:
-    """Whether what a level has goes on from the last run, so that no node can begin with it."""
-    return level == "normal"
-
-
-def is_early(level: str) -> bool:
-    """Whether nodes can begin with it."""
-    return level != "normal"
-
-
-def set_data(node: Node, data: AttributeData, facts: Facts, of: Callable[[str], bool] = bool) -> None:
-    """Set on a node what an attribute file says there.
-
-    facts: of the node, as the run begins
-    of:    asked for each level, whether that is to be set
-    """
+def set_data(node: Node, data: AttributeData, facts: Facts) -> None:
+    """Set on a node what an attribute file says there. facts: of the node, as the run begins"""
     for one in data.levels(facts):
-        if of(one.level):
-            with node.setting_as("attribute file", data.name, one.locator):
-                set_leaves(node, one.level, one.tree, one.unless)
+        with node.setting_as("attribute file", data.name, one.locator):
+            set_leaves(node, one.level, one.tree, one.unless)

@@ -10,18 +10,16 @@ import fnmatch
 import importlib.util
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
 from nodeattrs.adapters.bindings.model.items import Bind
 from nodeattrs.adapters.bindings.model.producers import Constant, Factory
-from nodeattrs.adapters.bindings.site_files import Known
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
 from nodeattrs.core.tree import ABSENT, dig
@@ -59,7 +57,7 @@ def site_of(
     named = {scheme: partial(_asked, repository, text) for scheme, text in repository.config.binding_providers.items()}
     return Composition(
         place,
-        known=_kept_of(repository).known,
+        known=repository.site_files,
         node=node,
         facts=facts,
         environment=environment,
@@ -70,38 +68,22 @@ def site_of(
     )
 
 
-class _Kept:
-    """What is the same for all nodes of a repository; code that it names runs for each of them."""
-
-    def __init__(self) -> None:
-        self.known = Known()
-
-    @cached_property
-    def offered(self) -> Mapping[str, Callable[[], type]]:
-        """The classes of installed packages."""
-        return {point.name: partial(_of_package, point) for point in metadata.entry_points(group=CLASSES)}
-
-
-_kept: WeakKeyDictionary[Repository, _Kept] = WeakKeyDictionary()
-
-
-def _kept_of(repository: Repository) -> _Kept:
-    if repository not in _kept:
-        _kept[repository] = _Kept()
-    return _kept[repository]
-
-
 # --- classes and providers --------------------------------------------------------------------
 
 
 def classes_of(repository: Repository) -> Classes:
     """The classes that bindings of a repository may name. Nothing is loaded yet, and each file once at most."""
     classes, modules = Classes(), dict[str, Any]()
-    classes.offer_from(lambda: _kept_of(repository).offered)
+    classes.offer_from(_offered)
     for text in repository.config.binding_classes:
         name = text.rpartition(":")[2].rpartition(".")[2]
         classes.offer(name, partial(loaded, repository.root, text, modules))
     return classes
+
+
+def _offered() -> Mapping[str, Callable[[], type]]:
+    """The classes of installed packages."""
+    return {point.name: partial(_of_package, point) for point in metadata.entry_points(group=CLASSES)}
 
 
 def _of_package(point: Any) -> Any:

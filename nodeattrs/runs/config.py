@@ -61,23 +61,24 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path as FilePath
 from typing import Any
 
 from nodeattrs import border
+from nodeattrs.adapters import chef
 from nodeattrs.codes import Code, codes, known_codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
-from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, SET_TWICE
+from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NotFound
+from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, RUBY, SET_TWICE
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
 from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.runs.rights import note_beyond, tightened
-from nodeattrs.texts.documents import SYNTAXES, Document
+from nodeattrs.texts.documents import SYNTAXES, Document, read
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
@@ -192,6 +193,61 @@ class Config:
     inventories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     source_url: str | None = None
     keeps_causes: bool = False
+
+
+class RepositorySettings:
+    """The settings of a repository: its nodeattrs.toml, and what Chef's own configuration adds.
+
+    root:     the directory of the repository
+    warnings: what is probably not meant, after `config` was read
+
+    raises: NotFound, if there is no such directory
+    """
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = FilePath(root).absolute()
+        self.warnings: list[DocumentError] = []
+        if not os.path.isdir(self.root):
+            raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
+
+    @cached_property
+    def document(self) -> Document | None:
+        """nodeattrs.toml as it is written; None if there is no such file. raises: DocumentError"""
+        path = self.root / FILE
+        return read(path, FILE) if os.path.lexists(path) else None
+
+    @cached_property
+    def config(self) -> Config:
+        """What the settings say; Chef's defaults if there is no file. raises: DocumentError"""
+        if self.document is None:
+            return self._with_chefs(Config())
+        config, warnings = judged(self.document, self.root)
+        self.warnings += warnings
+        return self._with_chefs(config)
+
+    def _with_chefs(self, config: Config) -> Config:
+        """With what Chef's own configuration says; one that cannot be read is a warning."""
+        names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
+        path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
+        if path is None:
+            return config
+        file, kind = self.shown(path), "knife" if path.name == "knife.rb" else "settings"
+        try:
+            document = chef.ruby_document(path, file, kind) if path.suffix == ".rb" else read(path, file)
+            fields = Fields(document.tree, document.locator(kind, ""), f"{kind} ")
+            config = with_chefs(config, fields)
+        except MissingExtra as error:
+            self.warnings.append(DocumentError("is Ruby, which was not read", file=file, hint=error.hint, kind=RUBY))
+        except DocumentError as error:
+            self.warnings.append(error)
+        else:
+            self.warnings += [*document.warnings, *fields.warnings]
+        return config
+
+    def shown(self, path: FilePath) -> str:
+        """What messages and origins call a file: seen from the root if it lies below it, else as it was given."""
+        inside = os.path.relpath(path, self.root)
+        return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
 
 
 def judged(document: Document, root: FilePath) -> tuple[Config, list[DocumentError]]:

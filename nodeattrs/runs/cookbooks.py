@@ -270,15 +270,6 @@ def _stem(path: str) -> str:
     return path.rpartition(".")[0]
 
 
-def data_first(cookbooks: Iterable[Cookbook]) -> Iterator[AttributeData]:
-    """The attribute files that are data and load before the first program. raises: DocumentError"""
-    for cookbook in cookbooks:
-        for file in (file for files in cookbook.attribute_files.values() for file in files):
-            if not file.endswith(DATA):
-                return
-            yield cookbook.data(file)
-
-
 class AttributeFileOrder:
     """Loads attribute files, each name once.
 

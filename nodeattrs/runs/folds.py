@@ -143,20 +143,18 @@ def fold_named(repository: Repository, name: str) -> PlainFold:
     if name not in folds:
         hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
         raise FoldNotFound(f"there is no fold {name}", hint=hint)
-    if repository.settings is not None:
-        check_policy(repository.settings, folds[name], "fold", name)
+    if repository.settings.document is not None:
+        check_policy(repository.settings.document, folds[name], "fold", name)
     return folds[name]
 
 
-def named_fold(repository: Repository, name: str, strict: bool = False) -> Folded:
+def named_fold(repository: Repository, name: str) -> Folded:
     """What a fold of a repository comes to.
 
-    raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict; UnknownLayer with *strict*
+    raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
     """
     one = fold_named(repository, name)
-    return folded(
-        named_layers(repository, one), policy_named(one.policy), one.rules, repository.config.sensitive, strict
-    )
+    return folded(named_layers(repository, one), policy_named(one.policy), one.rules, repository.config.sensitive)
 
 
 def named_layers(repository: Repository, one: PlainFold) -> list[Layer]:

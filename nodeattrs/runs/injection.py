@@ -26,7 +26,6 @@ class Injection:
     """The injector of one run, built when somebody first needs it.
 
     lookup: asked for parameters that nothing is bound to: (key, default_value=...), or None
-    facts:  those that the node is going to have, where it has them not yet; to be read only
     search: the word `search` of recipes, for providers
     """
 
@@ -35,13 +34,11 @@ class Injection:
         repository: Repository,
         node: Node,
         lookup: Callable[..., Any] | None = None,
-        facts: Mapping[str, Any] | None = None,
         search: Callable[..., Any] | None = None,
     ) -> None:
         self._repository = repository
         self._node = node
         self._lookup = lookup
-        self._given = facts
         self._search = search
 
     @cached_property
@@ -67,7 +64,7 @@ class Injection:
 
     def _facts(self) -> dict[str, Any]:
         """The node's, with the first role of its run-list as `role` where they have none."""
-        facts = facts_of(self._node) if self._given is None else self._given
+        facts = facts_of(self._node)
         role = next((item[5:-1] for item in self._node.run_list if item.startswith("role[")), None)
         return {**({} if role is None else {"role": role}), **facts}
 

@@ -8,7 +8,7 @@ stores; what a file may call is handed in as callables.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,7 +32,7 @@ from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
-from nodeattrs.runs.attribute_data import is_normal, set_data
+from nodeattrs.runs.attribute_data import set_data
 from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
 from nodeattrs.runs.platform_words import PLATFORM_WORDS, QUESTIONS, Question, platform_words, questions
 from nodeattrs.runs.resources import RESOURCE_WORDS
@@ -126,7 +126,6 @@ class RecipeRunner:
     shared:    more names for recipes and attribute files, such as `read_json`
     ruby:      runs attribute files in Ruby; without it they are passed over
     facts:     what conditions of attribute files ask
-    begun:     the names of those with which the node has begun, but for what is normal
     """
 
     def __init__(
@@ -139,7 +138,6 @@ class RecipeRunner:
         shared: Mapping[str, Any] | None = None,
         ruby: RubyFiles | None = None,
         facts: Mapping[Any, Any] | None = None,
-        begun: Collection[str] = (),
     ) -> None:
         self.node = node
         self.recipes: list[str] = []
@@ -153,7 +151,7 @@ class RecipeRunner:
         self._on_recipe = on_recipe
         self._ruby = ruby
         self._unrun = Unrun(())
-        self._facts, self._begun = facts or {}, begun
+        self._facts = facts or {}
         if ruby is not None:
             ruby.belong_to(lambda name, here, by: self._order.include(name, here=here, by=by), self._note)
 
@@ -229,10 +227,8 @@ class RecipeRunner:
             return
         data = cookbook.data(file)
         self.warnings += data.warnings
-        if data.name in self._begun and not data.has_normal:
-            return
         with self._ruby.beside() if self._ruby else _ALONE:
-            set_data(self.node, data, self._facts, is_normal if data.name in self._begun else bool)
+            set_data(self.node, data, self._facts)
 
     def _pass_over(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
         """Note what a file in Ruby may set, and the code that it reaches: libraries, resources, files it includes."""

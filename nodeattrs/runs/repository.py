@@ -16,7 +16,6 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -39,10 +38,9 @@ from nodeattrs.errors import (
     RoleNotFound,
 )
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
-from nodeattrs.runs.config import ChefConfig, Config, judged, with_chefs
+from nodeattrs.runs.config import ChefConfig, Config, RepositorySettings
 from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata
-from nodeattrs.runs.defaults import FILE
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
@@ -52,6 +50,7 @@ from nodeattrs.runs.unread import NOT_RUN, not_run
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
+    from nodeattrs.adapters.bindings.site_files import Known
     from nodeattrs.adapters.hiera import Hiera
 
 _DATA = (".json", ".yaml", ".yml")
@@ -69,62 +68,38 @@ class Repository:
     """A directory that describes nodes.
 
     root:     the directory
+    settings: of the repository; unless given, they are read when something needs them
     warnings: what was read so far and is probably not meant
     asked:    what a call asks besides
-    opened:   when that was, in seconds; nothing of it had been read
     also_sensitive: paths that are sensitive beside those of the settings
-    plans:    what runs have worked out of it for the nodes to come; it lives as long as this does
 
     raises: NotFound, where there is no such directory
     """
 
     @taking(root=A_PATH)
-    def __init__(self, root: str | os.PathLike[str], *, asked: Asked = NOTHING_ASKED) -> None:
-        self.root = pathlib.Path(root).absolute()
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        *,
+        asked: Asked = NOTHING_ASKED,
+        settings: RepositorySettings | None = None,
+    ) -> None:
+        self.settings = settings or RepositorySettings(root)
+        self.root = self.settings.root
         self._place = str(self.root)
         self.asked = asked
-        self.opened = time.time()
         self.warnings: list[DocumentError] = []
         self.also_sensitive: tuple[Path, ...] = ()
-        self.plans: dict[tuple[str, ...], object] = {}
         self._read: dict[tuple[str, ...], Any] = {}
-        if not os.path.isdir(self.root):
-            raise NotFound(f"there is no repository at {root}", hint="name a directory that holds cookbooks/ or roles/")
-
-    @cached_property
-    def settings(self) -> documents.Document | None:
-        """nodeattrs.toml as it is written; None where there is none. raises: DocumentError"""
-        path = self.root / FILE
-        return documents.read(path, FILE) if os.path.lexists(path) else None
 
     @cached_property
     def config(self) -> Config:
-        """The settings in nodeattrs.toml; Chef's defaults where there is no such file.
-
-        raises: DocumentError
-        """
-        config = Config()
-        if self.settings is not None:
-            config, warnings = judged(self.settings, self.root)
-            self.warnings += warnings
-        if self.also_sensitive:
-            config = replace(config, sensitive=(*config.sensitive, *self.also_sensitive))
-        return self._with_chefs(config)
-
-    def _with_chefs(self, config: Config) -> Config:
-        """With what Chef's own configuration says; one that cannot be read is a warning."""
-        names = [config.chef.config] if config.chef.config else [".chef/config.rb", ".chef/knife.rb"]
-        path = next((path for path in map(self.root.joinpath, names) if os.path.isfile(path)), None)
-        if path is None:
+        """The settings of the repository, with `also_sensitive`. raises: DocumentError"""
+        config = self.settings.config
+        self.warnings += self.settings.warnings
+        if not self.also_sensitive:
             return config
-        try:
-            kind = "knife" if path.name == "knife.rb" else "settings"
-            return self._from(path, kind, "", partial(with_chefs, config))
-        except MissingExtra as error:
-            self.warnings.append(not_run(self.shown(path), error.hint))
-        except DocumentError as error:
-            self.warnings.append(error)
-        return config
+        return replace(config, sensitive=(*config.sensitive, *self.also_sensitive))
 
     @cached_property
     def hiera(self) -> Hiera | None:
@@ -138,6 +113,13 @@ class Repository:
         from nodeattrs.adapters.hiera import Hiera
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
+
+    @cached_property
+    def site_files(self) -> Known:
+        """The files of its site of bindings, as far as they were read."""
+        from nodeattrs.adapters.bindings.site_files import Known
+
+        return Known()
 
     @property
     def platforms(self) -> pathlib.Path | None:
@@ -463,5 +445,4 @@ class Repository:
 
     def shown(self, path: pathlib.Path) -> str:
         """What messages and origins call a file: seen from here where it lies below, else as it was given."""
-        inside = os.path.relpath(path, self.root)
-        return (str(path) if inside.startswith(os.pardir) else inside).replace(os.sep, "/")
+        return self.settings.shown(path)

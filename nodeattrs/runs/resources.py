@@ -55,13 +55,11 @@ class Resources:
         node: Node,
         *,
         root: str | os.PathLike[str] | None = None,
-        noop: bool = False,
         find: Callable[[str, str, str], str] | None = None,
-        include: Callable[[str, str, Callable[[], Origin]], bool] | None = None,
         bound: Callable[[str, str, Mapping[str, Any] | None], Mapping[str, Any]] | None = None,
     ) -> None:
-        self.catalog = Catalog(noop=noop)
-        self.include = include
+        self.catalog = Catalog()
+        self.include: Callable[[str, str, Callable[[], Origin]], bool] | None = None
         self.bound = bound or (lambda kind, title, defaults: {})
         self._node = node
         self._find = find

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
@@ -18,8 +18,8 @@ from nodeattrs.node.intake import Intake, OfNode, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
-from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order, data_first
-from nodeattrs.runs.expansion import Layers, asked_facts, layers_of, note_expansion, take_layers
+from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
+from nodeattrs.runs.expansion import asked_facts, environment_named, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.lookups import lookup_word
@@ -31,7 +31,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.ruby_files import RubyFiles
-from nodeattrs.runs.run_list import Expansion
+from nodeattrs.runs.run_list import Expansion, expand_run_list
 from nodeattrs.texts.documents import Document
 
 
@@ -96,24 +96,20 @@ def run_node(
     start = _started(repository, node, saved, json_attributes, run_list, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
     lookup, search, intake = lookup_word(repository, node), (words or {}).get("search"), Intake(node)
-    ahead = intake.facts_ahead(facts.tree, settled=facts.settled) if config.bindings else None
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None, ahead, search)
-    # A node that has nothing yet takes layers at no cost. Bindings that ask for facts come after the facts.
-    is_first = ahead is not None or not config.bindings
-    if not is_first:
-        start.take_attributes(intake, facts)
-    laid = _laid(repository, node, injection.run_list(wanted), start.policy, facts)
-    if is_first:
-        start.take_attributes(intake, facts)
-    note_expansion(node, laid.expansion)
+    injection = Injection(repository, node, lookup if repository.hiera is not None else None, search)
+    start.take_attributes(intake, facts)
+    plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
+    take_layers(node, plan.expansion, plan.environment)
+    note_expansion(node, plan.expansion)
     if start.policy is not None:
-        intake.note(start.policy.noted(laid.expansion.qualified))
+        intake.note(start.policy.noted(plan.expansion.qualified))
     injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
-    runner, catalog = _run_files(repository, node, laid, injection, injecting, words or {}, log)
+    asked = plan.asked(facts, node, start.policy)
+    runner, catalog = _run_files(repository, node, plan, asked, injection, injecting, words or {}, log)
     of_json = json_attributes.warnings if json_attributes is not None else ()
     return Run(
         node,
-        laid.expansion,
+        plan.expansion,
         runner.attribute_files,
         runner.recipes,
         runner.log,
@@ -170,34 +166,11 @@ def _started(
     return _Start(saved, described, of_node, locator, policy)
 
 
-@dataclass(frozen=True)
-class _Laid:
-    """A plan whose layers a node has taken.
-
-    asked: what conditions of attribute files ask
-    early: the names of the attribute files that the node has begun with, but for what is normal
-    """
-
-    plan: _Plan
-    asked: dict[Any, Any]
-    early: set[str]
-
-    @property
-    def expansion(self) -> Expansion:
-        return self.plan.layers.expansion
-
-
-def _laid(repository: Repository, node: Node, run_list: Iterable[str], policy: Policy | None, facts: Facts) -> _Laid:
-    """Lay environment, roles and attribute files that are data over each other, for a node."""
-    plan = _plan(repository, tuple(run_list), node.environment, policy)
-    asked = plan.asked(facts, node, policy)
-    return _Laid(plan, asked, take_layers(node, plan.layers, asked))
-
-
 def _run_files(
     repository: Repository,
     node: Node,
-    laid: _Laid,
+    plan: _Plan,
+    asked: dict[Any, Any],
     injection: Injection,
     injecting: dict[str, Any],
     words: Mapping[str, Any],
@@ -205,10 +178,10 @@ def _run_files(
 ) -> tuple[RecipeRunner, Catalog]:
     """Run attribute files and recipes; what ran them, and the resources.
 
+    asked:     what conditions of attribute files ask
     injecting: words of Python recipes alone
     words:     more words of recipes in Python and in Ruby
     """
-    plan = laid.plan
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     readers = reader_words(repository, node)
     item = readers.pop("data_bag_item")
@@ -218,10 +191,10 @@ def _run_files(
     def of_recipes() -> dict[str, Any]:
         return {**injecting, **resources.words(), **known}
 
-    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, laid.asked, laid.early)
+    runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
-    for recipe in plan.layers.expansion.recipes:
+    for recipe in plan.expansion.recipes:
         runner.run_recipe(recipe)
     runner.end()
     catalog = resources.finish()
@@ -233,52 +206,42 @@ def _run_files(
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is worked out once for all nodes with one run-list in one environment; not to be changed.
+    """A run-list, expanded in an environment.
 
-    cookbooks: those in use, in the order in which their attribute files load; their versions are as asked
-    cookbook:  gives one by its name
+    environment: the layer of that name
+    cookbooks:   those in use, in the order in which their attribute files load; their versions are as asked
+    cookbook:    gives one by its name
     """
 
-    layers: Layers
+    expansion: Expansion
+    environment: Environment
     cookbooks: list[str]
     cookbook: Callable[[str], Cookbook]
 
     def asked(self, facts: Facts, node: Node, policy: Policy | None) -> dict[Any, Any]:
         """What conditions of attribute files ask."""
-        expansion = self.layers.expansion
-        more = {} if policy is None else policy.noted(expansion.qualified)
-        return asked_facts(facts.tree, node.name, node.environment, expansion, more)
+        more = {} if policy is None else policy.noted(self.expansion.qualified)
+        return asked_facts(facts.tree, node.name, node.environment, self.expansion, more)
 
 
-_MOST_PLANS = 256
-
-
-def _plan(repository: Repository, run_list: tuple[str, ...], environment: str, policy: Policy | None) -> _Plan:
-    followed = () if policy is None else (policy.name, policy.revision, policy.group)
-    key, plans = (*followed, "", environment, *run_list), repository.plans
-    if key not in plans:
-        if len(plans) >= _MOST_PLANS:  # a fleet in which each node has a run-list of its own
-            plans.clear()
-        plans[key] = _planned(repository, run_list, environment, policy)
-    return cast(_Plan, plans[key])
-
-
-def _planned(repository: Repository, run_list: tuple[str, ...], environment: str, policy: Policy | None) -> _Plan:
-    config, asked = repository.config, repository.asked
+def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:
+    """Expand a run-list, and order the cookbooks. raises: NotFound, RunListError, CookbookVersionConflict"""
+    asked = repository.asked
     roles = partial(_left_of, repository) if asked.without else repository.role
-    run_list = tuple(asked.left(run_list)) if asked.without else run_list
+    run_list = asked.left(run_list) if asked.without else run_list
     environments: Callable[[str], Environment] = repository.environment
     cookbook: Callable[[str], Cookbook] = repository.cookbook
-    layer = None
     if policy is not None:
         policy.require_recipes(run_list)
-        environments, cookbook, layer = Environment, partial(_locked, repository, policy), policy.layer()
-    layers = layers_of(run_list, roles, environments, environment, config.sensitive, config.merge, layer)
-    expansion = layers.expansion
+        environments, cookbook = Environment, partial(_locked, repository, policy)
+    expansion = expand_run_list(run_list, roles, environment)
+    expansion.require_roles()
+    expansion.role_layers += [policy.layer()] if policy is not None else []
+    layer = environment_named(environment, environments)
     cookbooks = cookbook_order(expansion.recipes, cookbook)
     check_versions(cookbooks, cookbook, [*expansion.pins(), *environments(environment).pins()])
     _check_recipes(cookbook, expansion)
-    return _Plan(layers.with_data(data_first(map(cookbook, cookbooks))), cookbooks, cookbook)
+    return _Plan(expansion, layer, cookbooks, cookbook)
 
 
 def _left_of(repository: Repository, name: str) -> Role:

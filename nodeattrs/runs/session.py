@@ -10,7 +10,7 @@ import contextlib
 import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -142,37 +142,6 @@ def _nobody_knows(name: str, repository: Repository, store: Store) -> NodeNotFou
         f"nobody knows the node {name}: it is not in nodes/, not in {store.describe()}, and no facts have that name",
         hint=f"{meant}--new makes a node of that name",
     )
-
-
-def perform(
-    repository: Repository,
-    store: Store,
-    name: str,
-    wanted: Wanted,
-    *,
-    force: bool = False,
-    new: bool = True,
-    apply: Callable[[Catalog], Report] | None = None,
-    log: Callable[[LogLine], None] | None = None,
-) -> Session:
-    """Run a node, starting from what the last run saved, and save the result.
-
-    force:  save even over what somebody else has saved meanwhile
-    new:    False refuses to save a node that nobody knows: the store, nodes/, or facts of that name; nothing runs then
-    apply, log: as for `run`
-    raises: as `run` and the store; NewerRevision, where somebody else has saved the node since this run began;
-            NodeNotFound, see *new*
-    """
-    last = last_of(repository, store, name)
-    if last is None and not new:
-        require_known(repository, store, name, wanted.facts)
-    try:
-        session = run(repository, store, name, wanted, last, apply=apply, log=log)
-    except NodeattrsError as error:
-        save_failed(repository, store, name, wanted, last, error)
-        raise
-    revision = store.save(session.saved, None if force else session.follows)
-    return replace(session, place=store.describe(), revision=revision)
 
 
 def last_of(repository: Repository, store: Store, name: str) -> Remembered | None:

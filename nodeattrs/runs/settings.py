@@ -1,7 +1,7 @@
 """The settings of one call: defaults, nodeattrs.toml, the environment, options, folded like everything else.
 
 It finds the repository whose settings count and keeps everyone who set something; what a
-setting means is known to `runs.config` and to whoever uses it. It runs nothing.
+setting means is known to `runs.config` and to whoever uses it. It reads no other file of the repository.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pathlib
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
@@ -22,12 +22,10 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.git import is_tracked
+from nodeattrs.runs.config import RepositorySettings
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.rights import leads_out, way_out
 from nodeattrs.texts.nearest import is_ours, nearest
-
-if TYPE_CHECKING:
-    from nodeattrs.runs.repository import Repository
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
@@ -46,7 +44,7 @@ class _Each(NamedTuple):
 class Settings:
     """What counts for one call.
 
-    repository: whose nodeattrs.toml counts: the one that is named, else the nearest above; None where there is none
+    repository: the settings of the repository that is named, else of the nearest above; None where there is none
     warnings:   what is probably not meant, after `folded` or `config` was read
 
     options: name -> what was given, None for nothing
@@ -63,11 +61,7 @@ class Settings:
         named = next((given["repo"] for given, _ in reversed(self._given) if "repo" in given), None)
         self._found = None if named is not None else self._upwards(os.path.abspath(start))
         place = self._found if named is None else named
-        self.repository: Repository | None = None
-        if place is not None:
-            from nodeattrs.runs.repository import Repository  # commands that read a store have none
-
-            self.repository = Repository(place)
+        self.repository = None if place is None else RepositorySettings(place)
 
     def _upwards(self, start: str) -> str | None:
         folder = nearest(FILE, start)
@@ -89,7 +83,7 @@ class Settings:
         if self._found is not None:
             file = os.path.join(self._found, FILE).replace(os.sep, "/").removeprefix("./")
             layers.append(Layer({"repo": self._found}, Origin("file", FILE, file), "found upwards"))
-        if self.repository is not None and (document := self.repository.settings) is not None:
+        if self.repository is not None and (document := self.repository.document) is not None:
             self.repository.config  # noqa: B018  whatever is wrong in it is found
             layers.append(Layer(document.tree, document.locator("settings", ""), FILE))
         for given, kind in self._given:

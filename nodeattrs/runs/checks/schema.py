@@ -19,8 +19,9 @@ from nodeattrs.kinds import AGAINST_SCHEMA
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
 from nodeattrs.runs.checks.stacks import Stack
-from nodeattrs.runs.expansion import layers_of, take_layers
+from nodeattrs.runs.expansion import environment_named, take_layers
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.run_list import expand_run_list
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.patterns import BadPattern, expression
 
@@ -172,8 +173,9 @@ def _node(repository: Repository, stack: Stack) -> Node:
     config = repository.config
     node = Node(stack.node, environment=file.environment or config.environment or "_default", rules=config.merge)
     node.run_list = file.run_list
-    layers = layers_of(node.run_list, repository.role, repository.environment, node.environment, (), config.merge)
-    take_layers(node, layers, {})
+    expansion = expand_run_list(node.run_list, repository.role, node.environment)
+    expansion.require_roles()
+    take_layers(node, expansion, environment_named(node.environment, repository.environment))
     Intake(node).normal(file.normal, file.locator_of("normal"))
     return node
 

@@ -266,10 +266,10 @@ def _text(path: pathlib.Path) -> str:
         return " ".join(_ALL)
 
 
-def leaves_of(tree: Any, path: Path = ()) -> dict[Path, Any]:
+def leaves_of(tree: Any) -> dict[Path, Any]:
     """Path -> value of everything that is no map and not null."""
     found: dict[Path, Any] = {}
-    left: list[tuple[Path, Any]] = [(path, tree)]
+    left: list[tuple[Path, Any]] = [((), tree)]
     while left:
         at, value = left.pop()
         if isinstance(value, Mapping):
