@@ -62,6 +62,7 @@ EFFORT = 5
 slow: $(STAMP) ## many more examples of laws, all looks of all pages, odd inputs for ten minutes; EFFORT=20 SECONDS=3600
 	@NODEATTRS_EFFORT=$(EFFORT) $(BIN)/python -m pytest --numprocesses logical --maxprocesses 8 -m hypothesis
 	@NODEATTRS_EFFORT=$(EFFORT) $(BIN)/python -m pytest tests/test_web_browser.py tests/test_causality_random.py tests/test_lsp.py tests/test_mcp.py
+	@$(BIN)/python -m tests.silence --count 200
 	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --count 1000
 
 lint: $(STAMP) ## ruff: style and format

@@ -949,18 +949,19 @@ class TestWhatIsNotKnown:
         assert "1 of 4 nodes (nodes)" in self.answer(repo, capsys)[2]
 
     def test_such_a_node_does_not_matter_where_no_file_of_a_dialect_changes(self, repo, capsys):
-        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["recipe[gone]"]}\n', "notes.txt": "one"})
-        edit(repo, "notes.txt", "one", "two")
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["recipe[gone]"]}\n', "docs/notes.txt": "one"})
+        edit(repo, "docs/notes.txt", "one", "two")
 
         code, data, head = self.answer(repo, capsys)
 
         assert (code, data["certain"]) == (0, True)
         assert head.endswith("1 file differs, nothing changes")
-        assert data["outcomes"] == [{"file": "notes.txt", "outcome": "is read by no dialect"}]
+        assert data["outcomes"] == [{"file": "docs/notes.txt", "outcome": "is read by no dialect"}]
 
     @pytest.mark.parametrize("file", ["recipes/default.rb", "attributes/default.rb"])
     def test_code_in_ruby_that_was_not_run(self, repo, capsys, file):
         cookbook = {"cookbooks/app/metadata.rb": "name 'app'\n", f"cookbooks/app/{file}": "node.override['p'] = 1\n"}
+        cookbook = {"cookbooks/app/recipes/default.rb": "# nothing\n"} | cookbook
         commit(repo, cookbook | {"nodes/a.json": '{"name": "a", "run_list": ["recipe[app]"]}\n'})
         edit(repo, f"cookbooks/app/{file}", "= 1", "= 2")
 

@@ -18,6 +18,7 @@ class Part(NamedTuple):
     trace:    path -> winner, losers and rules; None where the dialect has no traces
     deciding: the lines that decide which lines set a path, and set nothing themselves
     written:  the trees that people wrote for it, overridden or not; None where *tree* has every path of them
+    is_keyed: whether each first step is a question of its own, so that the root has no trace
     """
 
     tree: Mapping[Any, Any]
@@ -25,6 +26,7 @@ class Part(NamedTuple):
     trace: Callable[[Path], Trace] | None = None
     deciding: Callable[[Path], Iterable[Origin]] = lambda _: ()
     written: Callable[[], Iterable[Mapping[Any, Any]]] | None = None
+    is_keyed: bool = False
 
 
 Answered = Mapping[str, Part]

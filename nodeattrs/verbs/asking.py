@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,10 +10,14 @@ from nodeattrs.contract.answers import Answered, Unread
 from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.core.code import held_back
-from nodeattrs.core.tree import meant
+from nodeattrs.core.tree import Path, meant
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, answered
+
+
+_NO_SUCH_KEY = "no_such_key"
+"""Its trace names the unknown places that may set further keys."""
 
 
 class Reply(NamedTuple):
@@ -30,13 +34,14 @@ class Reply(NamedTuple):
     error: NodeattrsError | None = None
 
     def doubts(self) -> tuple[Unread, ...]:
-        """All that was not read for it, unknown layers too. cost: a trace for each key"""
+        """All that was not read for it, unknown layers too. cost: a trace for each key of a part of keys"""
         found = [*self.unread]
         for part in self.parts.values():
             if part.trace is None:
                 continue
-            for step in part.tree:
-                unknown = part.trace((step,)).unknown
+            paths: Iterable[Path] = [(step,) for step in (*part.tree, _NO_SUCH_KEY)] if part.is_keyed else [()]
+            for path in paths:
+                unknown = part.trace(path).unknown
                 found += [Unread(str(one.claim.origin), f"was not read: {one.why}") for one in unknown]
         return tuple(dict.fromkeys(found))
 

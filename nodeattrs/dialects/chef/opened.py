@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ _OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "p
 
 def _unread(layer: Layer) -> Unread:
     origin = layer.origin.at(())
-    return Unread(origin.file or str(origin), f"was not read: {layer.value.reason}")
+    return Unread(origin.file or str(origin), f"was not read: {layer.value.reason}", tuple(layer.value.lines or ()))
 
 
 class Nodes(WithFacts):
@@ -61,7 +62,8 @@ class Nodes(WithFacts):
     def answer(self, name: str) -> Answered:
         """Its attributes, and the resources of its catalog."""
         run = self._run(name)
-        self.unread = [_unread(layer) for slot in run.node.slots.values() for layer in slot.unknown]
+        unknown = [layer for slot in run.node.slots.values() for layer in slot.unknown]
+        self.unread = [_unread(layer) for layer in unknown if layer.value.lines != {}]
 
         def deciding(path: TreePath) -> Iterator[Origin]:
             found = causes(self.repository, run, lines_of(run.node.trace(path)))
@@ -75,9 +77,15 @@ class Nodes(WithFacts):
         attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding, written)
         return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
 
+    @cached_property
+    def _has_no_programs(self) -> bool:
+        """Whether no cookbook has a file in Python, so that reading all of them runs no code."""
+        folders = ("cookbooks", "site-cookbooks")
+        return not any(next(self.side.root.glob(f"{one}/*/*/*.py"), None) for one in folders)
+
     def _run(self, name: str) -> Run:
         request = self.request
-        roles_only = request.roles_only or not request.run_code
+        roles_only = request.roles_only or not (request.run_code or self._has_no_programs)
         self.repository.asked = Asked(roles_only=roles_only, ruby=request.ruby, without=self.request.what_if.without)
         if self.request.what_if.levels and self.repository.hiera is not None:
             self.repository.hiera.skip_levels = frozenset(self.request.what_if.levels)

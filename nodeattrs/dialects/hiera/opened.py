@@ -9,10 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera, as_asked, has_environments, view
-from nodeattrs.contract.answers import Answered
+from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, has_environments, view
+from nodeattrs.adapters.hiera.variables import needed
+from nodeattrs.contract.answers import Answered, Unread
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.errors import NotFound
+from nodeattrs.errors import NodeattrsError, NotFound
+from nodeattrs.texts.documents import read
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
 _NAMES = frozenset(
@@ -65,7 +67,9 @@ class HieraKeys(WithFacts):
     def _with_data(self) -> set[str]:
         """Nodes that have a data file of their own; and for other variables "role=web" for each value with a file."""
         config = self.hiera.environment_layer(self.request.environment or "production")
-        entries = [one for one in config.entries if one.location in ("path", "paths")] if config is not None else []
+        if config is None:
+            return set()
+        entries = [one for one in config.entries if one.location in ("path", "paths")]
         found = {
             one for entry in entries for text in entry.declared for one in _found(config.folder / entry.datadir, text)
         }
@@ -100,7 +104,7 @@ class HieraKeys(WithFacts):
         return facts
 
     @cached_property
-    def hiera(self) -> Any:
+    def hiera(self) -> Hiera:
         """The tree. raises: NodeattrsError"""
         place = self.place
         if place is None:
@@ -121,7 +125,45 @@ class HieraKeys(WithFacts):
             trusted=trusted,
             variables=given if isinstance(given, dict) else {},
         )
+        self.unread = [*self._unknown_levels(scope)]
         return {"key": part_of_keys(view(scope), lambda key: scope.explain(as_asked(key)), self)}
+
+    def _unknown_levels(self, scope: Scope) -> Iterator[Unread]:
+        """The levels whose path needs a variable that is not set, with the keys of the files that it might mean."""
+        for one in needed(scope):
+            if one.is_set or one.layer not in ("environment", "global"):
+                continue
+            found: dict[str, set[str]] = {}
+            for file in sorted(self._root.glob(_VARIABLE.sub("*", one.template))):
+                keys = self._keys_in(file)
+                found[self.repository.shown(file)] = {key for key in keys if self._may_set(scope, key, one.origin.name)}
+            keys = sorted({key for some in found.values() for key in some})
+            if keys:
+                files = ", ".join(file for file, some in found.items() if some)
+                reason = f"is not set: {one.template} may be {files}"
+                yield Unread(f"the variable {one.variable}", reason, tuple((key,) for key in keys))
+
+    @cached_property
+    def _root(self) -> Path:
+        """The folder from which data folders are named."""
+        config = self.hiera.environment_layer(self.request.environment or "production")
+        return self.side.root if config is None else Path(config.folder)
+
+    def _keys_in(self, file: Path) -> list[str]:
+        try:
+            tree = read(file, self.repository.shown(file)).tree
+        except NodeattrsError:
+            return []
+        return [str(key) for key in tree] if isinstance(tree, dict) else []
+
+    def _may_set(self, scope: Scope, key: str, level: str) -> bool:
+        """Whether a level can change a key: under `first` not one below the level that has it."""
+        found = scope.explain(as_asked(key))
+        if found.strategy != "first" or not found.found:
+            return True
+        levels = [one.place.entry for one in found.searched]
+        winner = next((at for at, one in enumerate(found.searched) if one.outcome == "found"), len(levels))
+        return level in levels[:winner]
 
     def levels(self) -> Iterable[str]:
         """The names of the levels, of the environment and of its modules."""
