@@ -15,7 +15,6 @@ from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, answered
 
-
 _NO_SUCH_KEY = "no_such_key"
 """Its trace names the unknown places that may set further keys."""
 

@@ -145,7 +145,7 @@ class HieraKeys(WithFacts):
 
     @cached_property
     def _root(self) -> Path:
-        """The folder from which data folders are named."""
+        """The folder that data folders are relative to."""
         config = self.hiera.environment_layer(self.request.environment or "production")
         return self.side.root if config is None else Path(config.folder)
 
