@@ -54,6 +54,7 @@ _CERTAIN = {
 _MATRIX = {
     "version": "int",
     "question": "str",
+    "summary": "str",
     "groups": [
         {
             "value?": "any",

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
+from nodeattrs.reports.matrix import Cell, Matrix
 
 Ask = Callable[..., tuple[int, Any]]
 
@@ -120,3 +122,35 @@ class TestMatrix:
         """
         assert (1, None) == ask("app.port")
         assert not Path(".nodeattrs").exists()
+
+
+NOT_SET = NoSuchAttribute("k is not set")
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, 1, 2], "2 values on 3 nodes"),
+        ([1], "1 value on 1 node"),
+        ([1, NOT_SET], "1 value on 1 node, not set on 1"),
+        ([NOT_SET, NOT_SET], "set on none of 2 nodes"),
+        ([1, NodeattrsError("broken")], "1 value on 1 node, no answer on 1"),
+    ],
+)
+def test_what_is_not_set_or_not_known_is_no_value(values: list[object], said: str):
+    assert Matrix("k", [(f"n{at}", Cell(value)) for at, value in enumerate(values)]).summary == said
+
+
+def test_values_that_were_not_looked_at_are_more_values():
+    cells = [(f"n{at}", Cell(at)) for at in range(8)]
+    left = [(f"m{at}", Cell(NotFound("not looked at"), is_left=True)) for at in range(4)]
+
+    assert Matrix("id", [*cells, *left]).summary == "more than 8 values on 12 nodes"
+
+
+def test_a_path_that_no_node_has_is_answered_with_the_nearest_one(ask: Ask, capsys: pytest.CaptureFixture[str]):
+    assert main(["matrix", "app.prt", *NOW]) == 1
+
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "app.prt: set on none of 6 nodes"
+    assert "    did you mean app.port?" in lines

@@ -143,7 +143,7 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
             del left[one]
         del left[name]
     many = NotFound(f"there are more than {looked} values: these were not looked at", hint="ask without --count")
-    yield from ((name, Cell(many)) for name in left)
+    yield from ((name, Cell(many, is_left=True)) for name in left)
 
 
 def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:
@@ -187,11 +187,13 @@ def _collected(path: Path, name: str, session: Session | NodeattrsError, log: An
 def cell_of(node: Node, path: Path) -> Cell:
     """What a node reads at a path, and who set it."""
     from nodeattrs.core.tree import spell
+    from nodeattrs.reports.explain import way_to
     from nodeattrs.reports.matrix import Cell
     from nodeattrs.reports.values import data_of
 
     trace = node.trace(path)
     notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
     if not trace.found:
-        return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path), (), notes)
+        hint = way_to(node.merged_shared(), path)
+        return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), (), notes)
     return Cell(data_of(trace.value, path), trace.origins, notes)

@@ -12,7 +12,7 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import strict_key
-from nodeattrs.errors import NodeattrsError
+from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.reports.lookup import plain
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
@@ -25,11 +25,13 @@ class Cell:
     value:   the value, or the error that the question ended with
     origins: who set it, the strongest first
     notes:   what else there is to say of it, a sentence each
+    is_left: whether its value was not looked at, since there are so many
     """
 
     value: Any
     origins: tuple[Origin, ...] = ()
     notes: tuple[str, ...] = ()
+    is_left: bool = False
 
     @property
     def key(self) -> Any:
@@ -53,17 +55,30 @@ class Matrix:
             found.setdefault(cell.key, []).append((node, cell))
         return sorted(found.values(), key=len, reverse=True)
 
+    @property
+    def summary(self) -> str:
+        """How many values there are, and on how many nodes; what is not set or not known is no value."""
+        values = [cell for _, cell in self.cells if not isinstance(cell.value, NodeattrsError)]
+        unset = sum(isinstance(cell.value, (NoSuchAttribute, NotFound)) and not cell.is_left for _, cell in self.cells)
+        left = sum(cell.is_left for _, cell in self.cells)
+        if unset == len(self.cells):
+            return f"set on none of {_count(unset, 'node')}"
+        distinct = len({cell.key for cell in values})
+        parts = [f"{'more than ' if left else ''}{_count(distinct, 'value')} on {_count(len(values) + left, 'node')}"]
+        failed = len(self.cells) - len(values) - unset - left
+        parts += [f"not set on {unset}"] if unset else []
+        parts += [f"no answer on {failed}"] if failed else []
+        return ", ".join(parts)
+
     def to_dict(self) -> dict[str, Any]:
         """Each group with its value, its origins and its nodes."""
-        return {"version": 1, "question": self.question, "groups": list(map(_group, self.groups()))}
+        groups = list(map(_group, self.groups()))
+        return {"version": 1, "question": self.question, "summary": self.summary, "groups": groups}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A heading, then the value of each group over its lines and its nodes."""
-        groups = self.groups()
-        values = f"{len(groups)} value{'s' * (len(groups) != 1)}"
-        nodes = f"{len(self.cells)} node{'s' * (len(self.cells) != 1)}"
-        yield screen.paint(printable(f"{self.question}: {values} on {nodes}"), "strong")
-        for group in groups:
+        yield screen.paint(printable(f"{self.question}: {self.summary}"), "strong")
+        for group in self.groups():
             value = group[0][1].value
             failed = isinstance(value, NodeattrsError)
             text = f"no answer: {value.message} [{value.code}]" if failed else shown(value, 200)
@@ -75,6 +90,10 @@ class Matrix:
             hints = [value.hint] if failed and value.hint else []
             for note in dict.fromkeys([*hints, *(note for _, cell in group for note in cell.notes)]):
                 yield from screen.wrapped(printable(note), "        ", "    ")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _by(group: Iterable[tuple[str, Cell]], key: Any) -> Iterable[tuple[Any, list[str]]]:
