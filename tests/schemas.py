@@ -191,6 +191,7 @@ PARTS: dict[str, Any] = {
         "revision": "int|null",
         **_TRACE,
         "hint": "str|null",
+        "facts?": "str",
         "read": [{"what": "str", "trace": ("@explanation", "@lookup", "null")}],
         "git?": [{"file": "str", "line": "int", "commit": "str|null", "author": "str|null", "date": "str|null"}],
         "elsewhere?": [{**_WHO, "nodes": ["str"], "lacks": "str|null"}],

@@ -366,8 +366,21 @@ class TestExplain:
         say(*RUN, "--node", "web1")
 
         saved = say("explain", "web1", "app.workers")
-        assert straight.out == saved.out.replace("revision 1", "run now")
+        first, facts, *rest = straight.out.splitlines(keepends=True)
+        assert facts == "  facts: facts.json\n"
+        assert first + "".join(rest) == saved.out.replace("revision 1", "run now")
         assert (straight.code, straight.err) == (saved.code, saved.err)
+
+    def test_facts_of_the_repository_are_the_default(self, say: Say, desk: Path):
+        """
+        facts/NODE.json counts where the caller names no facts; the answer says whose they are.
+        """
+        (desk / "repo/facts").mkdir()
+        (desk / "repo/facts.json").rename(desk / "repo/facts/web1.json")
+
+        said = say("explain", "web1", "app.workers", "--repo", "../repo")
+
+        assert said.out.splitlines()[1] == "  facts: facts/web1.json"
 
     def test_a_fact_is_named_as_seen_from_the_repository(self, say: Say):
         """

@@ -84,6 +84,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         changes = changes_of(repository)
     search = None if run is None else run.search
     explanation = explained(node, path, repository, revision, because, changes, search)
+    explanation = explanation._replace(facts="" if run is None else run.facts)
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":

@@ -497,14 +497,16 @@ def facts_place(options: argparse.Namespace, repository: Repository | None) -> s
 def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
     """The facts that are meant: of a platform, of a file, of a directory that has one for *node*, or of this machine.
 
-    repository: files in it are named as seen from there
+    repository: files in it are named as seen from there; its facts/NODE.json counts where the caller names no facts
     raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
-    place = facts_place(options, repository)
-
     from nodeattrs.core.tree import checked_name
     from nodeattrs.runs.facts import gather, load_facts
 
+    place = facts_place(options, repository)
+    if place is None and node is not None and repository is not None:
+        own = repository.root / "facts" / f"{checked_name(node, 'node')}.json"
+        place = str(own) if own.is_file() else None
     if place is None:
         try:
             return gather()

@@ -52,6 +52,7 @@ class Explanation(NamedTuple):
     changes:           who changed the lines last that are named; where that was wanted
     elsewhere:         who sets the path on other nodes, where nobody does here
     readings:          what the line that set it read, where it is a line of a cookbook
+    facts:             the file that the facts of a run come from, or "this machine"; "" where that is not known
     """
 
     trace: Trace
@@ -64,6 +65,7 @@ class Explanation(NamedTuple):
     causes: tuple[Cause, ...] | None = None
     changes: tuple[Change, ...] | None = None
     elsewhere: tuple[Elsewhere, ...] | None = None
+    facts: str = ""
 
     @property
     def has_claims(self) -> bool:
@@ -95,6 +97,7 @@ class Explanation(NamedTuple):
             "revision": self.revision,
             **data,
             "hint": self.hint,
+            **({"facts": self.facts} if self.facts else {}),
             **({} if self.causes is None else {"because_of": [one.to_dict() for one in self.causes]}),
             **({} if self.elsewhere is None else {"elsewhere": [one.to_dict() for one in self.elsewhere]}),
             **({} if self.changes is None else {"git": [one.to_dict() for one in self.changes]}),
@@ -108,6 +111,8 @@ class Explanation(NamedTuple):
         """The head, the claims, the rules, the elements, and what was set before."""
         trace = self.trace
         yield from _head(trace, screen, printable(f"{self.title}: ") if self.node else "")
+        if self.facts:
+            yield screen.paint(printable(f"  facts: {self.facts}"), "faint")
         if trace.claims:
             yield ""
             yield from _claims(trace, screen)

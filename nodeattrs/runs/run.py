@@ -48,6 +48,7 @@ class Run:
     included:        recipe -> who included it, asked when somebody wants to know
     policy:          the one that the node follows, or None
     search:          the word `search` that it had, or None
+    facts:           the file that its facts come from, or "this machine"
     catalog:         the resources that recipes declared; nothing has been applied
     """
 
@@ -61,6 +62,7 @@ class Run:
     included: Mapping[str, Callable[[], Origin]] = field(default_factory=dict)
     policy: Policy | None = None
     search: Callable[..., Any] | None = None
+    facts: str = ""
 
 
 def run_node(
@@ -118,6 +120,7 @@ def run_node(
         runner.included,
         start.policy,
         search,
+        facts.place,
     )
 
 

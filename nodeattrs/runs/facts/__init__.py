@@ -65,6 +65,12 @@ class Facts:
     warnings: tuple[NodeattrsError, ...] = ()
     settled: bool = False
 
+    @property
+    def place(self) -> str:
+        """The file that they come from, or "this machine"."""
+        origin = self.locator.at(())
+        return origin.file or origin.name
+
 
 @dataclass(frozen=True)
 class _Gathered:
