@@ -50,6 +50,7 @@ def probed(folder: Path, files: dict[str, str], task: str = "probe", *more: str)
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
     def asked(words: str, files: dict[str, str]) -> tuple[int, str, str]:
         monkeypatch.chdir(written(tmp_path, files))
+        monkeypatch.setenv("COLUMNS", "200")
         code = main(["ansible", *words.split()])
         out, err = capsys.readouterr()
         return code, out, err

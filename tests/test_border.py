@@ -275,7 +275,7 @@ class TestCommands:
         code, text = said(capsys, "impact", str(repo), str(other), "--no-run-code")
 
         assert code == 5
-        assert "nothing changes in what was read" in text
+        assert "no change was found; not known: 1 file outside of the two sides" in text
         assert f"{outer}/a.yaml lies outside of the repository, and was not read".replace(" ", "") in "".join(
             text.split()
         )

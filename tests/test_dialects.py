@@ -181,8 +181,8 @@ class TestTheVerbs:
 
         done = run("impact", "HEAD")
 
-        assert "1 file differs, 2 of 3 nodes change (salt)" in done.stdout
-        assert "~ 2 nodes: port  pillar/web/init.sls:3" in done.stdout
+        assert "1 file differs, 2 of 3 minions change (salt)" in done.stdout
+        assert "~ 2 minions: port  pillar/web/init.sls:3" in done.stdout
 
     def test_what_if_takes_a_line_away(self, run: Run) -> None:
         done = run("what-if", "--without", "pillar/web/init.sls:3")

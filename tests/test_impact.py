@@ -1051,12 +1051,12 @@ class TestNodesOfHieraWithoutFacts:
 
         assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("role=web",))]
 
-    def test_a_file_of_two_variables_is_read_by_nobody_and_not_known(self, compare):
+    def test_a_file_of_two_variables_that_are_not_set_is_not_known(self, compare):
         files = hiera("%{facts.site}/%{facts.role}.yaml") | {"data/berlin/web.yaml": "k: 2\n"}
 
         found = compare(files, files | {"data/berlin/web.yaml": "k: 3\n"})
 
-        assert (found.groups, found.is_certain, found.unseen) == ([], False, ["data/berlin/web.yaml"])
+        assert (found.groups, found.is_certain, found.not_run) == ([], False, ["data/berlin/web.yaml"])
 
     def test_no_node_at_all_that_can_be_resolved(self, compare):
         files = hiera("own.yaml") | {"data/own.yaml": "a: [\n"}

@@ -25,7 +25,7 @@ class Cell:
     value:   the value, or the error that the question ended with
     origins: who set it, the strongest first
     notes:   what else there is to say of it, a sentence each
-    is_left: whether its value was not looked at, since there are so many
+    is_left: whether its value was left out, because there are many
     """
 
     value: Any

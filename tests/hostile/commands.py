@@ -217,6 +217,11 @@ ROWS: dict[str, Row] = {
         git=True,
         weight=2,
     ),
+    "why": Row(
+        ("k", "k --on n1", "k --dialect hiera", "a.b --dialect ansible"), ("chef", "hiera", "fold", "ansible"), git=True
+    ),
+    "where": Row(("roles/web.json", "roles/web.json:1", "--key k", "data/common.yaml"), ("chef", "hiera"), git=True),
+    "blame": Row(("", "n1", "--dialect folds", "--dialect ansible"), ("chef", "hiera", "fold", "ansible"), git=True),
     "check": Row(
         ("", "{repo}", "--repo .", ". --fix", ". --diff", ". --baseline {baseline}"),
         ("chef", "settings"),

@@ -129,19 +129,15 @@ class HieraKeys(WithFacts):
         return {"key": part_of_keys(view(scope), lambda key: scope.explain(as_asked(key)), self)}
 
     def _unknown_levels(self, scope: Scope) -> Iterator[Unread]:
-        """The levels whose path needs a variable that is not set, with the keys of the files that it might mean."""
+        """The files that a path with an unset variable may mean, each with the keys that it may set."""
         for one in needed(scope):
             if one.is_set or one.layer not in ("environment", "global"):
                 continue
-            found: dict[str, set[str]] = {}
             for file in sorted(self._root.glob(_VARIABLE.sub("*", one.template))):
-                keys = self._keys_in(file)
-                found[self.repository.shown(file)] = {key for key in keys if self._may_set(scope, key, one.origin.name)}
-            keys = sorted({key for some in found.values() for key in some})
-            if keys:
-                files = ", ".join(file for file, some in found.items() if some)
-                reason = f"is not set: {one.template} may be {files}"
-                yield Unread(f"the variable {one.variable}", reason, tuple((key,) for key in keys))
+                keys = [key for key in self._keys_in(file) if self._may_set(scope, key, one.origin.name)]
+                if keys:
+                    reason = f"may count as {one.template}: the variable {one.variable} is not set"
+                    yield Unread(self.repository.shown(file), reason, tuple((key,) for key in keys))
 
     @cached_property
     def _root(self) -> Path:

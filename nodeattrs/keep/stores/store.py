@@ -1,6 +1,6 @@
 """A store in a database: revisions, texts by content, the index for search.
 
-It uses the SQL that SQLite and PostgreSQL share. How to connect, to begin and to end is said by a module for each.
+It uses the SQL that SQLite and PostgreSQL share. A module for each connects, begins and ends.
 """
 
 from __future__ import annotations
