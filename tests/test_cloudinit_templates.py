@@ -145,14 +145,6 @@ class TestWithoutData:
         """Nobody can say whether there is one."""
         assert merge([FIRST + "a: {{ b }}"]).config is None
 
-    @pytest.mark.parametrize(
-        "text", ["a: 2", "{% for x in range(2) %}a: {{ x + 1 }}\n{% endfor %}", "{% set b = 2 %}a: {{ b }}"]
-    )
-    def test_a_template_that_asks_for_nothing_is_rendered(self, text: str):
-        """No instance data could change it."""
-        merged = merge([FIRST + text])
-        assert (merged.config, merged.unknown) == ({"a": 2}, {})
-
     def test_the_exit_code_says_so(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         """With --strict it is an error."""
         base, template, data = tmp_path / "base.yaml", tmp_path / "t.yaml", tmp_path / "data.json"

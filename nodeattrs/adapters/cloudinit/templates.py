@@ -135,17 +135,6 @@ class InstanceData:
         return text + "\n" * template.endswith("\n")
 
 
-def asks_for_data(template: str) -> bool:
-    """Whether what a template gives may depend on the machine; True if it cannot be parsed. raises: MissingExtra"""
-    from jinja2 import TemplateSyntaxError, meta
-
-    try:
-        environment = _environment(Budget("a template"))
-        return bool(meta.find_undeclared_variables(environment.parse(template)) - environment.globals.keys())
-    except TemplateSyntaxError:
-        return True
-
-
 _MARK = re.compile("\ue000(\\d+)\ue001")
 
 

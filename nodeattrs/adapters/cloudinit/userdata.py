@@ -43,7 +43,7 @@ from nodeattrs.adapters.cloudinit.places import YamlLocator
 from nodeattrs.adapters.cloudinit.provenance import Provenance
 from nodeattrs.adapters.cloudinit.releases import LATEST, NEWEST, Release, release_of
 from nodeattrs.adapters.cloudinit.steps import Joining, PartReport, Row, Status, status_of, steps_of
-from nodeattrs.adapters.cloudinit.templates import REDACTED, InstanceData, asks_for_data, no_data, template_in
+from nodeattrs.adapters.cloudinit.templates import REDACTED, InstanceData, no_data, template_in
 from nodeattrs.adapters.cloudinit.unpacking import type_of_text, unpacked
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import Budget
@@ -196,13 +196,12 @@ class _Run:
             template = None if part.lines else template_in(part.text)
             if template is None:
                 raise CloudConfigError(TEMPLATE, "a template begins with its first line", line=1)
-            data = self.data or (None if asks_for_data(template) else InstanceData({}))
-            if data is None:
+            if self.data is None:
                 return self._unknown(number, part, name, no_data(title, origin), "template")
             budget = self.effort.budget
-            text = data.render(template, budget)
+            text = self.data.render(template, budget)
             budget.bytes(len(text))
-            lines = data.lines(template, text, budget)
+            lines = self.data.lines(template, text, budget)
         except TooMuch as passed:
             error: NodeattrsError = past_a_limit(passed, "the template")
             return PartReport(number, part, name, "failed", error=self._placed(error, part, name))
