@@ -15,6 +15,7 @@ here, since the run itself makes them.
 
 from __future__ import annotations
 
+import os
 import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -46,6 +47,9 @@ FactFunction = Callable[[dict[str, Any]], Mapping[str, Any]]
 _OF_CHEF = ("json_class", "chef_type", "run_list", "default_attributes", "override_attributes")
 """Fields of roles, environments and nodes; no fact is called so."""
 
+_SHIPPED = os.path.join(os.path.dirname(__file__), "known")
+"""The folder with the facts of platforms."""
+
 _WRITTEN = "write them with: ohai > facts.json"
 
 
@@ -67,9 +71,10 @@ class Facts:
 
     @property
     def place(self) -> str:
-        """The file that they come from, or "this machine"."""
+        """The file that they come from, "platform debian-12" for one that is shipped, or "this machine"."""
         origin = self.locator.at(())
-        return origin.file or origin.name
+        folder, name = os.path.split(origin.file or "")
+        return f"platform {os.path.splitext(name)[0]}" if folder == _SHIPPED else origin.file or origin.name
 
 
 @dataclass(frozen=True)
