@@ -249,6 +249,23 @@ class TestWhatWasNotRead:
         assert "did you mean port?" in done.stderr
 
 
+class TestADialectThatCannotListItsSubjects:
+    def test_the_others_answer_and_it_is_named(self, run: Run, pillar: Path) -> None:
+        (pillar / "hiera.yaml").write_text("version: [\n")
+
+        for words in (["why", "port", "--on", "web1"], ["where", "pillar/common.sls:4"], ["blame", "web1"]):
+            done = run(*words)
+            assert (words, done.returncode) == (words, 5)
+            assert "not known on hiera: " in done.stdout
+        assert run("salt", "explain", "port", "--on", "web1").returncode == 0
+
+    def test_alone_it_is_the_error(self, run: Run, pillar: Path) -> None:
+        (pillar / "pillar/top.sls").write_text("base: [\n")
+
+        assert run("why", "port").returncode == 1
+        assert run("list", "subjects").returncode == 1
+
+
 class TestTheRulesOfSalt:
     def test_lists_are_joined_with_pillar_merge_lists(self, run: Run, pillar: Path) -> None:
         (pillar / "minion").write_text("pillar_merge_lists: true\n")

@@ -989,6 +989,25 @@ class TestWhatIsNotKnown:
         assert (code, data["certain"]) == (0, True)
         assert data["outcomes"] == [{"file": "roles/spare.json", "outcome": "is read by no subject"}]
 
+    def test_an_encrypted_file_that_is_another_one(self, repo, capsys):
+        vault = "$ANSIBLE_VAULT;1.1;AES256\n6162\n"
+        inventory = {"ansible.cfg": "[defaults]\ninventory = hosts\n", "hosts": "[web]\nweb1\n"}
+        commit(repo, inventory | {"group_vars/all.yml": vault})
+        edit(repo, "group_vars/all.yml", "6162", "6163")
+
+        code, data, _ = self.answer(repo, capsys, "--dialect", "ansible")
+
+        assert (code, data["certain"]) == (5, False)
+        assert [one["place"] for one in data["unread"]] == ["group_vars/all.yml"]
+
+    def test_notes_of_earlier_calls_hide_no_node_that_cannot_be_resolved(self, repo, capsys):
+        commit(repo, {"nodes/a.json": '{"name": "a", "run_list": ["role[web]", "recipe[gone]"]}\n'})
+        words = ["--reads", str(repo / ".git/notes"), "--node", "a"]
+        self.answer(repo, capsys, *words)
+        edit(repo, "roles/web.json", "80", "81")
+
+        assert self.answer(repo, capsys, *words)[0] == 5
+
     def test_files_that_git_ignores_are_no_change(self, repo, capsys):
         commit(repo, {".gitignore": "*.log\nbuild/\n"})
         (repo / "build").mkdir()
@@ -1057,6 +1076,19 @@ class TestNodesOfHieraWithoutFacts:
         found = compare(files, files | {"data/berlin/web.yaml": "k: 3\n"})
 
         assert (found.groups, found.is_certain, found.not_run) == ([], False, ["data/berlin/web.yaml"])
+
+    @pytest.mark.parametrize("path", ["/{outside}/%{facts.role}.yaml", "../%{facts.role}.yaml"])
+    def test_a_path_that_leads_out_is_not_looked_for_and_not_known(self, compare, path):
+        found = compare(hiera(path), hiera(path) | {"data/common.yaml": "k: 3\n"})
+
+        assert [one.spelled for one in found.groups] == ["k"]
+
+    def test_a_file_that_may_count_and_cannot_be_read_may_set_anything(self, compare):
+        files = hiera("%{facts.site}/%{facts.role}.yaml") | {"data/berlin/web.yaml": "k: [\n"}
+
+        found = compare(files, files | {"data/berlin/web.yaml": "k: [[\n"})
+
+        assert (found.is_certain, found.not_run) == (False, ["data/berlin/web.yaml"])
 
     def test_no_node_at_all_that_can_be_resolved(self, compare):
         files = hiera("own.yaml") | {"data/own.yaml": "a: [\n"}

@@ -70,5 +70,8 @@ def _subjects(repository: Repository) -> list[str]:
     from nodeattrs.contract.sides import folder_side
     from nodeattrs.verbs.asking import Subjects
 
-    names = Subjects(Question(folder_side(repository.root), Request(str(repository.root), run_code=False), {})).names
-    return [f"{dialect} {name}".rstrip() for dialect, some in names.items() for name in some]
+    found = Subjects(Question(folder_side(repository.root), Request(str(repository.root), run_code=False), {}))
+    listed = [f"{dialect} {name}".rstrip() for dialect, some in found.names.items() for name in some]
+    if found.unlisted:  # without one dialect the list would look whole
+        raise next(iter(found.unlisted.values()))
+    return listed

@@ -13,17 +13,14 @@ from nodeattrs.core.code import held_back
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.verbs.comparing import NO_ANSWER, answered
-
-_NO_SUCH_KEY = "no_such_key"
-"""Its trace names the unknown places that may set further keys."""
+from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
 
 
 class Reply(NamedTuple):
     """What one subject answers.
 
     unread: what was not read for it
-    error:  why it cannot be resolved, or None
+    error:  why it cannot be resolved, or None; without a subject, why a dialect cannot list its subjects
     """
 
     dialect: Dialect
@@ -38,7 +35,7 @@ class Reply(NamedTuple):
         for part in self.parts.values():
             if part.trace is None:
                 continue
-            paths: Iterable[Path] = [(step,) for step in (*part.tree, _NO_SUCH_KEY)] if part.is_keyed else [()]
+            paths: Iterable[Path] = [(step,) for step in (*part.tree, NO_SUCH_KEY)] if part.is_keyed else [()]
             for path in paths:
                 unknown = part.trace(path).unknown
                 found += [Unread(str(one.claim.origin), f"was not read: {one.why}") for one in unknown]
@@ -51,17 +48,26 @@ class Subjects:
     def __init__(self, question: Question) -> None:
         self.question = question
         self._dialects = [named(name) for name in question.dialects] or every().values()
+        self.unlisted: dict[str, NodeattrsError] = {}
 
     @cached_property
     def names(self) -> dict[str, list[str]]:
-        """Dialect -> its subjects, sorted. raises: NotFound, where no dialect has any; NodeattrsError"""
+        """Dialect -> its subjects, sorted. `unlisted` then has the dialects that cannot list theirs.
+
+        raises: NotFound, where no dialect has any; the error of a dialect, where no other has any
+        """
         side, request = self.question.side, self.question.request
         found = {}
         for dialect in self._dialects:
             opened = dialect.open(side, request)
-            if opened.is_there:
-                found[dialect.name] = sorted(opened.subjects())
+            try:
+                if opened.is_there:
+                    found[dialect.name] = sorted(opened.subjects())
+            except NodeattrsError as error:
+                self.unlisted[dialect.name] = error
         if not any(found.values()):
+            if self.unlisted:
+                raise next(iter(self.unlisted.values()))
             hint = "name the folder that has nodes/, roles/, hiera.yaml, ...: --repo DIR"
             raise NotFound(f"{side.title or side.root} has no subjects of any dialect", hint=hint)
         return found
@@ -85,6 +91,8 @@ class Subjects:
         for done, (dialect, name) in enumerate(asked):
             self.question.progress(name, done, len(asked))
             yield self._reply(named(dialect), name)
+        for dialect, error in self.unlisted.items():
+            yield Reply(named(dialect), "", {}, (), error)
 
     def _reply(self, dialect: Dialect, name: str) -> Reply:
         opened = dialect.open(self.question.side, self.question.request)

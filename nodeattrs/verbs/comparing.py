@@ -9,7 +9,7 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.contract.answers import Answered, Part
 from nodeattrs.contract.dialect import Opened
-from nodeattrs.contract.reading import EVERYTHING, watched
+from nodeattrs.contract.reading import EVERYTHING, UNSURE, watched
 from nodeattrs.contract.request import AS_IT_IS, Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.changed import changes
@@ -127,9 +127,11 @@ class Job(NamedTuple):
         request = self.request if side is self.after else self.request._replace(what_if=AS_IT_IS)
         return named(self.dialect).open(side, request)
 
-    def is_affected(self, reads: Iterable[str]) -> bool:
+    def is_affected(self, reads: Collection[str]) -> bool:
         """Whether who looked at these might answer otherwise on the side after."""
         if self.request.what_if != AS_IT_IS:
+            return True
+        if UNSURE in reads and self.before.files != self.after.files:
             return True
         return any(one == EVERYTHING or self.before.mark(one) != self.after.mark(one) for one in reads)
 
@@ -151,10 +153,23 @@ class _Open:
         self.suffixes: dict[ChangedSetting, int] = {}
         self.effective: set[Line] = set()
 
-    def unread_of(self, *asked: Opened) -> frozenset[str]:
-        """The changed files that the last answers did not read, or did not run."""
-        places = {one.side.shown(unread.place) for one in asked for unread in one.unread}
-        return frozenset(file for file in self.hunks.files if file in places)
+    def unread_of(self, opened: Opened, answer: Answered) -> tuple[frozenset[str], bool]:
+        """The changed files that were not read, or not run, for an answer; and whether anything was not."""
+        places = [*(one.place for one in opened.unread), *_unknown_files(answer)]
+        files = {opened.side.shown(place) for place in places}
+        return frozenset(file for file in self.hunks.files if file in files), bool(places)
+
+
+NO_SUCH_KEY = "no_such_key"
+"""Its trace names each unknown place that may set another key."""
+
+
+def _unknown_files(answer: Answered) -> Iterator[str]:
+    """The file of each unknown layer of an answer, or its origin in words."""
+    for part in answer.values():
+        if part.trace is not None:
+            for one in part.trace((NO_SUCH_KEY,) if part.is_keyed else ()).unknown:
+                yield one.claim.origin.file or str(one.claim.origin)
 
 
 @lru_cache(maxsize=2)
@@ -174,19 +189,18 @@ def compared(task: Task, name: str) -> Compared:
                 before = answered(asked, name)
             reads = keys()
             if not job.is_affected(reads):
-                unread = opened.unread_of(asked)
-                return Compared(name, (), reads, False, _failure(before), (), unread, bool(asked.unread))
+                return Compared(name, (), reads, False, _failure(before), (), *opened.unread_of(asked, before))
         else:
             asked = opened.sides[0]
             before = answered(asked, name)
+        unread, is_doubtful = opened.unread_of(asked, before)
         after = answered(opened.sides[1], name)
-        unread = opened.unread_of(asked, opened.sides[1])
-        is_doubtful = bool(asked.unread or opened.sides[1].unread)
+        more, is_more = opened.unread_of(opened.sides[1], after)
         both = _failure(before) if _failure(before) and _failure(after) == _failure(before) else ""
         tops = str(job.before.top), str(job.after.top)
         found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
         effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
-    return Compared(name, tuple(found), reads, True, both, effects, unread, is_doubtful)
+    return Compared(name, tuple(found), reads, True, both, effects, unread | more, is_doubtful or is_more)
 
 
 def answered(opened: Opened, name: str) -> Answered:

@@ -20,7 +20,7 @@ from typing import Any
 
 from nodeattrs._version import VERSION
 from nodeattrs.contract.dialect import Opened
-from nodeattrs.contract.reading import EVERYTHING
+from nodeattrs.contract.reading import EVERYTHING, UNSURE
 from nodeattrs.contract.request import AS_IT_IS, Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import Path as TreePath
@@ -299,7 +299,11 @@ def _asked(
         *(kept[name].keys for name in known if name in kept),
     ]
     _note_files(asked, job, keys, hunks.files)
-    noted = {one.name: Read(one.reads, tokens.get(one.name, "")) for one in results if one.reads is not None}
+    noted = {
+        one.name: Read(one.reads | {UNSURE} if one.failed or one.doubtful else one.reads, tokens.get(one.name, ""))
+        for one in results
+        if one.reads is not None
+    }
     if noted:
         reads.keep(question, before, {**kept, **noted})
     found.asked.append(asked)

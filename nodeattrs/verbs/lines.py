@@ -139,6 +139,7 @@ class Lines:
         self._at: dict[tuple[str, int], list[tuple[str, Account]]] = {}
         self.count: dict[str, tuple[int, int]] = {}
         """Dialect -> how many were asked, of how many."""
+        self._unlisted: dict[str, str] = {}
         self.unread: dict[str, tuple[Unread, ...]] = {}
         """Dialect -> what it did not read, or must not run."""
 
@@ -170,8 +171,10 @@ class Lines:
         opened = dialect.open(side, self._request)
         try:
             names = sorted(opened.subjects()) if opened.is_there else []
-        except NodeattrsError:
-            names = []  # `check` says what is wrong
+            self._unlisted.pop(dialect.name, None)
+        except NodeattrsError as error:
+            names = []
+            self._unlisted[dialect.name] = error.message
         asked = [name for name in names if not self._request.nodes or name in self._request.nodes][: self._most]
         kind = dialect.name
         self.count[kind] = len(asked), len(names)
@@ -263,9 +266,11 @@ class Lines:
         return [effect for effect in found if effect.path == path]
 
     def failed(self) -> Iterable[tuple[str, str]]:
-        """Who could not be asked, and why."""
+        """The subjects that could not be resolved, and the dialects that cannot list theirs, with the reason."""
         with self._lock:
-            return [(name, known.failed.partition("\n")[0]) for (_, name), known in self._known.items() if known.failed]
+            subjects = [(name, known.failed) for (_, name), known in self._known.items() if known.failed]
+            found = [*self._unlisted.items(), *subjects]
+        return [(name, why.partition("\n")[0]) for name, why in found]
 
 
 def _nearest(effects: list[Effect], column: int | None) -> list[Effect]:

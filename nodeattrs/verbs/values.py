@@ -197,7 +197,7 @@ def diff(question: Question) -> Output:
     before, after = question.arguments["before"], question.arguments["after"]
     replies = [*Subjects(question).replies([before, after])]
     for reply in replies:
-        if reply.error is not None:
+        if reply.error is not None and reply.subject in (before, after):
             raise reply.error
     sides = [next((one for one in replies if one.subject == name), None) for name in (before, after)]
     left, right = sides

@@ -89,7 +89,7 @@ def not_known(unread: Sequence[Unread], replies: Sequence[Reply], screen: Screen
         yield from screen.wrapped(printable(f"may be overridden: {one}"), "    ", "  ")
     for reply in replies:
         if reply.error is not None:
-            text = f"not known on {reply.subject}: {reply.error.message} [{reply.error.code}]"
+            text = f"not known on {reply.subject or reply.dialect.name}: {reply.error.message} [{reply.error.code}]"
             yield from screen.wrapped(printable(text), "    ", "  ")
 
 

@@ -55,8 +55,8 @@ class Nodes(WithFacts):
     def covers(self, file: str) -> bool:
         """Descriptions of nodes and roles, and the parts of a cookbook that can set attributes."""
         steps = self.side.named(file).split("/")
-        if steps[0] in ("cookbooks", "site-cookbooks"):
-            return bool(_OF_COOKBOOKS.intersection(steps[2:-1])) or steps[-1].startswith("metadata.")
+        if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
+            return True  # cookbooks may lie in any folder
         return steps[0] in _DESCRIBING or steps[-1] == "nodeattrs.toml"
 
     def answer(self, name: str) -> Answered:

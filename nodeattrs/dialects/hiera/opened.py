@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Iterable, Iterator
@@ -42,6 +43,11 @@ def _found(folder: Path, template: str) -> Iterator[tuple[str, str]]:
     for path in place.iterdir() if place.is_dir() else ():
         if found := pattern.fullmatch(path.name):
             yield parts[1].removeprefix("facts."), found[1]
+
+
+def _as_pattern(template: str) -> str:
+    """A path with variables as a pattern of files: each variable is any text in one step."""
+    return "*".join(glob.escape(text) for text in re.split(r"%\{[^}]*\}", template))
 
 
 class HieraKeys(WithFacts):
@@ -133,11 +139,16 @@ class HieraKeys(WithFacts):
         for one in needed(scope):
             if one.is_set or one.layer not in ("environment", "global"):
                 continue
-            for file in sorted(self._root.glob(_VARIABLE.sub("*", one.template))):
-                keys = [key for key in self._keys_in(file) if self._may_set(scope, key, one.origin.name)]
-                if keys:
-                    reason = f"may count as {one.template}: the variable {one.variable} is not set"
-                    yield Unread(self.repository.shown(file), reason, tuple((key,) for key in keys))
+            reason = f"may count as {one.template}: the variable {one.variable} is not set"
+            if os.path.isabs(one.template) or ".." in one.template.split("/"):
+                yield Unread(one.template, f"{reason}, and files outside of the folder were not looked for")
+                continue
+            for file in sorted(self._root.glob(_as_pattern(one.template))):
+                keys = self._keys_in(file)
+                if keys is None:
+                    yield Unread(self.repository.shown(file), f"{reason}, and it cannot be read")
+                elif may_set := [key for key in keys if self._may_set(scope, key, one.origin.name)]:
+                    yield Unread(self.repository.shown(file), reason, tuple((key,) for key in may_set))
 
     @cached_property
     def _root(self) -> Path:
@@ -145,11 +156,12 @@ class HieraKeys(WithFacts):
         config = self.hiera.environment_layer(self.request.environment or "production")
         return self.side.root if config is None else Path(config.folder)
 
-    def _keys_in(self, file: Path) -> list[str]:
+    def _keys_in(self, file: Path) -> list[str] | None:
+        """The keys of a data file; None where it cannot be read."""
         try:
             tree = read(file, self.repository.shown(file)).tree
         except NodeattrsError:
-            return []
+            return None
         return [str(key) for key in tree] if isinstance(tree, dict) else []
 
     def _may_set(self, scope: Scope, key: str, level: str) -> bool:
