@@ -968,7 +968,7 @@ class TestWhatIsNotKnown:
         code, data, head = self.answer(repo, capsys)
 
         assert (code, data["certain"]) == (5, False)
-        assert "not known: 1 file that was not run, or not read" in head
+        assert "not known: 1 file not run, or not read" in head
         assert data["unread"][0]["place"] == f"cookbooks/app/{file}"
 
     def test_cookbooks_that_are_left_out(self, repo, capsys):
@@ -1069,6 +1069,13 @@ class TestNodesOfHieraWithoutFacts:
         found = compare(files, files | {"data/role/web.yaml": "k: 3\n"})
 
         assert [(one.spelled, one.subjects) for one in found.groups] == [("k", ("role=web",))]
+
+    def test_a_file_that_another_level_names_is_no_role(self, compare):
+        files = hiera("%{facts.role}.yaml") | {"data/web.yaml": "k: 2\n"}
+
+        found = compare(files, files | {"data/common.yaml": "k: 3\n", "data/web.yaml": "k: 4\n"})
+
+        assert [one.subjects for one in found.groups] == [("role=web",)]
 
     def test_a_file_of_two_variables_that_are_not_set_is_not_known(self, compare):
         files = hiera("%{facts.site}/%{facts.role}.yaml") | {"data/berlin/web.yaml": "k: 2\n"}

@@ -182,8 +182,8 @@ class ImpactReport:
             if one.not_known
         ]
         for files, why in (
-            (found.not_run, "that was not run, or not read"),
-            (found.unseen, "that no subject reads"),
+            (found.not_run, "not run, or not read"),
+            (found.unseen, "read by no subject"),
             (found.unread, "outside of the two sides"),
         ):
             if files:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -33,15 +33,19 @@ _NAMES = frozenset(
 """The variables that hold the name of a node; each may begin with `facts.`"""
 
 
-def _found(folder: Path, template: str) -> Iterator[tuple[str, str]]:
-    """The variable and its values for which a folder has a file, of a path with one variable."""
+def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tuple[str, str]]:
+    """The variable and its values for which a folder has a file, of a path with one variable.
+
+    named: paths that other levels name; they are no file of a value
+    """
     parts = _VARIABLE.split(template)
     if len(parts) != 3 or "%" in parts[0] + parts[2] or "/" in parts[2].lstrip("/").removesuffix("/"):
         return
     place = folder / os.path.dirname(parts[0])
     pattern = re.compile(re.escape(os.path.basename(parts[0])) + "(.+)" + re.escape(parts[2]))
     for path in place.iterdir() if place.is_dir() else ():
-        if found := pattern.fullmatch(path.name):
+        found = pattern.fullmatch(path.name)
+        if found and f"{parts[0]}{found[1]}{parts[2]}" not in named:
             yield parts[1].removeprefix("facts."), found[1]
 
 
@@ -76,9 +80,9 @@ class HieraKeys(WithFacts):
         if config is None:
             return set()
         entries = [one for one in config.entries if one.location in ("path", "paths")]
-        found = {
-            one for entry in entries for text in entry.declared for one in _found(config.folder / entry.datadir, text)
-        }
+        texts = [(config.folder / entry.datadir, text) for entry in entries for text in entry.declared]
+        named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
+        found = {one for folder, text in texts for one in _found(folder, text, named)}
         return {value if variable in _NAMES else f"{variable}={value}" for variable, value in found}
 
     def covers(self, file: str) -> bool:
