@@ -10,12 +10,16 @@ __all__ = ["imported"]
 
 
 def imported(
-    package: str, homes: Mapping[str, str], made: Callable[[str, Any], Any] = lambda name, value: value
+    package: str,
+    homes: Mapping[str, str],
+    made: Callable[[str, Any], Any] = lambda name, value: value,
+    below: str | None = None,
 ) -> Callable[[str], Any]:
     """The `__getattr__` of a package. cost: one import for each name
 
-    homes: name -> the module below the package that has it
+    homes: name -> the module that has it
     made:  what the package gives instead of what that module has
+    below: the package of those modules; by default the package itself
 
     >>> imported("nodeattrs", {"fold": "core.fold"})("fold").__name__
     'fold'
@@ -24,7 +28,7 @@ def imported(
     def find(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = made(name, getattr(importlib.import_module(f"{package}.{homes[name]}"), name))
+        value = made(name, getattr(importlib.import_module(f"{below or package}.{homes[name]}"), name))
         setattr(importlib.import_module(package), name, value)
         return value
 

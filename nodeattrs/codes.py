@@ -28,9 +28,9 @@ _DECLARING = (
     "nodeattrs.keep.search.query",
     "nodeattrs.catalog.errors",
     "nodeattrs.adapters.hiera.errors",
-    "nodeattrs.adapters.cloudinit.faults",
+    "nodeattrs.dialects.cloudinit.faults",
     "nodeattrs.adapters.bindings.model.faults",
-    "nodeattrs.adapters.ansible.faults",
+    "nodeattrs.dialects.ansible.faults",
 )
 """The modules that declare codes, or import the module that does."""
 

@@ -14,27 +14,17 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.ansible import (
-    AnsibleError,
-    Inventory,
-    Playbook,
-    Vault,
-    as_json,
-    group_of,
-    level_of,
-    mentions,
-    reasons,
-)
-from nodeattrs.adapters.ansible import Variables as Answered
-from nodeattrs.adapters.ansible.ini import hosts_of, names_of
-from nodeattrs.adapters.ansible.levels import MERGE
-from nodeattrs.adapters.ansible.printing import graph, printed_inventory
-from nodeattrs.adapters.ansible.templates import mentioned
-from nodeattrs.adapters.ansible.values import as_attribute
-from nodeattrs.adapters.ansible.vault import sealed
+from nodeattrs.ansible import AnsibleError, Inventory, Playbook, Vault, as_json, group_of, level_of, mentions, reasons
+from nodeattrs.ansible import Variables as Answered
 from nodeattrs.cli import main
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.trace import Outcome
+from nodeattrs.dialects.ansible.ini import hosts_of, names_of
+from nodeattrs.dialects.ansible.levels import MERGE
+from nodeattrs.dialects.ansible.printing import graph, printed_inventory
+from nodeattrs.dialects.ansible.templates import mentioned
+from nodeattrs.dialects.ansible.values import as_attribute
+from nodeattrs.dialects.ansible.vault import sealed
 from nodeattrs.errors import BadArgument, NodeattrsError
 from tests.test_answer import UNKNOWN, VAULT, AnswerExam, Ask
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.ansible.static import Static, is_repository
 from nodeattrs.cli import main
+from nodeattrs.dialects.ansible.static import Static, is_repository
 
 PLAY = "- hosts: web\n  roles: [web]\n"
 FILES = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.ansible import AnsibleError, Inventory, printed_inventory
+from nodeattrs.ansible import AnsibleError, Inventory, printed_inventory
 from nodeattrs.cli import main
 from nodeattrs.core.code import held_back
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.ansible import Inventory, Playbook, Rendered, Rendering, as_json
+from nodeattrs.ansible import Inventory, Playbook, Rendered, Rendering, as_json
 from nodeattrs.cli import main
 from nodeattrs.core.budget import limited
 from nodeattrs.errors import TooMuch

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from nodeattrs.adapters.ansible import Inventory, Playbook
+from nodeattrs.ansible import Inventory, Playbook
 
 T = {"name": "t", "debug": {"msg": "x"}}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.ansible import AnsibleError, Inventory, Playbook
+from nodeattrs.ansible import AnsibleError, Inventory, Playbook
 from nodeattrs.cli import main
 from nodeattrs.errors import NodeattrsError
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nodeattrs import Sensitive
-from nodeattrs.adapters.ansible import AnsibleError, Inventory, Playbook, Vault, printed_inventory
+from nodeattrs.ansible import AnsibleError, Inventory, Playbook, Vault, printed_inventory
 from nodeattrs.cli import main
 from nodeattrs.core.code import held_back
 from nodeattrs.errors import MissingExtra, UnknownLayer

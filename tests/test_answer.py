@@ -11,8 +11,8 @@ import pytest
 from nodeattrs import Layer, Node, Origin, fold
 from nodeattrs.adapters.bindings import Bindings, Injector
 from nodeattrs.adapters.bindings import Layer as BindingLayer
-from nodeattrs.adapters.cloudinit import merge_layers
 from nodeattrs.adapters.hiera import Hiera, Unknown
+from nodeattrs.cloudinit import merge_layers
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.trace import Outcome, rows
 from nodeattrs.core.tree import ABSENT, Path, dig

@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import read_layer
-from nodeattrs.adapters.ansible import Inventory
 from nodeattrs.adapters.bindings import parse_expression, parse_sets
 from nodeattrs.adapters.bindings.model.queries import compared
-from nodeattrs.adapters.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.types import parse_type
+from nodeattrs.ansible import Inventory
 from nodeattrs.cli import main
+from nodeattrs.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, TooDeep, TooMuch

@@ -11,9 +11,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.cloudinit import merge, steps
+from nodeattrs.cloudinit import merge
 from nodeattrs.core import part
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.cloudinit import steps
 from tests.effort import examples
 
 

@@ -11,18 +11,10 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import (
-    CloudPart,
-    Schema,
-    guarded,
-    merge,
-    merge_confd,
-    merge_layers,
-    schema_file,
-)
 from nodeattrs.cli import main
+from nodeattrs.cloudinit import CloudPart, Schema, guarded, merge, merge_confd, merge_layers, schema_file
+from nodeattrs.dialects.cloudinit.reports import findings_of
 from nodeattrs.errors import BadArgument
-from nodeattrs.reports.cloud_config import findings_of
 
 ROOT = Path(__file__).parents[1]
 MIME = 'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="b"\n\n'
@@ -653,7 +645,7 @@ class TestCommand:
 
 def test_looking_takes_no_more_with_each_part_before_it(monkeypatch: pytest.MonkeyPatch):
     """What a list holds already is not looked at again: twice the parts take twice the looks, and no more."""
-    from nodeattrs.adapters.cloudinit.lints import meetings
+    from nodeattrs.dialects.cloudinit.lints import meetings
 
     looked = []
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from nodeattrs.adapters.cloudinit import WARNINGS, merge
 from nodeattrs.cli import main
+from nodeattrs.cloudinit import WARNINGS, merge
 
 ROOT = Path(__file__).parents[1]
 FILES = {

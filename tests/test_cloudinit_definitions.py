@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cloudinit import (
     CONFIG_DEFAULT,
     PART_DEFAULT,
     WORDS,

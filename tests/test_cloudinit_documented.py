@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import merge, merge_layers, merge_values
+from nodeattrs.cloudinit import merge, merge_layers, merge_values
 
 BASH12 = "runcmd: [bash1, bash2]"
 BASH34 = "runcmd: [bash3, bash4]"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Layer, Origin
-from nodeattrs.adapters.cloudinit import Merged, merge, merge_layers
+from nodeattrs.cloudinit import Merged, merge, merge_layers
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.trace import Outcome
 from nodeattrs.core.tree import Path, dig

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import Blob, CloudConfigError, Given, given_in, merge, vendor_in
-from nodeattrs.adapters.cloudinit.inputs import one_of
 from nodeattrs.cli import main
+from nodeattrs.cloudinit import Blob, CloudConfigError, Given, given_in, merge, vendor_in
+from nodeattrs.dialects.cloudinit.inputs import one_of
 
 TEXT = "#cloud-config\npackages: [vim]\n"
 

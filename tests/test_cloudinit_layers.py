@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cloudinit import (
     CloudConfigError,
     CloudPart,
     config_of_cmdline,

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cli import main
+from nodeattrs.cloudinit import (
     CloudConfigError,
     config_of_cmdline,
     kind_of,
@@ -20,7 +21,6 @@ from nodeattrs.adapters.cloudinit import (
     release_of,
     url_of_cmdline,
 )
-from nodeattrs.cli import main
 from nodeattrs.errors import BadArgument
 
 VENDOR = "#cloud-config\nvendor: 1\n"
@@ -161,7 +161,7 @@ class TestOddFiles:
         [(b"a: caf\xe9", "encoding"), (b"a: !!bool maybe", "value"), (b"## template: odd\n", "template")],
     )
     def test_at_these_cloud_init_stops(self, tmp_path: Path, text: bytes, kind: str):
-        from nodeattrs.adapters.cloudinit import InstanceData
+        from nodeattrs.cloudinit import InstanceData
 
         (tmp_path / "cloud.cfg").write_bytes(text)
         with pytest.raises(CloudConfigError) as caught:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cloudinit import (
     CloudConfigError,
     Definition,
     merge,
@@ -242,7 +242,7 @@ class TestCustomMergers:
 
     def test_an_entry_point_offers_one(self, monkeypatch: pytest.MonkeyPatch):
         """By its name, loaded when a definition asks for it."""
-        from nodeattrs.adapters.cloudinit import custom
+        from nodeattrs.dialects.cloudinit import custom
 
         class Entry:
             name = "offered"

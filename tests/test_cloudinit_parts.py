@@ -13,7 +13,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cloudinit import (
     MAX_BYTES,
     CloudConfigError,
     CloudPart,
@@ -21,11 +21,11 @@ from nodeattrs.adapters.cloudinit import (
     merge,
     pack,
     parse_definition,
-    parts,
     unpack,
 )
-from nodeattrs.adapters.cloudinit.codes import EMPTY
 from nodeattrs.core.budget import limited
+from nodeattrs.dialects.cloudinit import parts
+from nodeattrs.dialects.cloudinit.codes import EMPTY
 from nodeattrs.errors import BadArgument, MissingExtra, TooDeep
 from tests.vectors.cloudinit import canonical
 

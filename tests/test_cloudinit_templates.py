@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData, Merged, merge, merge_confd, pack
 from nodeattrs.cli import main
+from nodeattrs.cloudinit import CloudConfigError, InstanceData, Merged, merge, merge_confd, pack
 
 DATA = InstanceData(
     {

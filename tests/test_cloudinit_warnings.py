@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import WARNINGS, CloudPart, merge, merge_confd, merge_layers
-from nodeattrs.reports.cloud_config import findings_of
+from nodeattrs.cloudinit import WARNINGS, CloudPart, merge, merge_confd, merge_layers
+from nodeattrs.dialects.cloudinit.reports import findings_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "cloudinit.md"
 APPEND = "merge_how: list(append)+dict(recurse_list)\n"

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import custom
 from nodeattrs.cli import main
 from nodeattrs.core.code import held_back, may_run
+from nodeattrs.dialects.cloudinit import custom
 from nodeattrs.errors import UnknownLayer
 from nodeattrs.runs import Repository
 from nodeattrs.runs.checking import faults_of

@@ -18,8 +18,8 @@ import pytest
 import nodeattrs
 from nodeattrs import errors
 from nodeattrs.adapters.bindings import BindingError, BindingErrors, Injector, parse_sets
-from nodeattrs.adapters.cloudinit import WARNINGS
 from nodeattrs.cli import main
+from nodeattrs.cloudinit import WARNINGS
 from nodeattrs.codes import Code, codes, kind, other_kind
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.kinds import REPEATED_KEY
@@ -34,7 +34,8 @@ ONLY_ON_THE_PAGE = {"USAGE"}
 def family() -> list[type[NodeattrsError]]:
     """Every error class of ours, wherever it is defined."""
     for module in pkgutil.walk_packages(nodeattrs.__path__, "nodeattrs."):
-        if not module.name.endswith("__main__"):
+        is_old_name = module.name.startswith("nodeattrs.adapters.") and module.name.count(".") == 2 and not module.ispkg
+        if not module.name.endswith("__main__") and not is_old_name:
             importlib.import_module(module.name)
     found = [NodeattrsError]
     for one in found:

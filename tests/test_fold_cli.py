@@ -364,7 +364,7 @@ class TestStart:
         program = (
             "import sys; from nodeattrs.cli import main; code = main(['fold', 'app.env']);"
             "print(code, [name for name in sys.modules if name in ("
-            "'nodeattrs.reports.explain', 'nodeattrs.adapters.plain.compose', 'nodeattrs.adapters.hiera')])"
+            "'nodeattrs.reports.explain', 'nodeattrs.dialects.files.compose', 'nodeattrs.adapters.hiera')])"
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from nodeattrs.adapters.ansible import Inventory, Playbook
+from nodeattrs.ansible import Inventory, Playbook
 from tests.oracles.ansible import environment_of, main, written
 from tests.oracles.ansible_trees import tree
 

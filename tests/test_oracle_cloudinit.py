@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nodeattrs.adapters.cloudinit import InstanceData, merge, merge_confd, merge_layers
+from nodeattrs.cloudinit import InstanceData, merge, merge_confd, merge_layers
 from tests.oracles.cloudinit import agree, spelled
 from tests.oracles.cloudinit_questions import SORTS, question
 from tests.oracles.cloudinit_rules import RULES, Asked, explained

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nodeattrs.dialects.files.folds import fold_named, named_fold, policy_named
 from nodeattrs.errors import BadArgument, NotFound
-from nodeattrs.runs.folds import fold_named, named_fold, policy_named
 from nodeattrs.runs.repository import Repository
 
 

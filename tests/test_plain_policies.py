@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from nodeattrs import Layer, Origin
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.rules import read_rules
+from nodeattrs.dialects.files.folds import NAMES, folded, policy_named
 from nodeattrs.errors import MergeConflict
-from nodeattrs.runs.folds import NAMES, folded, policy_named
 from nodeattrs.texts.layers import LayerReader
 from tests.effort import examples
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from nodeattrs import Layer, fold, read_layer
 from nodeattrs.core.sensitive import Encrypted
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.files.text import text_of
 from nodeattrs.errors import DocumentError, UnknownLayer
-from nodeattrs.reports.fold_text import text_of
 from nodeattrs.texts.layers import LayerReader
 from nodeattrs.texts.tags import Tagged
 from tests.effort import examples

@@ -215,8 +215,8 @@ FINE = {
 _CHILD = """
 import json, resource, sys, time
 from pathlib import Path
-from nodeattrs.adapters.ansible import Inventory, Rendering
-from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData
+from nodeattrs.ansible import Inventory, Rendering
+from nodeattrs.cloudinit import CloudConfigError, InstanceData
 from nodeattrs.core.budget import limited
 from nodeattrs.errors import TooMuch
 
@@ -294,7 +294,7 @@ def test_a_hostile_template_ends_before_it_uses_up_the_machine(tmp_path, templat
 
 @pytest.mark.parametrize(("template", "text"), FINE.values(), ids=FINE)
 def test_a_template_within_the_limits_gives_the_same_as_ever(template, text):
-    from nodeattrs.adapters.cloudinit import InstanceData
+    from nodeattrs.cloudinit import InstanceData
 
     assert InstanceData({"v1": {}}).render(template) == text
 

@@ -10,8 +10,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.cloudinit import load_config
 from nodeattrs.adapters.hiera import ruby_yaml
+from nodeattrs.cloudinit import load_config
 from nodeattrs.core.budget import limited
 from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.texts import yaml_text

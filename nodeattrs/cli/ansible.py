@@ -13,9 +13,9 @@ from nodeattrs.cli.options import actions_of, add_output, add_strict, path_of, s
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.ansible import Inventory, Rendered, Variables
+    from nodeattrs.ansible import Inventory, Rendered, Variables
     from nodeattrs.core.fold import Layer
-    from nodeattrs.reports.ansible import Unread
+    from nodeattrs.dialects.ansible.reports import Unread
 
 SUMMARY = "say which file and line set a variable of an Ansible inventory"
 DESCRIPTION = """\
@@ -155,7 +155,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _inventory(options: argparse.Namespace) -> Inventory:
-    from nodeattrs.adapters.ansible import Inventory
+    from nodeattrs.ansible import Inventory
     from nodeattrs.core.code import held_back
 
     places = [*options.inventory, options.folder, options.playbook_dir, *getattr(options, "playbook", ())]
@@ -180,9 +180,9 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
         if options.task or options.role or options.play:
             options.refuse("--play, --role and --task need a --playbook")
         return inventory.host(host)
-    from nodeattrs.adapters.ansible import AnsibleError, Playbook
-    from nodeattrs.adapters.ansible.codes import NO_HOST
-    from nodeattrs.reports.ansible import unread
+    from nodeattrs.ansible import AnsibleError, Playbook
+    from nodeattrs.dialects.ansible.codes import NO_HOST
+    from nodeattrs.dialects.ansible.reports import unread
 
     inventory.found(host)
     playbook = Playbook(inventory, *options.playbook)
@@ -202,11 +202,11 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
 
 
 def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.adapters.ansible import Rendering, as_json_text, as_yaml_text, printed_variables
+    from nodeattrs.ansible import Rendering, as_json_text, as_yaml_text, printed_variables
 
     answer = _answer(options, inventory, options.host)
     if options.origins:
-        from nodeattrs.reports.ansible import set_variables
+        from nodeattrs.dialects.ansible.reports import set_variables
 
         terminal.report(set_variables(answer))
         return _known(terminal, answer.unread())
@@ -220,13 +220,13 @@ def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory)
 
 def _known(terminal: Terminal, layers: Iterable[Layer]) -> int:
     """The exit code of an answer that unknown layers may change; each level of them is named."""
-    from nodeattrs.reports.ansible import unread
+    from nodeattrs.dialects.ansible.reports import unread
 
     return _named(terminal, unread(layers))
 
 
 def _named(terminal: Terminal, found: Sequence[Unread]) -> int:
-    from nodeattrs.reports.ansible import unread_warnings
+    from nodeattrs.dialects.ansible.reports import unread_warnings
 
     terminal.warn(unread_warnings(found))
     return UNKNOWN_LAYER if found else DONE
@@ -234,7 +234,7 @@ def _named(terminal: Terminal, found: Sequence[Unread]) -> int:
 
 def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) -> int:
     """Name what is not evaluated."""
-    from nodeattrs.reports.ansible import not_evaluated
+    from nodeattrs.dialects.ansible.reports import not_evaluated
 
     if rendered is None or not rendered.left:
         return DONE
@@ -243,7 +243,7 @@ def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) ->
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.adapters.ansible import printed_inventory
+    from nodeattrs.ansible import printed_inventory
 
     form = "yaml" if options.yaml else "toml" if options.toml else "json"
     terminal.text(printed_inventory(inventory, form, export=options.export, limit=options.limit))
@@ -256,8 +256,8 @@ def _hosts(options: argparse.Namespace, inventory: Inventory) -> list[str]:
 
 
 def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.adapters.ansible import graph
-    from nodeattrs.reports.ansible import Groups
+    from nodeattrs.ansible import graph
+    from nodeattrs.dialects.ansible.reports import Groups
 
     text = graph(inventory, options.group, with_variables=options.vars)
     if options.format == "text":
@@ -270,7 +270,7 @@ def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.reports.ansible import explained_variable
+    from nodeattrs.dialects.ansible.reports import explained_variable
 
     answer = _answer(options, inventory, options.host)
     report = explained_variable(inventory, answer, path_of(options.path), render=options.render)
@@ -284,7 +284,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, inventory: Invento
 
 
 def _who_has(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.reports.ansible import places
+    from nodeattrs.dialects.ansible.reports import places
 
     found = places(inventory, path_of(options.path))
     terminal.report(found)
@@ -292,7 +292,7 @@ def _who_has(options: argparse.Namespace, terminal: Terminal, inventory: Invento
 
 
 def _matrix(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.reports.ansible import matrix
+    from nodeattrs.dialects.ansible.reports import matrix
 
     found = matrix(inventory, _hosts(options, inventory), path_of(options.path), options.path)
     terminal.report(found)
@@ -300,7 +300,7 @@ def _matrix(options: argparse.Namespace, terminal: Terminal, inventory: Inventor
 
 
 def _diff(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.reports.ansible import differences
+    from nodeattrs.dialects.ansible.reports import differences
     from nodeattrs.reports.lookup import Compared
 
     one, other = (_answer(options, inventory, name) for name in (options.host, options.other))

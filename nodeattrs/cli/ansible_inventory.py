@@ -11,8 +11,8 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
 
 if TYPE_CHECKING:
+    from nodeattrs.dialects.ansible.inventory_report import DynamicInventory
     from nodeattrs.keep import Store
-    from nodeattrs.reports.ansible_inventory import DynamicInventory
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print it. An unknown layer is a warning, and with --strict an error: Ansible wants 0 or nothing."""
-    from nodeattrs.reports.ansible_inventory import DynamicInventory, ansible_name
+    from nodeattrs.dialects.ansible.inventory_report import DynamicInventory, ansible_name
     from nodeattrs.reports.undecided import Undecided, words_of
     from nodeattrs.runs.remembered import required
 

@@ -12,7 +12,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.ansible import Inventory, Variables
+    from nodeattrs.ansible import Inventory, Variables
     from nodeattrs.core.fold import Layer
     from nodeattrs.node.node import Node
 
@@ -52,7 +52,7 @@ def perform(options: argparse.Namespace, terminal: Terminal, inventory: Inventor
 
 def _node(answer: Variables, sensitive: Any) -> Node:
     """A host as a node: its variables are normal attributes, what Ansible knows of it automatic ones."""
-    from nodeattrs.adapters.ansible.values import as_attribute
+    from nodeattrs.dialects.ansible.values import as_attribute
     from nodeattrs.node.intake import Intake
     from nodeattrs.node.node import Node
 

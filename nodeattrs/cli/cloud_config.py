@@ -26,7 +26,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged
+    from nodeattrs.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged
     from nodeattrs.reports.findings import Finding
 
 SUMMARY = "merge cloud-init user-data offline, and say why"
@@ -188,7 +188,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.config_text import json_tree, yaml_text
+    from nodeattrs.dialects.cloudinit.config_text import json_tree, yaml_text
 
     user, merged = _merged(options)
     _refuse_foreign(merged)
@@ -200,7 +200,7 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 
         terminal.text(json.dumps(json_tree(config), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n")
     elif options.format == "mime":
-        from nodeattrs.adapters.cloudinit import pack
+        from nodeattrs.cloudinit import pack
 
         terminal.text(pack(_for_message(report.part for report in user.parts), _definition(options.how)))
     elif options.format == "cloud-init":
@@ -212,8 +212,8 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import masked
-    from nodeattrs.reports.cloud_config import explained_config
+    from nodeattrs.cloudinit import masked
+    from nodeattrs.dialects.cloudinit.reports import explained_config
 
     if options.all and not options.path:
         options.refuse("--all names what decided about a path, so it needs --path")
@@ -239,7 +239,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import given_in
+    from nodeattrs.cloudinit import given_in
 
     def merged_of(files: list[str], address: str | None, data: InstanceData | None) -> Merged:
         of_these = argparse.Namespace(**vars(options) | {"files": files, "resource": address, "strict": False})
@@ -252,7 +252,7 @@ def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) 
     """What may be printed of it. raises: BadArgument, for a message of parts that have secrets in them"""
     if options.show_secrets:
         return merged
-    from nodeattrs.adapters.cloudinit import masked, veiled
+    from nodeattrs.cloudinit import masked, veiled
 
     shown = masked(merged, sensitive_paths(options, *options.files))
     has_secrets = shown.value != merged.value
@@ -267,7 +267,7 @@ def _printable(merged: Merged, options: argparse.Namespace, terminal: Terminal) 
 
 
 def _pack(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.adapters.cloudinit import pack, refuse_unknown_options
+    from nodeattrs.cloudinit import pack, refuse_unknown_options
 
     definition = _definition(options.merge_type)
     if definition is not None:
@@ -281,7 +281,7 @@ def _merged(options: argparse.Namespace, data: InstanceData | None = None) -> tu
 
     data: what templates are rendered with, in place of the instance data of the options
     """
-    from nodeattrs.adapters.cloudinit import merge
+    from nodeattrs.cloudinit import merge
 
     words_of(options, "ignore")
     rules: dict[str, Any] = {"mode": options.mode, "cloud_init": options.cloud_init}
@@ -299,7 +299,7 @@ def _merged(options: argparse.Namespace, data: InstanceData | None = None) -> tu
             given[name] = merge(beside, **rules)
     if not given and options.confd is None:
         return _known(user, options), user
-    from nodeattrs.adapters.cloudinit import merge_layers, read_confd, url_of_cmdline
+    from nodeattrs.cloudinit import merge_layers, read_confd, url_of_cmdline
 
     if "cmdline" in given:
         given["config_url"] = url_of_cmdline(given["cmdline"].headers["cmdline"])
@@ -310,9 +310,9 @@ def _merged(options: argparse.Namespace, data: InstanceData | None = None) -> tu
 
 def _refuse_foreign(merged: Merged) -> None:
     """raises: CloudConfigError, where there are parts, and cloud-init ignores each of them"""
-    from nodeattrs.adapters.cloudinit import CloudConfigError
-    from nodeattrs.adapters.cloudinit.codes import INPUT
-    from nodeattrs.adapters.cloudinit.lints.texts import foreign
+    from nodeattrs.cloudinit import CloudConfigError
+    from nodeattrs.dialects.cloudinit.codes import INPUT
+    from nodeattrs.dialects.cloudinit.lints.texts import foreign
 
     if merged.parts and all(report.is_foreign for report in merged.parts):
         first = merged.parts[0].part
@@ -321,7 +321,7 @@ def _refuse_foreign(merged: Merged) -> None:
 
 
 def _instance(options: argparse.Namespace) -> Instance:
-    from nodeattrs.adapters.cloudinit import read_instance
+    from nodeattrs.cloudinit import read_instance
 
     instance = read_instance(Path(options.instance), options.cloud_init)
     _known(instance.merged, options)
@@ -345,7 +345,7 @@ def _undecided(merged: Merged, terminal: Terminal) -> int:
 
 
 def _instance_data(file: str) -> InstanceData:
-    from nodeattrs.adapters.cloudinit import InstanceData
+    from nodeattrs.cloudinit import InstanceData
 
     return InstanceData.read(Path(file))
 
@@ -354,11 +354,11 @@ def _layer(name: str, files: list[str] | None, rules: dict[str, Any]) -> Any:
     """What one layer says: vendor-data is merged like user-data, all else is one config."""
     if not files:
         return None
-    from nodeattrs.adapters.cloudinit import CloudPart, ReleaseName, config_of_cmdline, merge, release_of
+    from nodeattrs.cloudinit import CloudPart, ReleaseName, config_of_cmdline, merge, release_of
     from nodeattrs.errors import BadArgument
 
     if name in ("vendor", "vendor2"):
-        from nodeattrs.adapters.cloudinit import vendor_in
+        from nodeattrs.cloudinit import vendor_in
 
         return merge([blob for file in files for blob in vendor_in(_blob(file))], **rules)
     if name != "extra" and len(files) > 1:
@@ -384,7 +384,7 @@ def _parts(options: argparse.Namespace) -> list[CloudPart]:
 
 
 def _unpacked(options: argparse.Namespace, machines: list[Given]) -> list[CloudPart]:
-    from nodeattrs.adapters.cloudinit import unpack
+    from nodeattrs.cloudinit import unpack
 
     root = Path(options.include_root) if options.include_root is not None else None
     blobs: list[Any] = []
@@ -395,15 +395,15 @@ def _unpacked(options: argparse.Namespace, machines: list[Given]) -> list[CloudP
 
 def _given(options: argparse.Namespace) -> list[Given]:
     """What the files give to the one machine that is meant."""
-    from nodeattrs.adapters.cloudinit import given_in
-    from nodeattrs.adapters.cloudinit.inputs import one_of
+    from nodeattrs.cloudinit import given_in
+    from nodeattrs.dialects.cloudinit.inputs import one_of
 
     return [one_of(given_in(_blob(file) if file == "-" else Path(file)), options.resource) for file in options.files]
 
 
 def _blob(file: str) -> Blob:
-    from nodeattrs.adapters.cloudinit import Blob, blob_of
     from nodeattrs.cli.streams import standard_input
+    from nodeattrs.cloudinit import Blob, blob_of
 
     return blob_of(Path(file)) if file != "-" else Blob(standard_input(), "standard input")
 
@@ -418,7 +418,7 @@ def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
 
 
 def _definition(text: str | None) -> Any:
-    from nodeattrs.adapters.cloudinit import word_or_definition
+    from nodeattrs.cloudinit import word_or_definition
 
     return None if text is None else word_or_definition(text)
 
@@ -428,7 +428,7 @@ def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
     ignored = {report.number for report in merged.parts if report.is_foreign}
     if merged.ok and not ignored and not options.warn:
         return []
-    from nodeattrs.reports.cloud_config import faults_of, finding_about, findings_of
+    from nodeattrs.dialects.cloudinit.reports import faults_of, finding_about, findings_of
     from nodeattrs.reports.findings import Selection
 
     if options.warn:

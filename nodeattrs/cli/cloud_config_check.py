@@ -14,7 +14,7 @@ from nodeattrs.cli.options import sensitive_paths, settings_of
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.cloudinit import Given, InstanceData, Merged, Schema
+    from nodeattrs.cloudinit import Given, InstanceData, Merged, Schema
     from nodeattrs.core.tree import Path
     from nodeattrs.reports.findings import Finding
 
@@ -76,7 +76,7 @@ def check(
 
 def _tried(given_of: Callable[[str], list[Given]], file: str) -> list[Given]:
     """What a file gives; nothing where it cannot be read: whoever merges it says why."""
-    from nodeattrs.adapters.cloudinit import CloudConfigError
+    from nodeattrs.cloudinit import CloudConfigError
 
     try:
         return given_of(file)
@@ -87,7 +87,7 @@ def _tried(given_of: Callable[[str], list[Given]], file: str) -> list[Given]:
 def _schema(place: str | None, sensitive: list[Path]) -> Schema | None:
     if place is None:
         return None
-    from nodeattrs.adapters.cloudinit import Schema, schema_file
+    from nodeattrs.cloudinit import Schema, schema_file
 
     return Schema(schema_file(place), sensitive)
 
@@ -101,8 +101,8 @@ def _checked(
     looked: dict[str, int],
 ) -> Iterator[Finding]:
     """The findings about one machine: what cannot be unpacked or read is one, too, and what is unknown."""
-    from nodeattrs.adapters.cloudinit import CloudConfigError, InstanceData
-    from nodeattrs.reports.cloud_config import (
+    from nodeattrs.cloudinit import CloudConfigError, InstanceData
+    from nodeattrs.dialects.cloudinit.reports import (
         finding_about_unread,
         finding_that_ended,
         findings_for_any_machine,
@@ -125,8 +125,8 @@ def _checked(
 
 def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:
     """What is more than a cloud takes: of a file as it is, of a plan what each machine in it is given."""
-    from nodeattrs.adapters.cloudinit import about_size
-    from nodeattrs.reports.cloud_config import finding_about
+    from nodeattrs.cloudinit import about_size
+    from nodeattrs.dialects.cloudinit.reports import finding_about
 
     for file, one in machines:
         contents = (blob.content for blob in one.user)

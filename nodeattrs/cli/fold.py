@@ -16,9 +16,9 @@ from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.plain import NamedPolicy
     from nodeattrs.core.fold import Folded, Layer
     from nodeattrs.core.rules import PathRule
+    from nodeattrs.dialects.files.policies import NamedPolicy
     from nodeattrs.reports import Report
     from nodeattrs.runs.config import PlainFold
     from nodeattrs.runs.repository import Repository
@@ -85,8 +85,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if is_report and options.format in ("toml", "env"):
         options.refuse(f"--format {options.format} is for the merged tree")
     if options.policies:
-        from nodeattrs.reports.fold import ShownPolicies
-        from nodeattrs.runs.folds import NAMES, policy_named
+        from nodeattrs.dialects.files.folds import NAMES, policy_named
+        from nodeattrs.dialects.files.reports import ShownPolicies
 
         terminal.report(ShownPolicies([policy_named(name) for name in NAMES]))
         return 0
@@ -101,7 +101,7 @@ class _Question:
     """The layers that are meant, and how they are folded."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        from nodeattrs.runs.folds import named_layers, policy_named
+        from nodeattrs.dialects.files.folds import named_layers, policy_named
         from nodeattrs.texts import layers
 
         self.options = options
@@ -123,7 +123,7 @@ class _Question:
         return [*self.reader.warnings, *(self.repository.warnings if self.repository else ())]
 
     def folded(self, layers: Sequence[Layer]) -> Folded:
-        from nodeattrs.runs.folds import folded
+        from nodeattrs.dialects.files.folds import folded
 
         sensitive = self.repository.config.sensitive if self.repository is not None else ()
         return folded(layers, self.policy, self.rules, sensitive, self.options.strict)
@@ -139,7 +139,7 @@ def _repository(options: argparse.Namespace) -> Repository | None:
 def _named(options: argparse.Namespace, repository: Repository | None) -> PlainFold | None:
     if options.name is None:
         return None
-    from nodeattrs.runs.folds import fold_named
+    from nodeattrs.dialects.files.folds import fold_named
 
     if repository is None:
         hint = f"write [fold.{options.name}] with files = [...] into nodeattrs.toml, or name files"
@@ -152,15 +152,15 @@ def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
         from nodeattrs.cli.streams import standard_input
 
         return reader.layers(standard_input(), "-", "stdin")
-    from nodeattrs.runs.folds import layers_of
+    from nodeattrs.dialects.files.folds import layers_of
 
     return layers_of([word], reader, Path())
 
 
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:
     """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold."""
+    from nodeattrs.dialects.files.folds import NAMES, check_policy
     from nodeattrs.runs.defaults import DEFAULT_POLICY
-    from nodeattrs.runs.folds import NAMES, check_policy
 
     if word is None:
         return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())
@@ -197,14 +197,14 @@ def _answered(question: _Question, options: argparse.Namespace, terminal: Termin
     if options.explain or options.blame or options.origins or options.diff_last:
         terminal.report(_report(question, folded, options))
     else:
-        from nodeattrs.reports.fold_text import text_of
+        from nodeattrs.dialects.files.text import text_of
 
         terminal.text(text_of(folded.value, options.format))
     return _warned(question, folded, terminal)
 
 
 def _report(question: _Question, folded: Folded, options: argparse.Namespace) -> Report:
-    from nodeattrs.reports import fold as reports
+    from nodeattrs.dialects.files import reports as reports
 
     if options.explain:
         return reports.traced(folded, map(path_of, options.explain))
@@ -219,7 +219,7 @@ def _report(question: _Question, folded: Folded, options: argparse.Namespace) ->
 def _warned(question: _Question, folded: Folded, terminal: Terminal) -> int:
     """Say which layers cannot be read, and what is encrypted; the exit code."""
     from nodeattrs.core.unknown import Unknown
-    from nodeattrs.reports.fold_text import holds_encrypted
+    from nodeattrs.dialects.files.text import holds_encrypted
 
     unknown = [one for one in question.layers if type(one.value) is Unknown]
     encrypted = holds_encrypted(folded.value)
@@ -229,7 +229,7 @@ def _warned(question: _Question, folded: Folded, terminal: Terminal) -> int:
         found = [Undecided(one.title, one.value.reason, one.origin.at(())) for one in unknown]
         terminal.warn(words_of({"the tree": found}), LAYER_IS_UNKNOWN.entry)
     if encrypted:
-        from nodeattrs.reports.fold import encrypted_in
+        from nodeattrs.dialects.files.reports import encrypted_in
 
         terminal.warn(encrypted_in(folded), ENCRYPTED.entry)
     return UNKNOWN_LAYER if unknown or encrypted else 0

@@ -1,105 +1,14 @@
-"""The dialects: the built-in ones and the dialects of installed packages.
-
-A package adds one by the entry point group `nodeattrs.dialects`. It cannot take the name of a built-in one.
-"""
+"""The dialects, each in a folder of its own, and the registry that names them all."""
 
 from __future__ import annotations
 
-import os
-import re
-import sys
-from collections.abc import Mapping
-from functools import cache
-from importlib.metadata import EntryPoint, distributions
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from nodeattrs import border
-from nodeattrs.contract.dialect import Dialect
-from nodeattrs.core.tree import meant
-from nodeattrs.dialects.ansible import Ansible
-from nodeattrs.dialects.bindings import Bindings
-from nodeattrs.dialects.catalogs import CompiledCatalogs
-from nodeattrs.dialects.chef import Chef
-from nodeattrs.dialects.cloudinit import CloudInit
-from nodeattrs.dialects.files import Files
-from nodeattrs.dialects.hiera import Hiera
-from nodeattrs.errors import BadArgument
+from nodeattrs._lazy import imported
 
-GROUP = "nodeattrs.dialects"
-_NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
+if TYPE_CHECKING:
+    from nodeattrs.dialects.registry import BUILT_IN, Foreign, every, foreign, named
 
-BUILT_IN: tuple[Dialect, ...] = (
-    Chef(),
-    Hiera(),
-    CloudInit(),
-    Files(),
-    Bindings(),
-    Ansible(),
-    CompiledCatalogs(),
-)
-"""In the order of reports."""
+__all__ = ["BUILT_IN", "Foreign", "every", "foreign", "named"]
 
-
-class Foreign(NamedTuple):
-    """The dialects of installed packages, and a sentence for each entry point that gives none."""
-
-    dialects: tuple[Dialect, ...]
-    faults: tuple[str, ...]
-
-
-@cache
-def foreign() -> Foreign:
-    """What the entry points give; asked once a process. cost: some 30 ms, for the metadata of all packages
-
-    The current folder may be a stranger's repository, so no package that lies there counts.
-    """
-    with border.held(None):  # packages lie outside of the repository
-        return _found()
-
-
-def _found() -> Foreign:
-    dialects: list[Dialect] = []
-    faults: list[str] = []
-    taken = {one.name for one in BUILT_IN}
-    here = os.getcwd()
-    path = [place for place in sys.path if place and os.path.realpath(place) != here]
-    points = (point for one in distributions(path=path) for point in one.entry_points.select(group=GROUP))
-    for point in sorted(set(points), key=lambda point: (point.name, point.value)):
-        try:
-            found = _loaded(point)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}".partition("\n")[0]
-            faults.append(f"the dialect {point.name} ({_package(point)}) is skipped: {reason}")
-            continue
-        if found.name in taken:
-            faults.append(f"the dialect {found.name} ({_package(point)}) is skipped: the name is taken")
-            continue
-        taken.add(found.name)
-        dialects.append(found)
-    return Foreign(tuple(dialects), tuple(faults))
-
-
-def _loaded(point: EntryPoint) -> Dialect:
-    """raises: TypeError, for an object of another class; any error of the package"""
-    found = point.load()()
-    if not isinstance(found, Dialect) or not _NAME.fullmatch(str(getattr(found, "name", ""))):
-        raise TypeError(f"{point.value} is no Dialect with a name of small letters, digits and dashes")
-    return found
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else point.value
-
-
-def every() -> Mapping[str, Dialect]:
-    """Name -> dialect, the built-in ones first."""
-    return {one.name: one for one in (*BUILT_IN, *foreign().dialects)}
-
-
-def named(name: str) -> Dialect:
-    """The dialect of a name. raises: BadArgument"""
-    found = next((one for one in BUILT_IN if one.name == name), None) or every().get(name)
-    if found is None:
-        hint = meant(name, every()) or f"known are {', '.join(every())}"
-        raise BadArgument(f"there is no dialect {name!r}", hint=hint)
-    return found
+__getattr__ = imported(__name__, dict.fromkeys(__all__, "registry"))  # a dialect is used without the other ones

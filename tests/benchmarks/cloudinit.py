@@ -21,11 +21,11 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.cloudinit import CONFIG_DEFAULT, merge, merge_values, parse_definition
-from nodeattrs.adapters.cloudinit.mergers import policy_of
-from nodeattrs.adapters.cloudinit.parts import independent
+from nodeattrs.cloudinit import CONFIG_DEFAULT, merge, merge_values, parse_definition
 from nodeattrs.core.folding import meet
 from nodeattrs.core.part import Part
+from nodeattrs.dialects.cloudinit.mergers import policy_of
+from nodeattrs.dialects.cloudinit.parts import independent
 from tests.benchmarks.clock import once, seconds_each, seconds_of_python
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.starts import PARTS, installed

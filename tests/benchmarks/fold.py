@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from nodeattrs.core.fold import Folded, Layer
-from nodeattrs.reports.fold import Blamed
+from nodeattrs.dialects.files.folds import folded, policy_named
+from nodeattrs.dialects.files.reports import Blamed
 from nodeattrs.reports.screen import Screen
-from nodeattrs.runs.folds import folded, policy_named
 from nodeattrs.texts.layers import LayerReader
 from tests.benchmarks.clock import once, seconds_each, seconds_of_python
 from tests.benchmarks.figures import Figure

@@ -26,18 +26,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.ansible import (
-    AnsibleError,
-    Inventory,
-    Playbook,
-    Variables,
-    Vault,
-    as_json,
-    graph,
-    printed_inventory,
-)
-from nodeattrs.adapters.ansible.levels import title
-from nodeattrs.adapters.ansible.printing import as_json_text, printed_variables
+from nodeattrs.ansible import AnsibleError, Inventory, Playbook, Variables, Vault, as_json, graph, printed_inventory
+from nodeattrs.dialects.ansible.levels import title
+from nodeattrs.dialects.ansible.printing import as_json_text, printed_variables
 from nodeattrs.errors import BadValue
 from tests.oracles.ansible_trees import tree
 from tests.oracles.ansible_values import TOKEN, Tree

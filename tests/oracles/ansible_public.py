@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.ansible import MAGIC, AnsibleError, Inventory, Playbook, graph, printed_inventory
+from nodeattrs.ansible import MAGIC, AnsibleError, Inventory, Playbook, graph, printed_inventory
 from nodeattrs.errors import BadValue
 from tests.oracles.ansible import Peer, plain
 

@@ -20,7 +20,7 @@ from typing import Any
 import yaml
 
 from nodeattrs import Sensitive
-from nodeattrs.adapters.ansible import AnsibleError, Inventory
+from nodeattrs.ansible import AnsibleError, Inventory
 
 _LETTERS = "abc \n\t'\"{}:#éß漢\\$%!|>-1"
 _PASSWORDS = {"default": "first", "dev": " second word ", "prod": "dritte ß"}

@@ -28,7 +28,7 @@ from random import Random
 from textwrap import dedent
 from typing import Any
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cloudinit import (
     InstanceData,
     Merged,
     config_of_cmdline,
@@ -40,7 +40,7 @@ from nodeattrs.adapters.cloudinit import (
     read_confd,
     release_of,
 )
-from nodeattrs.adapters.cloudinit.unpacking import type_of_text
+from nodeattrs.dialects.cloudinit.unpacking import type_of_text
 from nodeattrs.errors import NodeattrsError
 from tests.oracles.cloudinit_questions import INSTANCE_DATA, question
 from tests.oracles.cloudinit_rules import Asked, explained

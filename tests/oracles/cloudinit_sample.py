@@ -18,9 +18,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from nodeattrs.adapters.cloudinit import Schema, merge, schema_file
+from nodeattrs.cloudinit import Schema, merge, schema_file
+from nodeattrs.dialects.cloudinit.reports import findings_of
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.reports.cloud_config import findings_of
 from nodeattrs.reports.findings import finding_of
 from tests.oracles.cloudinit_schema import blocks_in
 

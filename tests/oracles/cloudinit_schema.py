@@ -26,11 +26,11 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.cloudinit import Merged, Schema, merge, schema_file
-from nodeattrs.adapters.cloudinit.lints.values import _TOP
+from nodeattrs.cloudinit import Merged, Schema, merge, schema_file
 from nodeattrs.core.tree import spell
+from nodeattrs.dialects.cloudinit.lints.values import _TOP
+from nodeattrs.dialects.cloudinit.reports import findings_of
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.reports.cloud_config import findings_of
 from tests.oracles.cloudinit import fetched
 
 _PEER = """

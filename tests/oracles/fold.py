@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.adapters import hiera
-from nodeattrs.adapters.plain.compose import port_key
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.fold import Layer
+from nodeattrs.dialects.files.compose import port_key
+from nodeattrs.dialects.files.folds import folded, policy_named
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.folds import folded, policy_named
 from nodeattrs.texts.documents import parse, parse_all
 from nodeattrs.texts.yaml_writing import written
 from tests import model

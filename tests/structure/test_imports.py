@@ -42,16 +42,32 @@ RANKS = {
     "recipe": 6,
     "reports": 6,
     "contract": 7,
-    "dialects": 8,
-    "verbs": 9,
-    "web": 10,
-    "cli": 11,
-    FACE: 12,
-    "testing": 13,
-    "pytest_plugin": 13,
-    "__main__": 13,
+    "dialects.common": 8,
+    "dialects.resources": 8,
+    "dialects.ansible": 9,
+    "dialects.bindings": 9,
+    "dialects.catalogs": 9,
+    "dialects.chef": 9,
+    "dialects.cloudinit": 9,
+    "dialects.files": 9,
+    "dialects.hiera": 9,
+    "ansible": 10,
+    "cloudinit": 10,
+    "dialects.folders": 10,
+    "dialects.registry": 10,
+    "dialects": 11,
+    "verbs": 12,
+    "web": 13,
+    "cli": 14,
+    FACE: 15,
+    "testing": 16,
+    "pytest_plugin": 16,
+    "__main__": 16,
 }
-"""A room may import those of a lower rank. Those of one rank do not know each other."""
+"""A room may import those of a lower rank. Those of one rank do not know each other.
+
+A name with a dot goes before the name of its first step.
+"""
 
 NOWHERE = 99
 """The rank of a room that is not in the table."""
@@ -113,13 +129,13 @@ def _named(statement: ast.Import | ast.ImportFrom, module: str, is_package: bool
 
 
 def room_of(module: str) -> str:
-    """The first step below the package; each adapter is a room of its own."""
+    """The first step below the package; each adapter and each dialect is a room of its own."""
     steps = module.split(".")[1:]
-    return ".".join(steps[:2] if steps[:1] == ["adapters"] else steps[:1])
+    return ".".join(steps[:2] if steps[:1] in (["adapters"], ["dialects"]) else steps[:1])
 
 
 def rank_of(room: str) -> int:
-    return RANKS.get(room.partition(".")[0], NOWHERE)
+    return RANKS.get(room, RANKS.get(room.partition(".")[0], NOWHERE))
 
 
 def is_private(name: str) -> bool:

@@ -114,7 +114,7 @@ def explain_way() -> Way:
 
 def cloud_config_way() -> Way:
     """Two parts, the second with a definition of its own."""
-    from nodeattrs.adapters import cloudinit
+    from nodeattrs import cloudinit
 
     parts = ["#cloud-config\na: [1]\n", "#cloud-config\na: [2]\nmerge_how: list(append)+dict(recurse_list)\n"]
     assert cloudinit.merge([parts[0], parts[1].replace("append", "prepend")]).config is not None

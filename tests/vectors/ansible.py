@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.ansible import (
+from nodeattrs.ansible import (
     MAGIC,
     AnsibleError,
     Inventory,

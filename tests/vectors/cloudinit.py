@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from typing import Any
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cloudinit import (
     CloudPart,
     definition_of,
     kind_of,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from nodeattrs.adapters.ansible.static import Static, is_repository
 from nodeattrs.contract.dialect import Looked
-from nodeattrs.reports.ansible_inventory import doubtful_groups
+from nodeattrs.dialects.ansible.inventory_report import doubtful_groups
+from nodeattrs.dialects.ansible.static import Static, is_repository
 from nodeattrs.reports.findings import finding_of
 from nodeattrs.runs.repository import Repository
 

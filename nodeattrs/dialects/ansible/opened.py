@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
-from nodeattrs.adapters.ansible import Inventory
 from nodeattrs.contract.answers import Answered, part_of
+from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.common import InRepository
 
 

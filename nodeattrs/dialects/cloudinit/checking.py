@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from nodeattrs.adapters.cloudinit import blob_of, merge
 from nodeattrs.contract.dialect import Looked
-from nodeattrs.reports.cloud_config import findings_of
+from nodeattrs.dialects.cloudinit.reports import findings_of
+from nodeattrs.dialects.cloudinit.unpacking import blob_of
+from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.reports.findings import Finding
 
 _HEAD = b"#cloud-config"

@@ -8,9 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.cloudinit import Blob, blob_of, guarded, masked, merge, merge_layers, read_confd, unpack
 from nodeattrs.contract.answers import Answered, part_of
 from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
+from nodeattrs.dialects.cloudinit.masking import masked
+from nodeattrs.dialects.cloudinit.secrets import guarded
+from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, unpack
+from nodeattrs.dialects.cloudinit.userdata import merge
 from nodeattrs.dialects.common import InRepository
 from nodeattrs.errors import BadArgument
 

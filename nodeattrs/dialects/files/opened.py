@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from nodeattrs.contract.answers import Answered, part_of
 from nodeattrs.dialects.common import InRepository
-from nodeattrs.runs.folds import named_fold
+from nodeattrs.dialects.files.folds import named_fold
 
 
 class Folds(InRepository):

@@ -9,7 +9,7 @@ from pathlib import Path as Folder
 from typing import Any
 
 from nodeattrs import NodeattrsError
-from nodeattrs.adapters.ansible import Inventory
+from nodeattrs.ansible import Inventory
 from tests.causality.maker import Maker
 from tests.causality.notations import json_text, yaml_text
 from tests.causality.system import Answer, Input, Refused

@@ -9,7 +9,7 @@ from pathlib import Path as Folder
 from typing import Any
 
 from nodeattrs import NodeattrsError
-from nodeattrs.adapters.cloudinit import CloudPart, Merged, merge, merge_layers, read_confd
+from nodeattrs.cloudinit import CloudPart, Merged, merge, merge_layers, read_confd
 from tests.causality.maker import Maker, Raw
 from tests.causality.notations import json_text, shared_text, yaml_text
 from tests.causality.scanning import scanned

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.ansible import Inventory, Playbook, as_json_text, graph, listing, mentions, reasons
-from nodeattrs.adapters.ansible.ini import literal, names_of
+from nodeattrs.ansible import Inventory, Playbook, as_json_text, graph, listing, mentions, reasons
+from nodeattrs.dialects.ansible.ini import literal, names_of
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_yaml
 from tests.fuzz.target import Refused, Target, from_grammar, from_shape, seeds_in, tried

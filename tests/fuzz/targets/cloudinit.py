@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.cloudinit import (
+from nodeattrs.cloudinit import (
     Blob,
     Schema,
     config_of_cmdline,
@@ -24,7 +24,7 @@ from nodeattrs.adapters.cloudinit import (
     merge_layers,
     parse_definition,
 )
-from nodeattrs.reports.cloud_config import findings_of
+from nodeattrs.dialects.cloudinit.reports import findings_of
 from nodeattrs.reports.finding_forms import FORMS
 from nodeattrs.reports.findings import Findings
 from tests.fuzz.grammar import Grammar

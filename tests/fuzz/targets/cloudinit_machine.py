@@ -9,18 +9,10 @@ import random
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.cloudinit import (
-    InstanceData,
-    given_in,
-    merge,
-    merge_confd,
-    merge_layers,
-    read_instance,
-    vendor_in,
-)
-from nodeattrs.adapters.cloudinit.inputs import one_of
-from nodeattrs.adapters.cloudinit.templates import template_in
-from nodeattrs.adapters.cloudinit.unpacking import blob_of
+from nodeattrs.cloudinit import InstanceData, given_in, merge, merge_confd, merge_layers, read_instance, vendor_in
+from nodeattrs.dialects.cloudinit.inputs import one_of
+from nodeattrs.dialects.cloudinit.templates import template_in
+from nodeattrs.dialects.cloudinit.unpacking import blob_of
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, as_yaml
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, tried

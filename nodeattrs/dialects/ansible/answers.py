@@ -1,0 +1,202 @@
+"""The variables of one host in one place: an answer of the core, laid from the layers of all levels.
+
+Values alone are laid without origins; whoever asks why has the same layers folded again with theirs. What may set some
+variables only is unknown for those, and for no others. It knows no files.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import count
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Fold, Folded, Layer
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import Policy
+from nodeattrs.core.sensitive import withheld
+from nodeattrs.core.trace import Trace
+from nodeattrs.core.tree import ABSENT, Path, as_path
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.ansible.files import Plan
+from nodeattrs.dialects.ansible.levels import MERGE
+from nodeattrs.dialects.ansible.values import MaySet, as_json
+
+_ANYTHING: Any = object()
+
+
+class Shared(Fold):
+    """A fold that is the same for many hosts: without origins it is laid once, and they share what comes of it."""
+
+    @cached_property
+    def part(self) -> Part:
+        """What comes of it."""
+        return laid(Fold(self.children, self.policy)).result
+
+
+def laid(plan: Fold, numbers: Iterator[int] | None = None) -> Folding:
+    """Lay a fold. What comes of it is shared with its layers, and not to be changed.
+
+    numbers: of the layers; without them nobody keeps origins
+    cost:    that of the fold; a key may be any scalar of YAML
+    """
+    folding = Folding(growing=True)
+    for child in plan.children:
+        if isinstance(child, Layer):
+            number = None if numbers is None else next(numbers)
+            folding.lay(Part(child.value, number), child.policy or plan.policy)
+        elif numbers is None and isinstance(child, Shared):
+            folding.lay(child.part, plan.policy)
+        else:
+            part = laid(child, numbers)
+            folding.lay(part if numbers is not None else part.result, plan.policy)
+    return folding
+
+
+def about(plan: Fold, name: Any) -> Fold:
+    """The same fold, with only those unknown layers that may set a variable; the numbers of its layers stay."""
+    children = tuple(about(child, name) if isinstance(child, Fold) else _about(child, name) for child in plan.children)
+    return Fold(children, plan.policy)
+
+
+def _about(layer: Layer, name: Any) -> Layer:
+    if type(layer.value) is Unknown and isinstance(layer.origin, MaySet) and not layer.origin.may_set(name):
+        return Layer({}, layer.origin, layer.title)
+    return layer
+
+
+def only(plan: Plan, name: Any) -> Plan:
+    """A plan with what its layers say of one variable, and those unknown ones that may set it."""
+    if isinstance(plan, Fold):
+        children = (only(child, name) for child in plan.children)
+        return Fold(tuple(child for child in children if isinstance(child, Fold) or child.value), plan.policy)
+    if type(plan.value) is Unknown:
+        return _about(plan, name)
+    its = {name: plan.value[name]} if isinstance(plan.value, dict) and name in plan.value else {}
+    return Layer(its, plan.origin, plan.title, plan.policy)
+
+
+def _withheld(plan: Plan, paths: Iterable[Path]) -> Plan:
+    """A plan whose layers have what is sensitive as secrets; the same object where it says nothing of it."""
+    if isinstance(plan, Layer):
+        value = withheld(plan.value, paths) if isinstance(plan.value, dict) else plan.value
+        return plan if value is plan.value else Layer(value, plan.origin, plan.title, plan.policy)
+    children = [_withheld(child, paths) for child in plan.children]
+    return plan if all(map(operator.is_, children, plan.children)) else type(plan)(tuple(children), plan.policy)
+
+
+class Variables:
+    """What a host has, in an inventory or in a task: an answer.
+
+    host:  its name
+    where: in words: "the inventory", "task 'restart' of site.yml"
+    magic: what Ansible sets itself, as far as it can be known
+    sensitive: paths whose values are secrets in all that is answered
+
+    cost: the values are laid when they are first asked for, and origins again for each trace
+    """
+
+    def __init__(
+        self,
+        host: str,
+        where: str,
+        plan: Callable[[], list[Plan]],
+        policy: Policy,
+        magic: Callable[[], Any],
+        sensitive: Sequence[Path] = (),
+    ) -> None:
+        self.host = host
+        self.where = where
+        self._make = plan
+        self._policy = policy
+        self._magic = magic
+        self._sensitive = sensitive
+
+    @cached_property
+    def plan(self) -> Fold:
+        """The layers, the weakest first, those of one level in a fold of their own."""
+        plan = self._make()
+        if self._sensitive:
+            plan = [_withheld(one, self._sensitive) for one in plan]
+        return Fold(tuple(plan) or (Layer({}),), self._policy)
+
+    @cached_property
+    def vars(self) -> dict[str, Any]:
+        """The variables and their values; shared with what was read, and not to be changed."""
+        found = laid(self.plan).result.value
+        return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def magic(self) -> Mapping[str, Any]:
+        """The variables that Ansible sets itself, as far as they are known without running it."""
+        found: Mapping[str, Any] = self._magic()
+        return found
+
+    def known(self, name: str) -> Any:
+        """The value of a variable, or of one that Ansible sets itself; ABSENT where it is not there, or may change."""
+        found = self.vars.get(name, self.magic.get(name, ABSENT))
+        return ABSENT if self.trace((name,)).unknown else found
+
+    @property
+    def value(self) -> dict[str, Any]:
+        """The variables, as an answer calls them."""
+        return self.vars
+
+    def folded(self, name: Any = _ANYTHING) -> Folded:
+        """All layers folded with their origins. name: for a question about that variable"""
+        plan = about(self.plan, name)
+        folding = laid(plan, count(1))
+        value = folding.result.value
+        return Folded(folding, list(plan.layers()), value if isinstance(value, dict) else {})
+
+    def trace(self, path: str | Path) -> Trace:
+        """Everyone who set a variable, or a path in one, the winner first.
+
+        cost: that of folding all layers of the host
+        """
+        steps = as_path(path)
+        return self.folded(*steps[:1]).trace(steps)
+
+    def origins(self, path: str | Path) -> tuple[Origin, ...]:
+        """Everyone who set what stands at a path; nobody where nothing stands."""
+        steps = as_path(path)
+        return self.folded(*steps[:1]).origins(steps)
+
+    def explain(self, path: str | Path) -> str:
+        """The trace of a path as text."""
+        return str(self.trace(path))
+
+    def layers(self) -> Iterator[Layer]:
+        """The layers, as traces number them: from 1, the weakest first."""
+        return self.plan.layers()
+
+    def unknown(self, name: str | None = None) -> list[Layer]:
+        """The layers that cannot be read, or those of them that may set a variable, the weakest first."""
+        found = self.layers() if name is None else about(self.plan, name).layers()
+        return [layer for layer in found if type(layer.value) is Unknown]
+
+    def unread(self) -> list[Layer]:
+        """The unknown layers that may change a variable, the weakest first.
+
+        A layer that may set some variables only is left out where stronger layers set all of them.
+        """
+        hidden: set[Any] = set()
+        found: list[Layer] = []
+        for layer in reversed([*self.layers()]):
+            if type(layer.value) is Unknown:
+                names = layer.origin.written if isinstance(layer.origin, MaySet) else None
+                found += [] if names is not None and names <= hidden else [layer]
+            elif isinstance(layer.value, dict):
+                is_merged = self._policy is MERGE
+                hidden.update(one for one, value in layer.value.items() if not (is_merged and isinstance(value, dict)))
+        return found[::-1]
+
+    def to_dict(self) -> Any:
+        """The variables as data for JSON, independent of this one."""
+        return as_json(self.vars)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.host} in {self.where}>"

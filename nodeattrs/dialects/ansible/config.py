@@ -1,0 +1,197 @@
+"""ansible.cfg: the keys that matter for variables, each with its environment variable.
+
+One file is read, the first that is there; a variable of the environment that was handed in is stronger.
+It knows nothing of inventories.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs import border
+from nodeattrs.dialects.ansible.codes import SETTING
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.levels import PRECEDENCE
+from nodeattrs.texts.patterns import expression
+
+_VARIABLE = re.compile(r"\$\{?(\w+)\}?")
+_IGNORED_TEXT = """.pyc .pyo .swp .bak ~ .rpm .md .txt .rst .orig .cfg .retry"""
+_IGNORED = _IGNORED_TEXT.split()
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """What ansible.cfg and the environment say.
+
+    file:   the ansible.cfg that was read; None where there is none
+    unread: settings there that change which files of variables count, or which tasks run, and are not followed
+    """
+
+    file: Path | None = None
+    unread: tuple[str, ...] = ()
+    playbook_dir: str = ""
+    inventory: tuple[str, ...] = ("/etc/ansible/hosts",)
+    roles_path: tuple[str, ...] = ()
+    collections_path: tuple[str, ...] = ()
+    library: tuple[str, ...] = ()
+    hash_behaviour: str = "replace"
+    precedence: tuple[str, ...] = PRECEDENCE
+    private_role_vars: bool = False
+    inject_facts_as_vars: bool = True
+    fact_caching: str = "memory"
+    fact_caching_connection: str = ""
+    fact_caching_prefix: str = ""
+    force_valid_group_names: str = "never"
+    inventory_ignore_extensions: tuple[str, ...] = tuple(_IGNORED)
+    inventory_ignore_patterns: tuple[str, ...] = ()
+    yaml_valid_extensions: tuple[str, ...] = (".yml", ".yaml", ".json")
+    run_vars_plugins: str = "demand"
+    vars_plugins: tuple[str, ...] = ()
+    vars_plugins_enabled: tuple[str, ...] = ("host_group_vars",)
+    enable_plugins: tuple[str, ...] = ("host_list", "script", "auto", "yaml", "ini", "toml")
+    unparsed_is_failed: bool = False
+    any_unparsed_is_failed: bool = False
+
+
+_TRUE = {"yes": True, "true": True, "on": True, "1": True, "t": True, "y": True}
+_FALSE = {"no": False, "false": False, "off": False, "0": False, "f": False, "n": False}
+
+
+def _boolean(text: str, folder: Path) -> bool:
+    return {**_TRUE, **_FALSE}[text.strip().lower()]
+
+
+def _list(text: str, folder: Path) -> tuple[str, ...]:
+    return tuple(part for part in (one.strip() for one in text.split(",")) if part)
+
+
+def _text(text: str, folder: Path) -> str:
+    return text.strip()
+
+
+def _path(text: str, folder: Path) -> str:
+    return str(folder / Path(text.strip()).expanduser())
+
+
+def _paths(text: str, folder: Path) -> tuple[str, ...]:
+    return tuple(_path(one, folder) for one in text.split(":") if one.strip())
+
+
+def _sources(text: str, folder: Path) -> tuple[str, ...]:
+    is_list = "," in text
+    return tuple(_path(one, folder) for one in _list(text, folder)) if is_list else (_path(text, folder),)
+
+
+def _patterns(text: str, folder: Path) -> tuple[str, ...]:
+    for pattern in _list(text, folder):
+        expression(pattern)
+    return _list(text, folder)
+
+
+_KEYS: dict[str, tuple[str, str, Callable[[str, Path], Any]]] = {
+    "inventory": ("defaults", "ANSIBLE_INVENTORY", _sources),
+    "playbook_dir": ("defaults", "ANSIBLE_PLAYBOOK_DIR", _path),
+    "roles_path": ("defaults", "ANSIBLE_ROLES_PATH", _paths),
+    "collections_path": ("defaults", "ANSIBLE_COLLECTIONS_PATH", _paths),
+    "library": ("defaults", "ANSIBLE_LIBRARY", _paths),
+    "hash_behaviour": ("defaults", "ANSIBLE_HASH_BEHAVIOUR", _text),
+    "precedence": ("defaults", "ANSIBLE_PRECEDENCE", _list),
+    "private_role_vars": ("defaults", "ANSIBLE_PRIVATE_ROLE_VARS", _boolean),
+    "inject_facts_as_vars": ("defaults", "ANSIBLE_INJECT_FACT_VARS", _boolean),
+    "fact_caching": ("defaults", "ANSIBLE_CACHE_PLUGIN", _text),
+    "fact_caching_connection": ("defaults", "ANSIBLE_CACHE_PLUGIN_CONNECTION", _path),
+    "fact_caching_prefix": ("defaults", "ANSIBLE_CACHE_PLUGIN_PREFIX", _text),
+    "force_valid_group_names": ("defaults", "ANSIBLE_TRANSFORM_INVALID_GROUP_CHARS", _text),
+    "inventory_ignore_extensions": ("defaults", "ANSIBLE_INVENTORY_IGNORE", _list),
+    "inventory_ignore_patterns": ("defaults", "ANSIBLE_INVENTORY_IGNORE_REGEX", _patterns),
+    "yaml_valid_extensions": ("defaults", "ANSIBLE_YAML_FILENAME_EXT", _list),
+    "run_vars_plugins": ("defaults", "ANSIBLE_RUN_VARS_PLUGINS", _text),
+    "vars_plugins": ("defaults", "ANSIBLE_VARS_PLUGINS", _paths),
+    "vars_plugins_enabled": ("defaults", "ANSIBLE_VARS_ENABLED", _list),
+    "enable_plugins": ("inventory", "ANSIBLE_INVENTORY_ENABLED", _list),
+    "unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_UNPARSED_FAILED", _boolean),
+    "any_unparsed_is_failed": ("inventory", "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED", _boolean),
+}
+"""Each key: its section, its environment variable, and what makes a value of its text."""
+
+
+_ALSO = {
+    ("inventory", "ignore_extensions"): ("defaults", "inventory_ignore_extensions"),
+    ("inventory", "ignore_patterns"): ("defaults", "inventory_ignore_patterns"),
+    ("inventory_plugin_yaml", "yaml_valid_extensions"): ("defaults", "yaml_valid_extensions"),
+}
+"""A second section and name of a key, which counts more than the first one."""
+
+TAGS = ("tags.run", "tags.skip")
+_UNREAD = {
+    "defaults.playbook_vars_root": "ANSIBLE_PLAYBOOK_VARS_ROOT",
+    "vars_host_group_vars.stage": "ANSIBLE_VARS_PLUGIN_STAGE",
+    **dict(zip(TAGS, ("ANSIBLE_RUN_TAGS", "ANSIBLE_SKIP_TAGS"), strict=True)),
+}
+"""Settings that are not followed, each with its environment variable."""
+
+
+def config_of(folder: Path, environment: Mapping[str, str], file: Path | None = None) -> Config:
+    """The configuration of a working folder.
+
+    file:   the ansible.cfg to read; else the one that ANSIBLE_CONFIG names, or the folder's; none from the home folder
+    raises: AnsibleError, for a file that is no INI, or a value that cannot be read
+    """
+    named = environment.get("ANSIBLE_CONFIG")
+    if named:
+        border.admit(folder / named)
+    file = file or (folder / named if named else folder / "ansible.cfg")
+    file = file / "ansible.cfg" if file.is_dir() else file
+    found = _read(file) if file.is_file() else {}
+    names = [name for name, variable in _UNREAD.items() if variable in environment or (*name.split("."),) in found]
+    config = Config(file if file.is_file() else None, tuple(names))
+    found |= {key: found[also] for also, key in _ALSO.items() if also in found}
+    changes: dict[str, Any] = {}
+    folders = {**environment, "PWD": str(folder), "HOME": str(Path.home())}
+    for key, (section, variable, made) in _KEYS.items():
+        if made in (_path, _paths, _sources) and (section, key) in found:
+            text = found[section, key].replace("{{CWD}}", str(folder))
+            found[section, key] = _VARIABLE.sub(lambda name: folders.get(name[1], name[0]), text)
+        if variable in environment:
+            changes[key] = _made(made, environment[variable], folder, variable)
+            if made in (_path, _paths, _sources):
+                border.admit(*([changes[key]] if made is _path else changes[key]))
+        elif (section, key) in found:
+            changes[key] = _made(made, found[section, key], file.parent, f"{file.name}, {key}")
+    if "inventory" not in changes:
+        border.admit_of_machine(*(os.path.dirname(one) for one in config.inventory))
+    return replace(config, **changes)
+
+
+def _made(made: Callable[[str, Path], Any], text: str, folder: Path, where: str) -> Any:
+    try:
+        return made(text, folder)
+    except (KeyError, ValueError):
+        raise AnsibleError(
+            SETTING, f"{where}: {text!r} cannot be read", hint="docs/ansible.md lists the keys"
+        ) from None
+
+
+def _read(file: Path) -> dict[tuple[str, str], str]:
+    parser = configparser.RawConfigParser(inline_comment_prefixes=(";",))
+    try:
+        parser.read_string(file.read_text(encoding="utf-8", errors="surrogateescape"), file.name)
+    except OSError as error:
+        raise AnsibleError(SETTING, f"cannot be read: {error}", file=file.name) from None
+    except configparser.Error as error:
+        lines = [getattr(error, "lineno", None), *(line for line, _ in getattr(error, "errors", ()))]
+        line = next((line for line in lines if line is not None), None)
+        what = "a line that is no `key = value` in a [section]"
+        if isinstance(error, configparser.DuplicateOptionError):
+            what = f"the key {error.option} is written twice"
+        elif isinstance(error, configparser.DuplicateSectionError):
+            what = f"the section [{error.section}] is written twice"
+        hint = "Ansible, too, refuses such a file"
+        raise AnsibleError(SETTING, what, file=file.name, line=line, hint=hint) from None
+    return {(name, key): value for name in parser.sections() for key, value in parser.items(name)}

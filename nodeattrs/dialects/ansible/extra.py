@@ -1,0 +1,85 @@
+"""Extra variables, as the command line gives them: `name=value` words, a map in YAML or JSON, or `@` and a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.dialects.ansible.codes import EXTRA_VARS
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.files import Files
+from nodeattrs.dialects.ansible.levels import title
+from nodeattrs.dialects.ansible.values import parsed
+from nodeattrs.texts.places import Text
+
+COMMAND_LINE = Origin("-e")
+_WORD = re.compile(r"""(?:\{\{.*?\}\}|\{%.*?%\}|\{\#.*?\#\}|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|[^\s'"])+""", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\\'\"abfnrtv])")
+
+
+def words(text: str) -> dict[str, Any]:
+    r"""What `name=value` words set: texts all of them; words without `=` are `_raw_params`.
+
+    raises: AnsibleError, for a quote that stays open
+
+    >>> words(r"a=1 b='x y' c={{ d }} e=a\nb")
+    {'a': '1', 'b': 'x y', 'c': '{{ d }}', 'e': 'a\nb'}
+    """
+    found: dict[str, Any] = {}
+    free, at = [], 0
+    for match in _WORD.finditer(text):
+        if text[at : match.start()].strip():
+            break
+        at = match.end()
+        name, equals, value = match[0].partition("=")
+        if equals and name and "{{" not in name:
+            found[name] = _unquoted(_ESCAPE.sub(_character, value).strip())
+        else:
+            free.append(match[0])
+    if text[at:].strip():
+        raise AnsibleError(EXTRA_VARS, f"a quote stays open in {text!r}", file="-e", hint="close the quote")
+    return {**found, "_raw_params": " ".join(free)} if free else found
+
+
+def _character(match: re.Match[str]) -> str:
+    text = match[0]
+    return chr(int(text[1:], 8)) if text[1] in "01234567" else text.encode("latin-1").decode("unicode_escape")
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
+
+
+def layers(given: Iterable[str], files: Files) -> list[Layer]:
+    """The layers of all that `-e` gave, the weakest first.
+
+    raises: AnsibleError, for a file that is not there and for what is no map
+    """
+    found = []
+    for text in given:
+        layer = _file(text[1:], files) if text.startswith("@") else Layer(_inline(text), COMMAND_LINE, title(22))
+        found += [layer] if layer.value else []
+    return found
+
+
+def _file(name: str, files: Files) -> Layer:
+    document = files.document(files.folder / name)
+    if document is None:
+        reason = "it is encrypted, and may set any variable"
+        return Layer.unknown(title(22), Origin("-e", "", name, 1), reason)
+    return Layer(_map(document.tree, f"@{name}"), document.locator("-e", ""), title(22))
+
+
+def _inline(text: str) -> dict[Any, Any]:
+    if text[:1] in ("{", "["):
+        return _map(parsed(Text("-e", text)).tree, text)
+    return words(text)
+
+
+def _map(tree: Any, text: str) -> dict[Any, Any]:
+    if not isinstance(tree, dict):
+        raise AnsibleError(EXTRA_VARS, f"{text!r} is no map of variables", file="-e", hint="write {name: value}")
+    return tree

@@ -1,0 +1,86 @@
+"""Cached facts: a JSON file for each host, in the layout of Ansible up to 2.18 or of 2.19, and what they become.
+
+A fact `ansible_x` is a variable of that name and `ansible_facts.x`. It knows no levels.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.dialects.ansible.codes import YAML
+from nodeattrs.dialects.ansible.config import Config
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.levels import title
+from nodeattrs.dialects.ansible.values import Unsafe, with_leaves
+
+_PREFIX = "ansible_"
+_CONNECTION_TEXT = """
+    connection user host port password ssh_host ssh_port ssh_user ssh_pass become become_user become_pass
+    become_password become_method become_exe become_flags shell_type shell_executable sudo_pass su_pass
+    private_key_file timeout ssh_private_key_file ssh_common_args ssh_extra_args ssh_executable"""
+_CONNECTION = _CONNECTION_TEXT.split()
+_STEERING = frozenset({*(_PREFIX + name for name in _CONNECTION), "hostvars", "vars"})
+_INTERPRETER = re.compile(r"ansible_\w+_interpreter")
+
+
+class Facts:
+    """The cache of facts, where there is one that can be read.
+
+    folder: where the files lie; None where there is none
+    """
+
+    def __init__(self, config: Config, root: Path, folder: Path | None) -> None:
+        is_file = config.fact_caching.rpartition(".")[2] == "jsonfile" and config.fact_caching_connection
+        self.folder = folder or (Path(config.fact_caching_connection) if is_file else None)
+        self._prefix = config.fact_caching_prefix
+        self._inject = config.inject_facts_as_vars
+        self._root = root
+
+    def of(self, host: str) -> tuple[dict[str, Any], str]:
+        """The facts of a host under their own names, and the file; nothing where there is none. raises: AnsibleError"""
+        for name in (f"{self._prefix}s1_{host}", f"{self._prefix}{host}", host):
+            path = self.folder / name if self.folder is not None else None
+            if path is not None and os.path.isfile(path):
+                try:
+                    tree = json.loads(path.read_text(encoding="utf-8"))
+                    tree = json.loads(tree["__payload__"]) if "__payload__" in tree else tree
+                except (OSError, ValueError, TypeError) as error:
+                    raise AnsibleError(YAML, f"these facts cannot be read: {error}", file=str(path)) from None
+                if isinstance(tree, dict):
+                    file = path.relative_to(self._root) if path.is_relative_to(self._root) else path
+                    return {key: _plain(value) for key, value in tree.items()}, file.as_posix()
+        return {}, ""
+
+    def layer(self, host: str) -> Layer | None:
+        """The variables that the facts of a host become; None where there are none."""
+        facts, file = self.of(host)
+        injected = {name: value for name, value in facts.items() if _is_injected(name)}
+        if not self._inject:  # then this one is there for every host
+            injected = {"ansible_local": facts.get("ansible_local", {})}
+        return Layer(injected, Origin("facts", host, file or None), title(11)) if injected else None
+
+    def grouped(self, host: str) -> dict[str, Any]:
+        """What `ansible_facts` holds for a host."""
+        return {
+            name if name == "ansible_local" else name.removeprefix(_PREFIX): value
+            for name, value in self.of(host)[0].items()
+        }
+
+
+def _is_injected(name: str) -> bool:
+    return name not in _STEERING and not _INTERPRETER.fullmatch(name)
+
+
+def _plain(value: Any) -> Any:
+    return with_leaves(value, lambda one: Unsafe(one) if isinstance(one, str) else one, marked=_typed)
+
+
+def _typed(value: dict[Any, Any]) -> Any:
+    return _plain(value["value"]) if "__ansible_type" in value and "value" in value else ABSENT

@@ -1,0 +1,79 @@
+"""What Ansible refuses, and what it warns of: one error, with a kind that programs can ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodeattrs.codes import Kind, declared
+from nodeattrs.dialects.ansible.codes import (
+    BROKEN,
+    DUPLICATE_KEY,
+    GROUP_IS_HOST,
+    GROUP_NAME,
+    GROUP_SEARCH,
+    MISSING,
+    MISSPELT_VARIABLE,
+    NO_MATCH,
+    NOT_EVALUATED,
+    NOT_PROMPTED,
+    NOTHING_PARSED,
+    PRECEDENCE_ENTRY,
+    RESERVED_NAME,
+    SHADOWED_VARIABLE,
+    SKIPPED,
+    UNDEFINED_VARIABLE,
+    UNPARSED,
+    UNUSED_VARIABLE,
+    VARS_FILE_SKIPPED,
+    VAULT,
+)
+from nodeattrs.errors import DocumentError
+
+WARNINGS = (
+    UNPARSED,
+    NOTHING_PARSED,
+    DUPLICATE_KEY,
+    GROUP_NAME,
+    GROUP_IS_HOST,
+    RESERVED_NAME,
+    SKIPPED,
+    VARS_FILE_SKIPPED,
+    NO_MATCH,
+    NOT_PROMPTED,
+    PRECEDENCE_ENTRY,
+    MISSING,
+    BROKEN,
+    NOT_EVALUATED,
+    VAULT,
+    UNUSED_VARIABLE,
+    MISSPELT_VARIABLE,
+    UNDEFINED_VARIABLE,
+    SHADOWED_VARIABLE,
+    GROUP_SEARCH,
+)
+"""The kinds of what is listed among warnings, and not raised."""
+
+
+class AnsibleError(DocumentError):
+    """Something that Ansible refuses; or warns of, then it is listed and not raised.
+
+    kind: one of `ansible.codes`; `WARNINGS` has those that are listed
+    """
+
+    entry = declared(
+        "NA1301",
+        "AnsibleError",
+        cause="Something of Ansible's is wrong, and no more is known of it.",
+        example="nodeattrs ansible list",
+        way_out="The message says it.",
+    )
+
+    kind: Kind
+
+    def __init__(self, kind: Kind, message: str, **facts: Any) -> None:
+        super().__init__(message, kind=kind, **facts)
+
+
+def warned(kind: Kind, message: str, file: str | None, line: int | None) -> AnsibleError:
+    """What is listed as a warning."""
+    return AnsibleError(kind, message, file=file, line=line)

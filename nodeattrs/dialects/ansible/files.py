@@ -1,0 +1,175 @@
+"""Files of variables: which are read for a name, and what they say. Each is read once.
+
+For a group or a host the first of `N`, `N.yml`, `N.yaml`, `N.json` counts, a folder is walked by name. A file that is
+encrypted, or broken where that is borne, is an unknown layer. It knows no levels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nodeattrs import border
+from nodeattrs.codes import Kind
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.policy import Policy
+from nodeattrs.dialects.ansible.codes import BROKEN, DUPLICATE_KEY, NO_FILE, VAULT, WRONG_SHAPE, YAML
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.values import VAULT_HEADER, OpenedDocument, Vault, parsed
+from nodeattrs.dialects.ansible.vault import Passwords, decrypted, sealed
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.documents import Document, text_of
+from nodeattrs.texts.places import Text
+
+Warn = Callable[[Kind, str, str | None, int | None], None]
+Plan = Layer | Fold
+
+
+class Files:
+    """The files of a working folder.
+
+    folder:  what their names are relative to in messages
+    lenient: whether a broken file costs its own variables only
+    passwords: those of vaults, `FILE` or `ID@FILE`; without any, what is encrypted stays closed
+    """
+
+    def __init__(self, folder: Path, warn: Warn, *, lenient: bool = False, passwords: Iterable[str] = ()) -> None:
+        self.folder = folder
+        self.passwords = _passwords(passwords, folder)
+        self.lenient = lenient
+        self._warn = warn
+        self._documents: dict[Path, Document | AnsibleError | None] = {}
+        self._listed: dict[Path, tuple[str, ...]] = {}
+
+    def shown(self, path: Path) -> str:
+        """The name that messages give a file: relative to the working folder, where it lies in it."""
+        shown = os.path.relpath(path, self.folder)
+        return path.as_posix() if shown.startswith("..") else Path(shown).as_posix()
+
+    def text(self, path: Path) -> Text:
+        """The text of a file. raises: AnsibleError, where there is none"""
+        name = self.shown(path)
+        try:
+            return Text(name, text_of(path, name))
+        except DocumentError as error:
+            is_there = not isinstance(error.__cause__, FileNotFoundError)
+            raise AnsibleError(YAML if is_there else NO_FILE, error.reason, file=name, line=error.line) from error
+
+    def document(self, path: Path) -> Document | None:
+        """What a file says; None where it is encrypted. raises: AnsibleError"""
+        if path not in self._documents:
+            try:
+                self._documents[path] = self._read(path)
+            except AnsibleError as error:
+                self._documents[path] = error
+        found = self._documents[path]
+        if isinstance(found, AnsibleError):
+            raise found
+        return found
+
+    def _read(self, path: Path) -> Document | None:
+        text, kind = self.text(path), Document
+        if text.text.startswith(VAULT_HEADER):
+            if not self.passwords:
+                return None
+            text, kind = Text(text.file, self.passwords.opened(text.text, text.file, 1)), OpenedDocument
+        document = parsed(text, kind)
+        if self.passwords and "!vault" in text.text:
+            document.tree = decrypted(document.tree, self.passwords, partial(self._refused, text))
+        for warning in document.warnings:
+            self._warn(warning.kind or DUPLICATE_KEY, warning.reason, warning.file, warning.line)
+        return document
+
+    def _refused(self, text: Text, vault: Vault, error: AnsibleError) -> None:
+        """Warn of a value that no password opens."""
+        at = text.text.find(vault.text.split("\n")[1].strip()) if "\n" in vault.text else -1
+        self._warn(VAULT, error.reason, text.file, text.place(at)[0] - 2 if at >= 0 else None)
+
+    def listed(self, folder: Path) -> tuple[str, ...]:
+        """The names in a folder, in order of text; none of a folder that is absent. raises: AnsibleError"""
+        if folder not in self._listed:
+            try:
+                self._listed[folder] = tuple(sorted(os.listdir(folder)))
+            except OSError as error:
+                if isinstance(error, PermissionError) and not border.is_outside(folder):
+                    raise AnsibleError(YAML, "this folder may not be read", file=self.shown(folder)) from None
+                self._listed[folder] = ()
+        return self._listed[folder]
+
+    def variables(self, path: Path, kind: str, name: str, titled: str) -> Layer | None:
+        """The layer of a file of variables; None where it says nothing.
+
+        raises: AnsibleError, for a file that is broken or no map, unless that is borne
+        """
+        if border.is_outside(path):
+            return Layer.unknown(titled, Origin(kind, name, self.shown(path)), border.UNREAD)
+        try:
+            document = self.document(path)
+            if document is not None and document.tree is not None and not isinstance(document.tree, dict):
+                message = f"a file of variables is a map, and this is a {type(document.tree).__name__}"
+                raise AnsibleError(WRONG_SHAPE, message, file=document.file, line=1)
+        except AnsibleError as error:
+            if not self.lenient:
+                raise
+            self._warn(BROKEN, error.reason, error.file, error.line)
+            return Layer.unknown(titled, Origin(kind, name, error.file, error.line), f"it is broken: {error.reason}")
+        if document is None:
+            reason = "it is encrypted, and may set any variable"
+            return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), reason)
+        return Layer(plain_of(document, document.tree), document.locator(kind, name), titled) if document.tree else None
+
+    def of_name(
+        self, folder: Path, name: str, extensions: Sequence[str], read: Callable[[Path], Layer | None]
+    ) -> list[Layer]:
+        """The layers of what `group_vars` or `host_vars` has for a name, the weakest first."""
+        if os.path.isdir(folder) and border.is_outside(folder):
+            return [layer for layer in [read(folder)] if layer is not None]
+        for candidate in (name, *(name + extension for extension in extensions)):
+            path = folder / candidate
+            if ("/" not in name and candidate not in self.listed(folder)) or not os.path.exists(path):
+                continue  # a link may lead nowhere
+            paths = self.walked(path, extensions) if self._is_listed(path) else iter((path,))
+            return [layer for layer in map(read, paths) if layer is not None]
+        return []
+
+    def _is_listed(self, path: Path) -> bool:
+        """Whether a path is a folder inside of the border; one beyond it is a layer that is not read."""
+        return path.is_dir() and not border.is_outside(path)
+
+    def walked(self, folder: Path, extensions: Sequence[str]) -> Iterator[Path]:
+        """The files of variables in a folder, by name, folders in their place."""
+        for name in self.listed(folder):
+            path = folder / name
+            if name.startswith(".") or name.endswith("~"):
+                continue
+            if self._is_listed(path):
+                yield from self.walked(path, extensions)
+            elif (not path.suffix or path.suffix in extensions) and path.exists():
+                yield path
+
+    def reader(self, kind: str, name: str, titled: str) -> Callable[[Path], Layer | None]:
+        """What makes a layer of a path, for `of_name`."""
+        return partial(self.variables, kind=kind, name=name, titled=titled)
+
+
+def plain_of(document: Document, tree: Any) -> Any:
+    """Variables of a document: secrets, where it was encrypted as a whole."""
+    if not isinstance(document, OpenedDocument):
+        return tree
+    return sealed(tree)
+
+
+def _passwords(given: Iterable[str], folder: Path) -> Passwords | None:
+    """The passwords of vaults; who has none does not pay for them."""
+    if not given:
+        return None
+    return Passwords(given, folder)
+
+
+def nested(children: Sequence[Plan], policy: Policy) -> list[Plan]:
+    """Layers as one fold, where there are several; none where there is none."""
+    return [Fold(tuple(children), policy)] if len(children) > 1 else list(children)

@@ -1,0 +1,222 @@
+"""Hosts and groups as an inventory holds them: who belongs where, who set which variable, and in which order.
+
+Sources are read into one of these, one after the other. A group's depth is the longest way to it from `all`; where two
+groups of a host set one variable, the deeper one, then the one with the higher priority, then the later one in the
+alphabet is stronger. It knows no notation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Locator
+from nodeattrs.core.fold import Layer
+from nodeattrs.dialects.ansible.codes import GROUP_IS_HOST, GROUP_NAME, INVENTORY
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.levels import title as titled
+
+PRIORITY = "ansible_group_priority"
+_ODD = re.compile(r"^[\d\W]|[^\w]", re.ASCII)
+
+Warn = Callable[[Kind, str, str | None, int | None], None]
+"""Takes the kind of a warning, its sentence, a file and a line."""
+
+
+@dataclass
+class Group:
+    """A group.
+
+    hosts, children: by name, in the order in which they were named; parents: its own
+    layers:          what the inventory itself says of its variables, in the order of reading
+    priority:        of two groups of one depth the higher one is stronger
+    left:            those of `all` that other groups have in its place; they still come first
+    """
+
+    name: str
+    hosts: dict[str, Host] = field(default_factory=dict)
+    children: dict[str, Group] = field(default_factory=dict)
+    parents: dict[str, Group] = field(default_factory=dict)
+    layers: list[Layer] = field(default_factory=list)
+    priority: int = 1
+    left: dict[str, Host] = field(default_factory=dict)
+
+    @cached_property
+    def depth(self) -> int:
+        """The longest way from `all`; from a group without a parent, which only sources that cannot be read leave."""
+        try:
+            return max((parent.depth + 1 for parent in self.parents.values()), default=0)
+        except RecursionError:
+            hint = "nest the groups less deeply"
+            raise AnsibleError(INVENTORY, f"the group {self.name} is nested too deeply", hint=hint) from None
+
+    def ancestors(self) -> dict[str, Group]:
+        """The groups above it, without itself."""
+        found = _depth_first(self, lambda group: group.parents)
+        del found[self.name]
+        return found
+
+    def below(self) -> dict[str, Group]:
+        """The group itself and those below it, each once, depth first."""
+        return _depth_first(self, lambda group: group.children)
+
+    def all_hosts(self) -> dict[str, Host]:
+        """Its own hosts, then those of its children, then those of their children, each once."""
+        found, level, seen = self.left | self.hosts, [self], {self.name}
+        while level:
+            level = [child for group in level for child in group.children.values()]
+            level = [group for name, group in {group.name: group for group in level}.items() if name not in seen]
+            seen.update(group.name for group in level)
+            for group in level:
+                found |= {name: host for name, host in group.hosts.items() if name not in found}
+        return found
+
+
+def _depth_first(start: Group, following: Callable[[Group], dict[str, Group]]) -> dict[str, Group]:
+    """A group and those that follow it, each once, depth first."""
+    found: dict[str, Group] = {}
+    left = [start]
+    while left:
+        group = left.pop()
+        if group.name not in found:
+            found[group.name] = group
+            left += reversed(following(group).values())
+    return found
+
+
+@dataclass
+class Host:
+    """A host of an inventory.
+
+    groups: those that name it, by name
+    layers: what the inventory itself says of its variables, in the order of reading
+    source: the file that named it first, or the list of hosts
+    """
+
+    name: str
+    groups: dict[str, Group] = field(default_factory=dict)
+    layers: list[Layer] = field(default_factory=list)
+    source: str | None = None
+
+
+class Tree:
+    """The hosts and groups of all sources.
+
+    rename: whether signs that no name of a variable has become `_` in the names of groups
+    """
+
+    def __init__(self, warn: Warn, *, rename: bool = False) -> None:
+        self.groups: dict[str, Group] = {}
+        self.hosts: dict[str, Host] = {}
+        self.source: str | None = None
+        self._taken_out: set[str] = set()
+        self._budget = Budget("inventory")
+        self._warn = warn
+        self._rename = rename
+        for name in ("all", "ungrouped"):
+            self.group(name)
+        self.nest("all", "ungrouped")
+
+    def group(self, name: str, file: str | None = None, line: int | None = None) -> Group:
+        """The group of a name; made where it is not there."""
+        name = self.named(name, file, line)
+        return self.groups.setdefault(name, Group(name)) if name in self.groups else self._made(name)
+
+    def _made(self, name: str) -> Group:
+        self.groups[name] = group = Group(name)
+        return group
+
+    def named(self, name: str, file: str | None = None, line: int | None = None) -> str:
+        """The name that a group has; odd ones are warned of."""
+        if name in self.groups or not _ODD.search(name):
+            return name
+        self._warn(GROUP_NAME, f"the group name {name!r} has signs that no name of a variable has", file, line)
+        return _ODD.sub("_", name) if self._rename else name
+
+    def host(self, name: str, group: str) -> Host:
+        """The host of a name, in a group; made where it is not there."""
+        host = self.hosts.get(name)
+        if host is None:
+            host = self.hosts[name] = Host(name, source=self.source)
+        its = self.groups[group]
+        if name not in its.hosts:
+            its.hosts[name] = host
+            host.groups[group] = its
+        return host
+
+    def port_of(self, name: str, port: int | None) -> dict[str, Any]:
+        """What the port of a name sets: something where nobody has named the host before, as there."""
+        return {} if port is None or name in self.hosts else {"ansible_port": port}
+
+    def nest(self, parent: str, child: str, file: str | None = None, line: int | None = None) -> None:
+        """Make a group the child of another one. raises: AnsibleError, for a ring"""
+        above, below = self.groups[parent], self.groups[child]
+        reached = below.below()
+        self._budget.steps(4 * len(reached))
+        if parent in reached:
+            raise AnsibleError(INVENTORY, f"{child} would be its own parent", file=file, line=line)
+        above.children.setdefault(child, below)
+        below.parents.setdefault(parent, above)
+
+    def note(self, of: Group | Host, values: dict[Any, Any], locator: Locator, title: str) -> None:
+        """Note variables of a host or group; of a host that has the name of a group they are the group's, as there.
+
+        raises: AnsibleError, for a priority that is no number
+        """
+        if isinstance(of, Host) and of.name in self.groups:
+            of, title = self.groups[of.name], titled(3)
+        if isinstance(of, Group) and PRIORITY in values:
+            of.priority = _number(values[PRIORITY], locator)
+            values = {name: value for name, value in values.items() if name != PRIORITY}
+        if values:
+            of.layers.append(Layer(values, locator, title))
+
+    def reconcile(self) -> None:
+        """After all sources: groups without a parent are children of `all`, hosts without a group are `ungrouped`."""
+        for name, group in self.groups.items():
+            if name != "all" and not group.parents:
+                self.nest("all", name)
+        everyone, ungrouped = self.groups["all"], self.groups["ungrouped"]
+        everyone.left = dict(everyone.hosts)
+        for name, host in self.hosts.items():
+            is_grouped = any(group not in ("all", "ungrouped") for group in host.groups)
+            if is_grouped and name in ungrouped.hosts:
+                del ungrouped.hosts[name], host.groups["ungrouped"]
+                self._taken_out.add(name)  # also where a group below has it, until another one comes below
+            elif not is_grouped and name in self.groups and name not in ungrouped.hosts:
+                self.nest("ungrouped", name)  # Ansible finds the group of that name first
+                self._taken_out -= self.groups[name].all_hosts().keys()
+            elif not is_grouped:
+                self.host(name, "ungrouped")
+            if name in everyone.hosts:
+                del everyone.hosts[name], host.groups["all"]
+            if name in self.groups:
+                self._warn(GROUP_IS_HOST, f"{name!r} is a host and a group", None, None)
+
+    def groups_of(self, host: Host) -> list[Group]:
+        """The groups of a host and all above them, the weakest first."""
+        found: dict[str, Group] = {"all": self.groups["all"]}
+        for group in host.groups.values():
+            found |= {group.name: group, **group.ancestors()}
+        if host.name in self._taken_out:
+            found.pop("ungrouped", None)
+        return sorted(found.values(), key=lambda group: (group.depth, group.priority, group.name))
+
+    def reachable(self) -> Iterator[Host]:
+        """The hosts that `all` has, in the order of the inventory."""
+        yield from self.groups["all"].all_hosts().values()
+
+
+def _number(value: Any, locator: Locator) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        origin = locator.at((PRIORITY,))
+        raise AnsibleError(
+            INVENTORY, f"{PRIORITY} {value!r} is no number", file=origin.file, line=origin.line
+        ) from None

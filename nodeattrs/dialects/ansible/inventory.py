@@ -1,0 +1,363 @@
+"""An inventory: its hosts and groups, and the layers of variables that each host has outside of a play.
+
+Levels 3 to 10 of Ansible's precedence and the extra variables. It knows no playbooks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.borders import A_PATH, Listed, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.core.tree import near
+from nodeattrs.dialects.ansible import extra, patterns
+from nodeattrs.dialects.ansible.answers import Shared, Variables
+from nodeattrs.dialects.ansible.codes import NO_GROUP, NO_HOST, PRECEDENCE_ENTRY, RESERVED_NAME
+from nodeattrs.dialects.ansible.config import TAGS, Config, config_of
+from nodeattrs.dialects.ansible.dynamic import Dynamic
+from nodeattrs.dialects.ansible.facts import Facts
+from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.files import Files, Plan, nested
+from nodeattrs.dialects.ansible.groups import Group, Host, Tree
+from nodeattrs.dialects.ansible.levels import MERGE, PRECEDENCE, REPLACE, RESERVED, title
+from nodeattrs.dialects.ansible.sources import Sources
+
+LOCALHOST = "localhost"
+_WANTS_A_NAME = re.compile(r"REQUIRES_(?:ENABLED|WHITELIST)\s*=\s*True")
+
+
+class Inventory:
+    """Everything that the sources of an inventory say, and the files of variables beside them.
+
+    sources:      files, folders and lists of hosts, in order; those of ansible.cfg where there are none
+    folder:       the working folder: ansible.cfg is read there, and paths are relative to it
+    playbook_dir: the folder whose group_vars and host_vars count as the playbook's; the working folder unless given
+    extra_vars:   texts as `-e` takes them
+    environment:  the variables of the environment that count, such as ANSIBLE_HASH_BEHAVIOUR; none unless given
+    facts:        a folder of cached facts, a JSON file for each host; that of ansible.cfg unless given
+    lenient:      whether a broken file costs its own variables only, instead of being an error
+    run_inventory: the dynamic sources that are run; `SOURCE=FILE` where FILE has what it prints, and nothing is run
+    vault_passwords: files with passwords of vaults, `FILE` or `ID@FILE`; what they open is `Sensitive`
+    sensitive_paths: steps, the first of which is a variable: what stands there is a secret in every answer
+
+    raises: AnsibleError, for a configuration that cannot be read, and for extra variables that are none
+
+    Warnings are in `warnings`, in the order in which they were found; more come while hosts are asked.
+    """
+
+    @taking(
+        sources=tuple,
+        folder=A_PATH | None,
+        playbook_dir=A_PATH | None,
+        extra_vars=Listed,
+        environment=Mapping | None,
+        run_inventory=Listed,
+        vault_passwords=Listed,
+        sensitive_paths=Listed,
+    )
+    def __init__(
+        self,
+        *sources: str | os.PathLike[str],
+        folder: str | os.PathLike[str] | None = None,
+        playbook_dir: str | os.PathLike[str] | None = None,
+        extra_vars: Iterable[str] = (),
+        environment: Mapping[str, str] | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        lenient: bool = False,
+        run_inventory: Iterable[str] = (),
+        vault_passwords: Iterable[str] = (),
+        sensitive_paths: Iterable[Steps] = (),
+    ) -> None:
+        self.folder = Path(folder or ".").resolve()
+        self.warnings: list[AnsibleError] = []
+        self._warned: set[str] = set()
+        self.config: Config = config_of(self.folder, environment or {})
+        self.sensitive_paths = tuple(sensitive_paths)
+        self.policy = MERGE if self.config.hash_behaviour == "merge" else REPLACE
+        self.files = Files(self.folder, self.warn, lenient=lenient, passwords=vault_passwords)
+        playbook_dir = playbook_dir or self.config.playbook_dir or None
+        self.playbook_dir = self.folder / (playbook_dir or ".")
+        self._named_dir = [] if playbook_dir is None else [self.playbook_dir]
+        self.extra: list[Layer] = _extra(extra_vars, self.files)
+        self.facts = Facts(self.config, self.folder, None if facts is None else self.folder / facts)
+        self.tree = Tree(self.warn, rename=self.config.force_valid_group_names in ("always", "silently"))
+        self._sources = Sources(self.tree, self.files, self.config, self.warn, Dynamic(self.files, run_inventory))
+        self._sources.read(tuple(os.fspath(one) for one in sources) or self.config.inventory)
+        self._plans: dict[Any, list[Plan]] = {}
+        self._python: dict[Path, list[Path]] = {}
+        self._order = tuple(self._entries())
+        for layer in self.extra:
+            self.look_at_names(layer)
+
+    def warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
+        """Note a warning, once."""
+        found = warned(kind, message, file, line)
+        if str(found) not in self._warned:
+            self._warned.add(str(found))
+            self.warnings.append(found)
+
+    def _entries(self) -> Iterable[str]:
+        for entry in self.config.precedence:
+            if entry in PRECEDENCE:
+                yield entry
+            else:
+                self.warn(PRECEDENCE_ENTRY, f"precedence has no {entry!r}", None, None)
+
+    # --- hosts and groups
+
+    @cached_property
+    def hosts(self) -> dict[str, Host]:
+        """The hosts by name, in the order of the inventory."""
+        return {host.name: host for host in self.tree.reachable()}
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """The groups by name, in the order in which they were named; `all` and `ungrouped` are always there."""
+        return self.tree.groups
+
+    @property
+    def not_run(self) -> list[Origin]:
+        """The scripts and plugins that would have to be run: they may define hosts, groups and variables."""
+        return [one.origin for one in self._sources.not_run]
+
+    def matching(self, *pattern: str) -> list[str]:
+        """The hosts that a pattern such as `web:!h2` names, or several of them together.
+
+        raises: AnsibleError, for a regular expression that is none
+        """
+        return patterns.matching(pattern, patterns.Known(self.hosts, self.groups, self.warn))
+
+    @taking(name=str)
+    def host(self, name: str) -> Variables:
+        """The variables of a host outside of a play, as `ansible-inventory --host` has them.
+
+        raises: AnsibleError of kind "no-host", for a name that is not there
+        """
+        found = self.found(name)
+        magic = partial(self.magic, found)
+        return Variables(name, "the inventory", lambda: self._outside(found), self.policy, magic, self.sensitive_paths)
+
+    def unread(self, hosts: Iterable[str]) -> list[Layer]:
+        """The unknown layers that may change what hosts have, or which hosts and groups there are.
+
+        cost: one look at each layer of each host
+        """
+        return [*self._unknown(3), *(layer for name in hosts for layer in self.host(name).unread())]
+
+    def _outside(self, host: Host) -> list[Plan]:
+        return [*self.to_facts(host, self.playbook_dir, self._named_dir), *nested(self.extra, self.policy)]
+
+    def to_facts(
+        self, host: Host, playbook_dir: Path | None, beside: Iterable[Path], changed: Sequence[Layer] = ()
+    ) -> list[Plan]:
+        """The layers of levels 3 to 11 for a host, the weakest first. raises: AnsibleError
+
+        beside:  the folders of playbooks and roles, in which `vars_plugins` may lie
+        changed: see `layers`
+        """
+        facts = self.facts.layer(host.name)
+        plugins = self._plugins([folder / "vars_plugins" for folder in beside])
+        return [*self.layers(host, playbook_dir, changed), *plugins, *([] if facts is None else [facts])]
+
+    @taking(name=str)
+    def own(self, name: str) -> Variables:
+        """The variables that a host has of itself, without those of its groups: levels 8 to 10.
+
+        A playbook's files count where its folder is given, as in ansible-inventory.
+
+        raises: AnsibleError of kind "no-host"
+        """
+        host = self.found(name)
+        files = ((9, self._sources.places), (10, self._named_dir))
+
+        def plan() -> list[Plan]:
+            read = [one for level, places in files for one in self._files(places, "host_vars", [name], level)]
+            return [*nested(host.layers, self.policy), *read]
+
+        return Variables(name, "its own", plan, self.policy, dict, self.sensitive_paths)
+
+    @taking(name=str)
+    def of_group(self, name: str) -> Variables:
+        """The variables that a group has of itself, without those of its parents: levels 3 to 7.
+
+        raises: AnsibleError of kind "no-group"
+        """
+        if name not in self.groups:
+            close = near(name, self.groups)
+            raise self.error(NO_GROUP, f"no group {name}", hint=f"did you mean {close[0]}?" if close else None)
+        group = self.groups[name]
+        levels = (4, 5) if name == "all" else (6, 7)
+        files = zip(levels, (self._sources.places, self._named_dir), strict=True)
+        read = [one for level, places in files for one in self._files(places, "group_vars", [name], level)]
+        plan = [*nested(group.layers, self.policy), *read]
+        return Variables(name, "the group alone", lambda: plan, self.policy, dict, self.sensitive_paths)
+
+    def found(self, name: str) -> Host:
+        """The host of a name; the implicit localhost, where nobody names it. raises: AnsibleError"""
+        if name in self.hosts:
+            return self.hosts[name]
+        if name == LOCALHOST:
+            return self._localhost
+        close = near(name, self.hosts)
+        hints = [f"did you mean {close[0]}?"] if close else []
+        hints += [f"{one.file} may have it: it was not run" for one in self.not_run]
+        raise self.error(NO_HOST, f"the inventory has no host {name}", hint="; ".join(hints) or None)
+
+    @staticmethod
+    def error(kind: Kind, message: str, hint: str | None = None) -> AnsibleError:
+        """An error without a place."""
+        return AnsibleError(kind, message, hint=hint)
+
+    @cached_property
+    def _localhost(self) -> Host:
+        implicit = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+        layer = Layer(implicit, Origin("implicit localhost"), title(8))
+        return Host(LOCALHOST, {}, [layer])
+
+    def magic(self, host: Host) -> dict[str, Any]:
+        """The variables that Ansible sets for a host in an inventory."""
+        groups = self.tree.groups_of(host) if host.groups else []
+        known: dict[str, Any] = {
+            "inventory_hostname": host.name,
+            "inventory_hostname_short": host.name.split(".")[0],
+            "group_names": sorted(group.name for group in groups if group.name != "all"),
+            "groups": self.hosts_of_groups(),
+            "playbook_dir": str(self.playbook_dir),
+        }
+        if host.source is not None:
+            known["inventory_file"] = host.source
+            is_file = os.path.isabs(host.source)
+            known["inventory_dir"] = str(Path(host.source).parent) if is_file else "None"
+        return known
+
+    def hosts_of_groups(self) -> dict[str, list[str]]:
+        """The names of the hosts of each group."""
+        return {name: list(group.all_hosts()) for name, group in self.groups.items()}
+
+    # --- layers
+
+    def layers(self, host: Host, playbook_dir: Path | None, changed: Sequence[Layer] = ()) -> list[Plan]:
+        """The layers of levels 3 to 10 for a host, the weakest first.
+
+        playbook_dir: the folder whose files count as the playbook's; None: only those beside the inventory count, and
+                      as if they stood in it
+        changed:      unknown layers of tasks that may have changed groups (level 7) and hosts (level 8)
+        raises:       AnsibleError, for a file that is broken, unless that is borne
+        """
+        groups = [group for group in self.tree.groups_of(host) if group.name != "all"]
+        beside = None if playbook_dir is None else self._besides(playbook_dir)
+        plan = [one for entry in self._order for one in getattr(self, f"_{entry}")(groups, beside)]
+        of_groups = [one for one in changed if one.title == title(7)]
+        own = [*nested(host.layers, self.policy), *self._unknown(8)]
+        files = self._files(self._sources.places, "host_vars", [host.name], 9)
+        if beside is None:
+            own, files = nested([*own, *files], self.policy), []
+        of_hosts = [one for one in changed if one not in of_groups]
+        files += self._files(beside or (), "host_vars", [host.name], 10)
+        return [*self._unknown(3), *plan, *of_groups, *own, *of_hosts, *files]
+
+    def _besides(self, playbook_dir: Path) -> list[Path]:
+        """The playbook's folder; none where its files were laid just before, since they set the same once more."""
+        is_last = self._sources.places[-1:] == [playbook_dir] and self._order == PRECEDENCE
+        return [] if is_last else [playbook_dir]
+
+    def _unknown(self, level: int) -> list[Layer]:
+        return [Layer.unknown(title(level), one.origin, one.unknown.reason) for one in self._sources.not_run]
+
+    def _all_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return self._inline(self.groups["all"], None if beside is not None else 4)
+
+    def _groups_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        level = None if beside is not None else 6
+        return nested([one for group in groups for one in self._inline(group, level)], self.policy)
+
+    def _all_plugins_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return [] if beside is None else self._files(self._sources.places, "group_vars", ["all"], 4)
+
+    def _all_plugins_play(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return self._files(beside or (), "group_vars", ["all"], 5)
+
+    def _groups_plugins_inventory(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        names = [group.name for group in groups]
+        return [] if beside is None else self._files(self._sources.places, "group_vars", names, 6)
+
+    def _groups_plugins_play(self, groups: list[Group], beside: list[Path] | None) -> list[Plan]:
+        return self._files(beside or (), "group_vars", [group.name for group in groups], 7)
+
+    def _inline(self, group: Group, level: int | None) -> list[Plan]:
+        """What the inventory itself says of a group: one fold for all of its hosts.
+
+        level: that of its files, where these count as if they stood there
+        """
+        if (group.name, level) not in self._plans:
+            files = [] if level is None else self._files(self._sources.places, "group_vars", [group.name], level)
+            parts = [*group.layers, *files]
+            self._plans[group.name, level] = parts if len(parts) < 2 else [Shared(tuple(parts), self.policy)]
+        return self._plans[group.name, level]
+
+    def _files(self, places: Iterable[Path], kind: str, names: list[str], level: int) -> list[Plan]:
+        """The files of names in places, those of the later place stronger: one fold for each place."""
+        if "host_group_vars" not in (one.rpartition(".")[2] for one in self.config.vars_plugins_enabled):
+            return []
+        found = []
+        for place in places:
+            within = [one for name in names for one in self._named(place / kind, kind, name, level)]
+            found += nested(within, self.policy)
+        return nested(found, self.policy)
+
+    def _named(self, folder: Path, kind: str, name: str, level: int) -> list[Plan]:
+        key = folder, name, level
+        if key not in self._plans:
+            read = self.files.reader(kind, name, title(level))
+            layers = self.files.of_name(folder, name, self.config.yaml_valid_extensions, read)
+            for layer in layers:
+                self.look_at_names(layer)
+            self._plans[key] = list(layers)  # those of all groups of a place are laid one by one
+        return self._plans[key]
+
+    def _plugins(self, folders: Iterable[Path]) -> list[Layer]:
+        """An unknown layer for each plugin that may set variables and is not the one of Ansible's own files.
+
+        What lies in a folder of plugins counts, unless it wants to be enabled by name and is not.
+        """
+        config = self.config
+        enabled = [one for one in config.vars_plugins_enabled if one.rpartition(".")[2] != "host_group_vars"]
+        found = {one: self.of_setting("vars plugin", one) for one in enabled}
+        found |= {one: self.of_setting("setting", one) for one in config.unread if one not in TAGS}
+        for path in (path for folder in (*map(Path, config.vars_plugins), *folders) for path in self._modules(folder)):
+            if path.stem in enabled or not _WANTS_A_NAME.search(self.files.text(path).text):
+                found[path.stem] = Origin("vars plugin", path.stem, self.files.shown(path), 1)
+        reason = "it is not followed, and may set any variable"
+        return [Layer.unknown(title(10), origin, reason) for origin in found.values()]
+
+    def of_setting(self, kind: str, name: str) -> Origin:
+        """The origin of what ansible.cfg or the environment names."""
+        return Origin(kind, name, None if self.config.file is None else self.files.shown(self.config.file))
+
+    def _modules(self, folder: Path) -> list[Path]:
+        """The files of Python in a folder and below. cost: one look at it in a process"""
+        if folder not in self._python:
+            self._python[folder] = sorted(path for path in folder.rglob("*.py") if path.name != "__init__.py")
+        return self._python[folder]
+
+    def look_at_names(self, layer: Layer) -> None:
+        """Warn of variables whose names mean something to Ansible."""
+        for name in RESERVED.intersection(layer.value if isinstance(layer.value, dict) else ()):
+            origin = layer.origin.at((name,))
+            self.warn(RESERVED_NAME, f"{name} is a word of plays and tasks", origin.file, origin.line)
+
+
+def _extra(given: Iterable[str], files: Files) -> list[Layer]:
+    """The layers of `-e`; who has none does not pay for them. raises: AnsibleError"""
+    if not given:
+        return []
+    return extra.layers(given, files)

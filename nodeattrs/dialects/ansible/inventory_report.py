@@ -1,0 +1,146 @@
+"""Kept nodes as a dynamic inventory of Ansible has them: groups of hosts, and the variables of each host.
+
+All layers are merged already, so that variables stand with the hosts and none with a group. A value
+is never a template here: what looks like one is marked so that Ansible leaves it alone. It knows no store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.codes import Code
+from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.dialects.ansible.codes import GROUP_NAME, GROUP_SEARCH, VARIABLE_NAME
+from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.errors import BadArgument, ValueWithheld
+from nodeattrs.keep.search import indexed, parse_query
+from nodeattrs.node.node import Node
+from nodeattrs.node.values import MARKER
+from nodeattrs.reports.screen import Screen
+from nodeattrs.reports.show import tree_lines
+from nodeattrs.reports.values import data_of
+from nodeattrs.texts.documents import read
+
+_TEMPLATE = re.compile(r"\{[{%#]")
+_UNSAFE = "__ansible_unsafe"
+
+
+def ansible_name(name: object) -> str:
+    """The name that Ansible can have in the place of *name*: ASCII letters, digits and _, and no digit first.
+
+    >>> ansible_name("http-port"), ansible_name("2fa"), ansible_name("http_port")
+    ('http_port', '_2fa', 'http_port')
+    """
+    text = re.sub(r"\W", "_", str(name), flags=re.ASCII)
+    return text if text and not text[0].isdigit() else f"_{text}"
+
+
+@dataclass
+class DynamicInventory:
+    """What `--list` prints, and `--host`.
+
+    host:   whose variables are asked for; "" for all hosts and groups
+    prefix: the variable below which all of a host lies; "" for none
+    notes:  code -> what is not as it was on the nodes
+    """
+
+    host: str = ""
+    prefix: str = ""
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: dict[Code, list[str]] = field(default_factory=dict)
+    _groups: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+
+    def add(self, node: Node, document: Mapping[str, Any]) -> None:
+        """A host with its variables, in the groups of its roles and environment. raises: DeferredCycle
+
+        document: the node's, as it was saved: the roles of the run-list, and those that the run expanded
+        """
+        tree = data_of(node.to_dict(evaluate=False))
+        self.hosts[node.name] = self._variables(node.name, tree)
+        kept = indexed(dict(document))
+        expanded = kept.get("roles")
+        for role in dict.fromkeys([*kept["role"], *(expanded if isinstance(expanded, list) else ())]):
+            self.group(f"role_{role}", [node.name])
+        self.group(f"environment_{node.environment}", [node.name])
+
+    def group(self, name: str, hosts: Iterable[str]) -> None:
+        """A group has these hosts, too."""
+        self._groups.setdefault(ansible_name(name), {}).setdefault(name, []).extend(hosts)
+
+    def warnings(self) -> Iterator[tuple[Code, list[str]]]:
+        """What is not as it was on the nodes: a code, and the sentences."""
+        renamed = [
+            f"the group {name} is {word} for Ansible{', with the hosts of all that are' if len(of) > 1 else ''}"
+            for word, of in sorted(self._groups.items())
+            for name in of
+            if name != word
+        ]
+        yield GROUP_NAME.entry, renamed
+        yield from self.notes.items()
+
+    def to_dict(self) -> dict[str, Any]:
+        """It in the form that Ansible asks of a script."""
+        if self.host:
+            return self.hosts[self.host]
+        groups = {
+            word: {"hosts": sorted({host for hosts in of.values() for host in hosts}), "vars": {}}
+            for word, of in sorted(self._groups.items())
+        }
+        return {"_meta": {"hostvars": self.hosts}, "all": {"children": list(groups), "vars": {}}, **groups}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The same as a tree."""
+        yield from tree_lines(self.to_dict(), screen)
+
+    def _variables(self, host: str, tree: dict[str, Any]) -> dict[str, Any]:
+        found = {name: safe for name, value in tree.items() if (safe := self._safe(value, (name,))) is not ABSENT}
+        return {self.prefix: found} if self.prefix else self._named(host, found)
+
+    def _named(self, host: str, found: dict[str, Any]) -> dict[str, Any]:
+        """Where two names come to one, that of the node itself counts, else the first one."""
+        named = {name: value for name, value in found.items() if name == ansible_name(name)}
+        for name, value in found.items():
+            word = ansible_name(name)
+            if named.setdefault(word, value) is not value:
+                self._note(VARIABLE_NAME.entry, f"{name} of {host} is left out: it has a {word}, too")
+            elif name != word:
+                self._note(VARIABLE_NAME.entry, f"the variable {name} is {word} for Ansible")
+        return named
+
+    def _safe(self, value: Any, path: Steps) -> Any:
+        """A value without its secrets: a key is left out, an element is null."""
+        if value == MARKER:
+            if self.host:  # of all hosts it would be said at every call, and Ansible calls it an error
+                self._note(ValueWithheld.entry, f"{spell(path)} is a secret, and left out")
+            return ABSENT
+        if isinstance(value, dict):
+            inside = {key: self._safe(inner, (*path, key)) for key, inner in value.items()}
+            return {key: inner for key, inner in inside.items() if inner is not ABSENT}
+        if isinstance(value, list):
+            elements = [self._safe(inner, (*path, index)) for index, inner in enumerate(value)]
+            return [None if inner is ABSENT else inner for inner in elements]
+        return {_UNSAFE: value} if isinstance(value, str) and _TEMPLATE.search(value) else value
+
+    def _note(self, code: Code, sentence: str) -> None:
+        self.notes.setdefault(code, []).append(sentence)
+
+
+def doubtful_groups(root: Path, groups: Mapping[str, str]) -> Iterator[AnsibleError]:
+    """A warning for each of [ansible.groups] whose search means nothing, or whose name another one gets, too."""
+    locator = read(root / "nodeattrs.toml", "nodeattrs.toml").locator("settings", "")
+    words: dict[str, str] = {}
+    for name, query in groups.items():
+        origin = locator.at(("ansible", "groups", name))
+        first = words.setdefault(ansible_name(name), name)
+        if first != name:
+            message = f"for Ansible {name} and {first} are one group, {ansible_name(name)}"
+            yield warned(GROUP_SEARCH, message, origin.file, origin.line)
+        try:
+            parse_query(query)
+        except BadArgument as error:
+            yield warned(GROUP_SEARCH, f"the search of the group {name}: {error}", origin.file, origin.line)

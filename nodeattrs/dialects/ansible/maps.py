@@ -1,0 +1,98 @@
+"""Inventories that are maps: YAML, JSON and TOML. A group is null or a map of `hosts`, `vars` and `children`.
+
+It knows trees with lines, and no notation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nodeattrs.core.tree import Path
+from nodeattrs.dialects.ansible.codes import INVENTORY, SKIPPED
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.files import plain_of
+from nodeattrs.dialects.ansible.groups import Tree, Warn
+from nodeattrs.dialects.ansible.ini import hosts_of
+from nodeattrs.dialects.ansible.levels import title
+from nodeattrs.texts.documents import Document
+
+_SECTIONS = ("hosts", "vars", "children")
+
+
+def read(document: Document, tree: Tree, warn: Warn) -> None:
+    """Read an inventory into a tree.
+
+    raises: AnsibleError, with file and line; what stands above was read
+    """
+    found = document.tree
+    if not isinstance(found, dict) or not found:
+        raise _error(document, "an inventory in YAML is a map of groups", ())
+    if "plugin" in found:
+        raise _error(document, "this configures a plugin, and is no inventory", ("plugin",))
+    for name, body in found.items():
+        _Maps(document, tree, warn).group(name, body, (name,))
+
+
+def _error(document: Document, message: str, path: Path) -> AnsibleError:
+    line, _ = document.place(path)
+    return AnsibleError(INVENTORY, message, file=document.file, line=line)
+
+
+class _Maps:
+    def __init__(self, document: Document, tree: Tree, warn: Warn) -> None:
+        self.document, self.tree, self.warn = document, tree, warn
+
+    def group(self, name: Any, body: Any, path: Path) -> str | None:
+        """Read a group and all below it; its name, None where it is passed over."""
+        if not isinstance(body, (dict, type(None))):
+            self._skip(f"the group {name!r} is no map", path)
+            return None
+        name = self._name(name, path)
+        group = self.tree.group(name, self.document.file)
+        given = body or {}
+        sections = {key: self._section(given[key], (*path, key)) for key in _SECTIONS if given.get(key) is not None}
+        for key in given:
+            if key in sections:
+                getattr(self, f"_{key}")(group.name, sections[key], (*path, key))
+            elif key not in _SECTIONS:
+                self._skip(f"the group {name!r} has no {key!r}", (*path, key))
+        return group.name
+
+    def _section(self, value: Any, path: Path) -> dict[Any, Any]:
+        if isinstance(value, str):
+            return {value: None}
+        if path[-1] == "children" and self.document.file.endswith(".toml") and isinstance(value, list):
+            return dict.fromkeys(map(str, value))
+        if not isinstance(value, dict):
+            raise _error(self.document, f"{path[-1]} of a group is a map", path)
+        return value
+
+    def _vars(self, group: str, values: dict[Any, Any], path: Path) -> None:
+        locator = self.document.locator("inventory", f"vars of {group}", path)
+        self.tree.note(self.tree.groups[group], plain_of(self.document, values), locator, title(3))
+
+    def _children(self, group: str, children: dict[Any, Any], path: Path) -> None:
+        for name, body in children.items():
+            child = self.group(name, body, (*path, name))
+            if child is not None:
+                self.tree.nest(group, child, self.document.file, self.document.place((*path, name))[0])
+
+    def _hosts(self, group: str, hosts: dict[Any, Any], path: Path) -> None:
+        for name, body in hosts.items():
+            here = (*path, name)
+            if body and not isinstance(body, dict):
+                raise _error(self.document, f"the host {name!r} is no map of variables", here)
+            names, port = hosts_of(self._name(name, here), self.document.file)
+            locator = self.document.locator("inventory", str(name), here)
+            for one in names:
+                values = {**self.tree.port_of(one, port), **plain_of(self.document, body or {})}
+                self.tree.note(self.tree.host(one, group), values, locator, title(8))
+
+    def _name(self, name: Any, path: Path) -> str:
+        if not isinstance(name, str):
+            raise _error(self.document, f"the name {name!r} is no text", path)
+        return name
+
+    def _skip(self, message: str, path: Path) -> None:
+        line, _ = self.document.place(path)
+        self.warn(SKIPPED, message, self.document.file, line)

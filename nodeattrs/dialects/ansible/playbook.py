@@ -1,0 +1,276 @@
+"""A playbook over an inventory: what a host has in one of its tasks, level by level.
+
+It knows what a task is given; how tasks are found is the matter of `tasks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.fold import Fold, Layer
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.ansible import plays, tasks
+from nodeattrs.dialects.ansible.answers import Variables, laid
+from nodeattrs.dialects.ansible.codes import UNDEFINED
+from nodeattrs.dialects.ansible.config import TAGS
+from nodeattrs.dialects.ansible.files import Plan, nested
+from nodeattrs.dialects.ansible.groups import Host
+from nodeattrs.dialects.ansible.inventory import LOCALHOST, Inventory
+from nodeattrs.dialects.ansible.levels import MERGE, REPLACE
+from nodeattrs.dialects.ansible.plays import Play
+from nodeattrs.dialects.ansible.rendering import evaluated
+from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, asked_by
+from nodeattrs.dialects.ansible.tasks import Walk
+from nodeattrs.dialects.ansible.where import Around, Task
+
+_YIELDING = ("inventory_hostname", "group_names", "inventory_hostname_short")
+"""Variables of Ansible's own that play vars and all above override."""
+
+
+class InTask(Variables):
+    """What a host has in a task. task: which"""
+
+    task: Task
+
+
+class Playbook:
+    """Playbooks that run one after the other over an inventory.
+
+    plays: in the order in which they run, those of imported playbooks in their place
+
+    raises: AnsibleError, for what is no playbook
+    """
+
+    def __init__(self, inventory: Inventory, *names: str) -> None:
+        self.inventory = inventory
+        self.plays = plays.read(inventory, names)
+        self._walks: dict[str, list[Task]] = {}
+        self._unknown: dict[str, list[Layer]] = {}
+        self._roles: dict[int, tuple[list[Role], list[Role]]] = {}
+
+    # --- tasks
+
+    @taking(host=str)
+    def tasks(self, host: str) -> list[Task]:
+        """The tasks that a host meets, in the order in which they run, as far as that can be known.
+
+        cost:   one look at each task
+        raises: AnsibleError, for a file or a role that is broken or not there
+        """
+        if host not in self._walks:
+            self._walks[host] = list(self._walk(host))
+        return self._walks[host]
+
+    @taking(name=str, host=str)
+    def task(self, name: str, host: str, play: int | None = None, role: str | None = None) -> InTask | None:
+        """What a host has in the first task of a name that it meets; None where it meets none.
+
+        play: the number of the play, from 1
+        role: the name of the role that the task belongs to
+        """
+        for task in self.tasks(host):
+            its = task.where.role
+            if task.name == name and play in (None, task.where.play.number) and role in (None, its and its.name):
+                return self.within(task, host)
+        return None
+
+    def unknown(self, host: str) -> list[Layer]:
+        """What may bring a host, or tasks for it, that cannot be known: tasks of other hosts, where it is unknown."""
+        first = {name for play in self.plays for name in self._hosts(play)[:1]}
+        hosts = [host] if host in self.inventory.hosts else sorted(first)
+        for name in hosts:
+            self.tasks(name)
+        return [layer for name in hosts for layer in self._unknown[name]]
+
+    def within(self, task: Task, host: str) -> InTask:
+        """What a host has in one of its tasks."""
+        found = self.inventory.found(host)
+        where = f"task {task.name!r} at {task.place}"
+        answer = InTask(
+            host,
+            where,
+            lambda: self._plan(task, found),
+            self.inventory.policy,
+            lambda: self._magic(task, found),
+            self.inventory.sensitive_paths,
+        )
+        answer.task = task
+        return answer
+
+    def _walk(self, host: str) -> Iterator[Task]:
+        walk: Walk = Walk(self._reader(None), lambda where: self._now(where, walk, host))
+        hosts = self.inventory.hosts
+        walk.happened.learn(*map(Path, self.inventory.config.library))
+        for name in (one for one in self.inventory.config.unread if one in TAGS):
+            origin = self.inventory.of_setting("setting", name)
+            walk.happened.fact(origin, "which tasks run with these tags is not followed", None)
+        for play in self.plays:
+            if play.patterns is None:
+                origin = play.document.locator("play", "", (*play.at, "hosts")).at(())
+                walk.happened.fact(origin, f"whether this play is for {host} is not known", None)
+            names = self._hosts(play)
+            if host in names and (host in hosts or host == LOCALHOST):
+                yield from walk.play(play, self._reader(play), *self._roles_of(play))
+            elif names and self._delegates(play):
+                origin = play.document.locator("play", play.name, play.at).at(())
+                walk.happened.fact(origin, f"a task for other hosts may set facts of {host}", None)
+        so_far = walk.happened
+        facts = (one for one in so_far.facts if type(one.value) is Unknown)
+        self._unknown[host] = [*so_far.groups, *so_far.gathered, *facts]
+
+    def _delegates(self, play: Play) -> bool:
+        """Whether the file of a play, or a file of tasks of its roles, mentions `delegate_facts`."""
+        files = self.inventory.files
+        folders = [role.path / "tasks" for role in self._roles_of(play)[0]]
+        paths = [play.path, *(folder / name for folder in folders for name in files.listed(folder))]
+        return any("delegate_facts" in files.text(path).text for path in paths if path.is_file())
+
+    def _hosts(self, play: Play) -> list[str]:
+        """The hosts that a play is for, as far as they are known."""
+        return [] if play.patterns is None else self.inventory.matching(*play.patterns)
+
+    # --- roles
+
+    def _reader(self, play: Play | None) -> Roles:
+        config = self.inventory.config
+        fill = (lambda name, own: name) if play is None else self._filler(play)
+        paths = config.roles_path, config.collections_path
+        how = *paths, config.yaml_valid_extensions, self.inventory.policy, fill
+        return Roles(self.inventory.files, *how, are_private=config.private_role_vars)
+
+    def _filler(self, play: Play) -> Callable[[str, dict[Any, Any]], str]:
+        def fill(name: str, own: dict[Any, Any]) -> str:
+            found = evaluated(name, plays.given(play, self.inventory, own))
+            if found is ABSENT:
+                raise play.error(UNDEFINED, f"the role {name!r} cannot be known", "roles")
+            return str(found)
+
+        return fill
+
+    def _roles_of(self, play: Play) -> tuple[list[Role], list[Role]]:
+        """The roles under `roles`, dependencies first, and those that join it, the weakest first."""
+        if play.number not in self._roles:
+            reader = self._reader(play)
+            outside = Around(play, play.document, play.folder).of(play.body)
+            running: list[Role] = []
+            joined: list[Role] = []
+            for index, entry in enumerate(play.entries("roles")):
+                at = (*play.at, "roles", index)
+                asked: Asked = replace(asked_by(entry, play.document, at), collections=outside.collections)
+                role = reader.read(asked, play.folder)
+                joined.append(role)
+                running += role.chain()
+            for one in [one for role in joined for one in role.chain()]:
+                joined += tasks.imported_by(one, outside, reader)
+            joined += tasks.imported(play, reader)
+            self._roles[play.number] = running, joined
+        return self._roles[play.number]
+
+    # --- layers
+
+    def _plan(self, task: Task, host: Host) -> list[Plan]:
+        policy, where, role = self.inventory.policy, task.where, task.where.role
+        defaults = [] if role is None else role.all_defaults()
+        own = [] if role is None else role.all_vars()
+        return [
+            *self._exported(task.joined, lambda role: [one.defaults for one in role.chain()], defaults),
+            *nested(defaults, policy),
+            *self._below_roles(task, host),
+            *self._exported(task.joined, lambda role: [one.vars for one in role.in_order()], own),
+            *nested(own, policy),
+            *([Fold(where.around, REPLACE)] if where.around else []),
+            *(nested(task.included, MERGE) if policy is MERGE else task.included),
+            *nested(task.facts, REPLACE),
+            *([] if role is None else nested(role.all_params(), policy)),
+            *nested(list(where.params), REPLACE),
+            *nested(self.inventory.extra, policy),
+        ]
+
+    def _exported(
+        self, joined: Iterable[Role], kind: Callable[[Role], list[list[Plan]]], own: list[Plan]
+    ) -> list[Plan]:
+        """What roles give to all tasks, each with its dependencies as one; without what counts on top anyway."""
+        known = set() if self.inventory.policy is MERGE else set(map(id, own))
+        found: list[Plan] = []
+        for role in (one for one in joined if one.is_public):
+            plans = [one for its in kind(role) for one in its if id(one) not in known]
+            found += nested(plans, self.inventory.policy)
+        return found
+
+    def _below_roles(self, task: Task, host: Host) -> list[Plan]:
+        """Levels 3 to 14, but without what roles say."""
+        play = task.where.play
+        below = self._to_prompts(task, host)
+        known: dict[str, Any] = {}
+
+        def look_up(name: str) -> Any:
+            if not known:
+                plan = Fold((Layer({}), *below, *self.inventory.extra), self.inventory.policy)
+                known.update({**_sure(self.inventory.magic(host), task), **laid(plan).result.value})
+            return known.get(name, ABSENT)
+
+        return [*below, *plays.files(play, self.inventory, look_up)]
+
+    def _to_prompts(self, task: Task, host: Host) -> list[Plan]:
+        play = task.where.play
+        is_early = self.inventory.config.run_vars_plugins == "start"
+        return [
+            *self.inventory.to_facts(host, None if is_early else play.folder, self._beside(task), task.groups),
+            *task.gathered,
+            *play.vars(),
+            *plays.prompts(play, self.inventory),
+        ]
+
+    def _beside(self, task: Task) -> list[Path]:
+        """The folders of the playbooks, and of the roles that are read so far: plugins in them count for all tasks."""
+        joined = [role for _, roles in self._roles.values() for role in roles]
+        roles = (one for role in (*joined, *task.joined) for one in role.chain())
+        return [*dict.fromkeys([*(play.folder for play in self.plays), *(role.path for role in roles)])]
+
+    def _now(self, where: Around, walk: Walk, host: str) -> InTask:
+        """What a host has at a place that it has come to."""
+        return self.within(walk.happened.met("", {}, where.play.at, where, walk.joined), host)
+
+    # --- what Ansible sets itself
+
+    def _magic(self, task: Task, host: Host) -> dict[str, Any]:
+        play, where = task.where.play, task.where
+        hosts = self._hosts(play)
+        running, joined = self._roles_of(play)
+        entered = [role.name for role in joined]
+        needed = list(dict.fromkeys(one.name for role in running for need in role.needs for one in need.chain()))
+        known: dict[str, Any] = {
+            **self.inventory.magic(host),
+            "playbook_dir": str(play.folder),
+            "ansible_facts": self.inventory.facts.grouped(host.name),
+            "ansible_play_name": play.name,
+            **dict.fromkeys(
+                ("play_hosts", "ansible_play_hosts", "ansible_play_hosts_all", "ansible_play_batch"), hosts
+            ),
+            **dict.fromkeys(("role_names", "ansible_play_role_names"), entered),
+            "ansible_dependent_role_names": needed,
+        }
+        if where.role is not None:
+            path, name = where.role.path, where.role.name
+            known |= {"ansible_role_name": name, "role_path": str(path)}
+            known["role_name"] = path.name if "ansible_collections" in path.parts else name
+        stated = {name: value for name, value in self._stated(task).items() if name in _YIELDING}
+        return {**_sure(known, task), **stated}
+
+    def _stated(self, task: Task) -> dict[str, Any]:
+        """What play vars and all above them say."""
+        plan = [*task.where.play.vars(), *task.where.around, *task.where.params, *self.inventory.extra]
+        found = laid(Fold((Layer({}), *plan), REPLACE)).result.value
+        return found if isinstance(found, dict) else {}
+
+
+def _sure(magic: dict[str, Any], task: Task) -> dict[str, Any]:
+    """What Ansible sets, without groups and facts where tasks may have changed them."""
+    changed = {"groups", "group_names"} if task.groups else set()
+    changed |= {"ansible_facts"} if task.gathered or any(type(one.value) is Unknown for one in task.facts) else set()
+    return {name: value for name, value in magic.items() if name not in changed}

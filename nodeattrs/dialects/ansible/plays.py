@@ -1,0 +1,202 @@
+"""Plays: what a playbook says above its tasks, and the layers of variables of a play.
+
+It knows no tasks; what stands under `tasks` is handed on with its place.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.codes import (
+    MISSING,
+    MISSING_KEY,
+    NO_MATCH,
+    NOT_PROMPTED,
+    UNKNOWN_KEY,
+    VARS_FILE_SKIPPED,
+    WRONG_SHAPE,
+    YAML,
+)
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.files import Plan, nested
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.levels import REPLACE, title
+from nodeattrs.dialects.ansible.rendering import evaluated
+from nodeattrs.dialects.ansible.roles import variables_of
+from nodeattrs.dialects.ansible.templates import filled, is_template
+from nodeattrs.dialects.ansible.values import MaySet
+from nodeattrs.dialects.ansible.words import PLAY
+from nodeattrs.texts.documents import Document
+
+LookUp = Callable[[str], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Play:
+    """A play.
+
+    number:   from 1, over all files
+    body:     what it says; at: where it stands in the document
+    over:     what `import_playbook` lays over its own variables
+    patterns: whom it is for; None where that is not known
+    """
+
+    number: int
+    document: Document
+    at: Steps
+    path: Path
+    body: dict[Any, Any]
+    over: tuple[Layer, ...]
+    patterns: tuple[str, ...] | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its file."""
+        return self.path.parent
+
+    @property
+    def name(self) -> str:
+        """Its name, or whom it is for."""
+        return str(self.body.get("name") or ",".join(self.patterns or [str(self.body.get("hosts"))]))
+
+    def error(self, kind: Any, message: str, *at: Any) -> AnsibleError:
+        """An error at a place of the play."""
+        return AnsibleError(kind, message, file=self.document.file, line=self.document.place((*self.at, *at))[0])
+
+    def vars(self) -> list[Plan]:
+        """Level 12: its `vars`, and what replaces them by name."""
+        own = variables_of(self.body, self.document, self.at)
+        locator = self.document.locator("play", self.name, (*self.at, "vars"))
+        return nested([*([Layer(own, locator, title(12))] if own else []), *self.over], REPLACE)
+
+    def entries(self, key: str) -> list[Any]:
+        """The list under a key. raises: AnsibleError, where it is none"""
+        found = self.body.get(key) or []
+        if not isinstance(found, list):
+            raise self.error(WRONG_SHAPE, f"{key} is a list", key)
+        return found
+
+
+def read(inventory: Inventory, names: tuple[str, ...]) -> list[Play]:
+    """The plays of playbooks in the order in which they run, those of imported ones in their place.
+
+    raises: AnsibleError
+    """
+    plays: list[Play] = []
+    for name in names:
+        path = inventory.folder / name
+        for document, at, body, over in _entries(inventory, path, (), ()):
+            play = Play(len(plays) + 1, document, at, inventory.folder / document.file, body, over)
+            _check(play)
+            plays.append(replace(play, patterns=_patterns(play, inventory)))
+    return plays
+
+
+def _entries(inventory: Inventory, path: Path, over: tuple[Layer, ...], above: tuple[Path, ...]) -> Iterator[Any]:
+    document = inventory.files.document(path)
+    if document is None:
+        raise AnsibleError(YAML, "this playbook is encrypted", file=inventory.files.shown(path))
+    if not isinstance(document.tree, list) or path in above:
+        what = "imports itself" if path in above else "is a list of plays"
+        raise AnsibleError(WRONG_SHAPE, f"a playbook {what}", file=document.file, line=1)
+    for index, entry in enumerate(document.tree):
+        at = (index,)
+        if not isinstance(entry, dict):
+            raise AnsibleError(WRONG_SHAPE, "a play is a map", file=document.file, line=document.place(at)[0])
+        name = entry.get("import_playbook", entry.get("ansible.builtin.import_playbook"))
+        if name is None:
+            yield document, at, entry, over
+            continue
+        own = variables_of(entry, document, at)
+        layer = Layer(own, document.locator("import_playbook", str(name), (*at, "vars")), title(12))
+        yield from _entries(inventory, path.parent / str(name), (layer, *over) if own else over, (*above, path))
+
+
+def _check(play: Play) -> None:
+    for key in play.body:
+        if key not in PLAY:
+            raise play.error(UNKNOWN_KEY, f"a play has no {key!r}", key)
+    if "hosts" not in play.body:
+        raise play.error(MISSING_KEY, "a play has `hosts`")
+    variables_of(play.body, play.document, play.at)
+
+
+def given(play: Play, inventory: Inventory, own: dict[Any, Any], more: Sequence[Plan] = ()) -> Variables:
+    """The variables that are known before any host is asked: of a play, of a task, and of `-e`."""
+    plan = [*play.vars(), *more, Layer(own, Origin("task")), *inventory.extra]
+    magic = {"groups": inventory.hosts_of_groups()}
+    return Variables("", "the play", lambda: plan, REPLACE, lambda: magic, inventory.sensitive_paths)
+
+
+def _patterns(play: Play, inventory: Inventory) -> tuple[str, ...] | None:
+    """The patterns of hosts of a play; None, with a warning, where they need what only a run knows."""
+    hosts = play.body["hosts"]
+    if is_template(str(hosts)):
+        hosts = evaluated(hosts, given(play, inventory, {}, files(play, inventory, given(play, inventory, {}).known)))
+    if hosts is ABSENT:
+        line = play.document.place((*play.at, "hosts"))[0]
+        message = f"the hosts of this play are not known: {play.body['hosts']}"
+        inventory.warn(NO_MATCH, message, play.document.file, line)
+        return None
+    return tuple(map(str, hosts if isinstance(hosts, list) else [hosts]))
+
+
+def prompts(play: Play, inventory: Inventory) -> list[Layer]:
+    """Level 13: what is asked on a terminal is unknown; without one its default counts, and the reason says so."""
+    given = {name for layer in inventory.extra if isinstance(layer.value, dict) for name in layer.value}
+    found = []
+    for index, entry in enumerate(play.entries("vars_prompt")):
+        name = entry.get("name") if isinstance(entry, dict) else None
+        at = "vars_prompt", index
+        if isinstance(name, (dict, list)):
+            raise play.error(WRONG_SHAPE, f"`name` is a text, and not {name!r}", *at)
+        if name is None or name in given:
+            continue
+        origin = play.document.locator("vars_prompt", str(name), (*play.at, *at)).at(())
+        default = f"; without a terminal it is {entry.get('default')!r}" if "default" in entry else ""
+        inventory.warn(NOT_PROMPTED, f"{name} is asked for, and was not{default}", origin.file, origin.line)
+        names = frozenset((name,))
+        found.append(Layer.unknown(title(13), MaySet(origin, names), f"it is asked on a terminal{default}"))
+    return found
+
+
+def files(play: Play, inventory: Inventory, look_up: LookUp) -> list[Plan]:
+    """Level 14: `vars_files`. raises: AnsibleError, for a file that is broken"""
+    found: list[Plan] = []
+    for index, entry in enumerate(play.entries("vars_files")):
+        origin = play.document.locator("vars_files", "", (*play.at, "vars_files", index)).at(())
+        names = entry if isinstance(entry, list) else [entry]
+        path = _first_of(play, names, look_up)
+        if path is ABSENT:
+            message = f"a name in vars_files cannot be filled in: {entry!r}"
+            inventory.warn(VARS_FILE_SKIPPED, message, origin.file, origin.line)
+            found.append(Layer.unknown(title(14), origin, "the name of this file cannot be filled in"))
+            continue
+        if path is None:
+            message = f"{', '.join(map(str, names))}: named in vars_files, and not there"
+            inventory.warn(MISSING, message, origin.file, origin.line)
+            continue
+        layer = inventory.files.variables(path, "vars_files", path.name, title(14))
+        found += [] if layer is None else [layer]
+    return found
+
+
+def _first_of(play: Play, names: list[Any], look_up: LookUp) -> Any:
+    """The first file of names that is there, or None; ABSENT where a name before it cannot be filled in."""
+    for one in names:
+        name = filled(str(one), look_up)
+        if name is ABSENT:
+            return ABSENT
+        path = next((path for path in (play.folder / "vars" / name, play.folder / name) if os.path.isfile(path)), None)
+        if path is not None:
+            return path
+    return None

@@ -1,0 +1,240 @@
+"""An inventory in the forms of ansible-inventory: its list as JSON and as YAML, and its graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import yaml
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.sensitive import Marked, Sensitive
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.codes import INVENTORY
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.groups import PRIORITY
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.levels import MAGIC, SHOWN
+from nodeattrs.dialects.ansible.toml_writing import as_toml_text
+from nodeattrs.dialects.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
+from nodeattrs.errors import BadValue
+from nodeattrs.texts.hidden import ESCAPES
+from nodeattrs.texts.yaml_writing import style_of, text
+
+_HIDDEN = MAGIC - SHOWN
+PROFILE = "inventory_legacy"
+
+
+def printed_variables(answer: Variables, values: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The variables of an answer as ansible-inventory prints them: without Ansible's own. values: evaluated ones"""
+    return {name: value for name, value in (values or answer.vars).items() if name not in _HIDDEN}
+
+
+def _of_group(inventory: Inventory, name: str) -> dict[str, Any]:
+    """A group's own variables, its priority last where it is not that of all others."""
+    priority = inventory.groups[name].priority
+    own = printed_variables(inventory.of_group(name))
+    return own if priority == 1 else {**{key: one for key, one in own.items() if key != PRIORITY}, PRIORITY: priority}
+
+
+# --- the list
+
+
+def grouped(inventory: Inventory, *, limit: Collection[str] | None = None) -> dict[str, Any]:
+    """The groups of an inventory by name: their hosts and children in order, what is empty left out.
+
+    limit: the hosts that count; all of them unless given
+    """
+    found: dict[str, Any] = {}
+    for name, group in inventory.groups["all"].below().items():
+        hosts = [host for host in group.hosts if limit is None or host in limit]
+        kept = {key: names for key, names in (("hosts", hosts), ("children", list(group.children))) if names}
+        if kept:
+            found[name] = kept
+    return found
+
+
+def listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
+    """An inventory as `ansible-inventory --list` prints it.
+
+    export: variables of groups stay with the groups
+    limit:  a pattern; only hosts that it names
+    raises: AnsibleError
+    """
+    hosts = list(inventory.hosts) if limit is None else inventory.matching(limit)
+    found = grouped(inventory, limit=frozenset(hosts))
+    if export:
+        for name in inventory.groups["all"].below():
+            own = _of_group(inventory, name)
+            if own:
+                found.setdefault(name, {})["vars"] = own
+    asked = ((name, inventory.own(name) if export else inventory.host(name)) for name in hosts)
+    hostvars = {name: its for name, answer in asked if (its := printed_variables(answer))}
+    return {"_meta": {"hostvars": hostvars, "profile": PROFILE}, **found}
+
+
+def nested_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
+    """An inventory as `ansible-inventory --list --yaml` prints it: groups in groups, groups without hosts left out.
+
+    A host's variables stand where it is met first. raises: AnsibleError
+    """
+    hosts = set(inventory.hosts if limit is None else inventory.matching(limit))
+    seen: set[str] = set()
+    met: set[str] = set()
+    body = _nested(inventory, "all", hosts, export, seen, met)
+    return {"all": body} if body else {}
+
+
+def _nested(
+    inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str], met: set[str]
+) -> dict[str, Any]:
+    group, body = inventory.groups[name], dict[str, Any]()
+    for child in group.children:
+        inside = {} if child in met else _nested(inventory, child, hosts, export, seen, met)
+        met.add(child)
+        if inside or _counts(inventory, child, hosts, export):
+            body.setdefault("children", {})[child] = inside
+    return body | _own(inventory, name, hosts, export, seen)
+
+
+def _counts(inventory: Inventory, name: str, hosts: set[str], export: bool) -> bool:
+    group = inventory.groups[name]
+    return not hosts.isdisjoint(group.all_hosts()) or (export and bool(_of_group(inventory, name)))
+
+
+def flat_listing(inventory: Inventory, *, export: bool = False, limit: str | None = None) -> dict[str, Any]:
+    """An inventory as `ansible-inventory --list --toml` prints it: all groups side by side, `all` without its children.
+
+    A host's variables stand where it is met first; where a group is met again, they are gone, as there.
+    raises: AnsibleError
+    """
+    return _flat(inventory, "all", set(inventory.hosts if limit is None else inventory.matching(limit)), export, set())
+
+
+def _flat(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
+    group, body = inventory.groups[name], dict[str, Any]()
+    found = {name: body}
+    for child in group.children:
+        if name != "all":
+            body.setdefault("children", []).append(child)
+        found |= _flat(inventory, child, hosts, export, seen)
+    body |= _own(inventory, name, hosts, export, seen)
+    return {one: its for one, its in found.items() if its or one != name}
+
+
+def _own(inventory: Inventory, name: str, hosts: set[str], export: bool, seen: set[str]) -> dict[str, Any]:
+    """The hosts of a group, and its variables where they stay with it."""
+    body: dict[str, Any] = {}
+    for host in inventory.groups[name].hosts:
+        if host in hosts:
+            answer = inventory.own(host) if export else inventory.host(host)
+            body.setdefault("hosts", {})[host] = {} if host in seen else printed_variables(answer)
+            seen.add(host)
+    if export and (own := _of_group(inventory, name)):
+        body["vars"] = own
+    return body
+
+
+def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> str:
+    """What `ansible-inventory --list` prints: "json", "yaml" or "toml". how: `export`, `limit`.
+
+    raises: AnsibleError; BadValue, where it is nested deeper than can be written
+    """
+    try:
+        if form == "json":
+            return as_json_text(listing(inventory, **how)) + "\n"
+        if form == "yaml":
+            return as_yaml_text(nested_listing(inventory, **how))
+        return as_toml_text(with_leaves(flat_listing(inventory, **how), _for_toml))
+    except RecursionError:
+        raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None
+
+
+def _for_toml(value: Any) -> Any:
+    """A value of an inventory for TOML: one at a sensitive path is withheld as in JSON."""
+    return as_json(value) if type(value) is Marked else value
+
+
+# --- the graph
+
+_PER_GROUP = 100
+"""How many steps it takes to show a group, which is shown once for each way that leads to it."""
+
+
+def graph(inventory: Inventory, group: str = "all", *, with_variables: bool = False) -> str:
+    """A group, its children and its hosts as `ansible-inventory --graph` prints them. raises: AnsibleError"""
+    inventory.of_group(group)
+    try:
+        return "\n".join(_graph(inventory, group, 0, with_variables, Budget("the graph"))) + "\n"
+    except RecursionError:
+        raise AnsibleError(INVENTORY, "groups are nested too deeply", hint="ask for a group further down") from None
+
+
+def _graph(inventory: Inventory, name: str, depth: int, with_variables: bool, budget: Budget) -> Iterator[str]:
+    budget.steps(_PER_GROUP)
+    yield _branch(f"@{name}:", depth)
+    for child in inventory.groups[name].children:
+        yield from _graph(inventory, child, depth + 1, with_variables, budget)
+    for host in inventory.groups[name].hosts:
+        yield _branch(host, depth + 1)
+        if with_variables:
+            yield from _pairs(printed_variables(inventory.host(host)), depth + 2)
+    if with_variables:
+        yield from _pairs(_of_group(inventory, name), depth + 1)
+
+
+def _pairs(variables: dict[str, Any], depth: int) -> Iterator[str]:
+    for name, value in sorted(variables.items(), key=lambda pair: str(pair[0])):
+        yield _branch(f"{{{name} = {value if isinstance(value, Vault) else _in_python(value)}}}", depth)
+
+
+class _Cipher(str):
+    """An encrypted text inside a value, as Ansible shows it in Python's notation."""
+
+    def __repr__(self) -> str:
+        return f"EncryptedString(ciphertext={str(self)!r})"
+
+
+def _in_python(value: Any) -> Any:
+    return with_leaves(value, lambda one: _Cipher(one.text) if isinstance(one, Vault) else one)
+
+
+def _branch(text: str, depth: int) -> str:
+    return f"{'  |' * depth}--{text}" if depth else text
+
+
+# --- as text
+
+
+def as_json_text(data: Any, *, marked: bool = True) -> str:
+    """Data as ansible-inventory prints it as JSON. marked: whether texts that are no templates are marked"""
+    made = json.dumps(as_json(data, marked=marked), indent=4, sort_keys=True, ensure_ascii=False)
+    return made.translate(ESCAPES)
+
+
+_Safe: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+"""libyaml's, as for Ansible: it breaks long lines elsewhere."""
+
+
+def _ciphertext(dumper: Any, value: Vault | Decrypted) -> Any:
+    return dumper.represent_scalar("!vault", value.text, style=style_of(value.text, "|"))
+
+
+class _Dumper(_Safe):  # type: ignore[misc]  # which class it is, PyYAML's build decides
+    """Writes the values that only Ansible has."""
+
+
+_Dumper.add_representer(Unsafe, lambda dumper, value: text(dumper, str(value)))
+_Dumper.add_representer(str, text)
+_ENCRYPTED: tuple[Any, ...] = (Vault, Decrypted)
+for _kind in _ENCRYPTED:
+    _Dumper.add_representer(_kind, _ciphertext)
+_Dumper.add_multi_representer(Sensitive, lambda dumper, value: dumper.represent_dict(as_json(value)))
+
+
+def as_yaml_text(data: Any, *, default_flow_style: bool | None = False, **how: Any) -> str:
+    """Data as ansible-inventory prints it as YAML; what several hosts share is an alias. how: options of PyYAML"""
+    flow = default_flow_style
+    made: str = yaml.dump(data, Dumper=_Dumper, default_flow_style=flow, allow_unicode=True, **how)
+    return made.translate(ESCAPES)

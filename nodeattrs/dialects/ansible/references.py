@@ -1,0 +1,399 @@
+"""Which variables the files of a repository set, and which their templates, conditions and programs mention.
+
+All files are looked at as texts, those in YAML as trees, too; nothing is run, and no host is asked. What is probably
+not meant about it stands in `static`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache, cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.files import Files
+from nodeattrs.dialects.ansible.levels import MAGIC
+from nodeattrs.dialects.ansible.words import PLAY, ROLE, TASK
+from nodeattrs.texts.documents import Document
+from nodeattrs.texts.jinja import module
+
+_PASSED = frozenset(("venv", "node_modules", "__pycache__"))
+_YAML = (".yml", ".yaml", ".json")
+_READ = frozenset(("group_vars", "host_vars", "playbooks", "tasks", "handlers", "vars", "defaults", "meta"))
+PLAYED = frozenset(("tests", "molecule", "example", "examples"))
+"""Folders whose YAML Ansible reads, and those where it is a test's or an example."""
+_OF_ROLE = frozenset(("tasks", "handlers", "vars", "defaults", "meta", "templates", "files", "library"))
+_PAGES = (".md", ".rst", ".adoc", ".lock", ".svg", ".html", ".css", ".png", ".pem", ".crt")
+_MOST_FILES, _MOST_BYTES = 20_000, 1_000_000
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ASSIGNED = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*=(?!=)")
+_WRITTEN = re.compile(r"^[#|*\s-]*`?([A-Za-z_]\w*)`?\s*[:|]", re.MULTILINE)
+_GUARD = re.compile(
+    r"\bdefault\b|\bd\(|\bdefined\b|\bundefined\b|\bomit\b|\blookup\b|\bvarnames\b|\bvars\b|\bignore_errors\b"
+)
+_INDIRECT = re.compile(
+    r"\b(?:vars|hostvars\s*\[[^\]]*\])\s*\[([^\]]*)\]|\b(?:lookup|query|q)\(\s*'(?:vars|varnames)'([^)]*)\)"
+)
+_GIVEN = re.compile(r"(?:--extra-vars|\s-e)[ =]+[\"']?([A-Za-z_]\w*)=")
+_GIVEN_FILE = re.compile(r"(?:--extra-vars|\s-e)[ =]*[\"']?@([\w./~-]+)")
+_BEGUN = re.compile(r"\b([A-Za-z]\w{2,}_)(?:\{(?!\{)|['\"]\s*[+~%.])")
+_SHOWN = re.compile(r"^[^\S\n]*#.*\{\{(.*)\}\}", re.MULTILINE)
+_COMMENT = re.compile(r"#(.*)$", re.MULTILINE)
+_SETTING = re.compile(r"\b([A-Za-z_]\w*)(?:`|[\"']?\s*[:=])")
+_ANCHORED = re.compile(r"^(\w+):\s*&(\w+)", re.MULTILINE)
+_FOREIGN = re.compile(r"^(?:apiVersion|kind|site_name):", re.MULTILINE)
+_KEPT_BACK = re.compile(r"(?i)(?:group|host)_vars(?:/|$)|(?:secret|vault|private|cred|passw)[^/]*\.(?:ya?ml|json)$")
+"""What is no playbook; and names of files that hold variables, in .gitignore."""
+_ALONE = re.compile(r"\{\{\s*(?!not\b)([A-Za-z_]\w*)\s*\}\}", re.ASCII)
+"""A template that is one name, as most are."""
+_MACRO = re.compile(r"\{%-?\s*macro\s+(\w+)")
+_LITERAL = re.compile(r"'(\w+)'|\"(\w+)\"")
+_BARE = frozenset(
+    ("when", "failed_when", "changed_when", "until", "that", "assert", "loop", "var", "if", "environment")
+)
+"""Keys whose texts are expressions of their own, or may be a name alone."""
+_NAMES = frozenset(("register", "loop_var", "index_var", "extended_loop_var", "name", "key"))
+"""Keys whose texts may be the name of a variable that a task sets."""
+_FREE = frozenset(
+    ("set_fact", "add_host", "include_vars", "group_by", "include", "include_tasks", "import_tasks", "import_playbook")
+)
+_OWN_TEXT = """
+    item ansible_managed template_host template_path template_uid q query lookup now undef loop self caller range dict
+    lipsum cycler joiner namespace varargs kwargs super packages services mount_points zuul nodepool context true
+    false none True False None"""
+OWN = MAGIC.union(_OWN_TEXT.split())
+"""Names that nobody has to set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A variable that a file of variables sets. role: the role that the file belongs to, "" for none"""
+
+    name: str
+    origin: Origin
+    role: str
+
+
+@dataclass
+class References:
+    """What the files of a repository say.
+
+    definitions: what files of variables set
+    settable:    every name that is a key anywhere, or that a task, a program or an inventory might set
+    used:        every word that is not a key, in YAML, templates and programs
+    mentions:    name -> where templates and conditions mention it first, with no word about its absence
+    guarded:     names that are mentioned beside `default`, `is defined` and the like
+    parts:       texts of which names are made; None stands for one that may be any
+    roles:       the roles that are there; asked: those that are asked for, called: by a play whose hosts somebody gives
+    sought:      the files of variables that plays, tasks and calls of programs name, each with the role of who names it
+    naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
+    made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
+    named_files: by key names of files of YAML or JSON
+    encrypted:   whether some file is encrypted, which may set and mention any variable
+    """
+
+    root: Path
+    files: Files
+    definitions: list[Definition] = field(default_factory=list)
+    settable: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    mentions: dict[str, Origin] = field(default_factory=dict)
+    guarded: set[str] = field(default_factory=set)
+    parts: set[str | None] = field(default_factory=set)
+    roles: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    called: set[str] = field(default_factory=set)
+    sought: set[tuple[str, str]] = field(default_factory=set)
+    naming: set[str] = field(default_factory=set)
+    texts: dict[str, set[str]] = field(default_factory=dict)
+    made: set[tuple[str, str]] = field(default_factory=set)
+    named_files: dict[str, set[str]] = field(default_factory=dict)
+    paths: dict[str, list[str]] = field(default_factory=dict)
+    faults: list[AnsibleError] = field(default_factory=list)
+    encrypted: bool = False
+
+    @cached_property
+    def missing(self) -> set[str]:
+        """The roles that are asked for and come from somewhere else."""
+        known = {one.rpartition("/")[2] for one in self.roles}
+        asked = self.asked | self.called
+        return {one for one in asked if one.rpartition("/")[2] not in known and "{{" not in one}
+
+    @cached_property
+    def absent(self) -> set[str]:
+        """The roles that name a file of variables that is not in the repository, "" for what is none.
+
+        It may set any variable.
+        """
+        return {role for role, name in self.sought for one in self._spelled(name) if not self._is_there(one)}
+
+    def _spelled(self, name: str) -> Iterator[str]:
+        """A file's name with what one of its variables is, where that is the name of a file; any other is a `*`."""
+        known = next((found for found in _ALONE.finditer(name) if found[1] in self.named_files), None)
+        values = ["*"] if known is None else self.named_files[known[1]]
+        for value in values:
+            yield re.sub(r"\{\{.*?\}\}", "*", name if known is None else name.replace(known[0], value))
+
+    def _is_there(self, pattern: str) -> bool:
+        *above, last = [step for step in pattern.split("/") if step not in ("", ".", "..")] or ["*"]
+        known = [path for name, its in self.paths.items() if fnmatchcase(name, last) for path in its]
+        if not pattern.startswith("/"):
+            return any(fnmatchcase(f"/{path}", f"*/{'/'.join((*above, last))}") for path in known)
+        suffixes = ["/".join((*above[count:], last)) for count in range(len(above) + 1)]  # the repository may lie there
+        return any(fnmatchcase(path, suffix) for path in known for suffix in suffixes)
+
+    def read(self, count: Callable[[str], object]) -> References:
+        """Look at all files. count: called with the name of each. cost: one reading of each"""
+        kept_back = (line.strip() for line in _readable(self.root / ".gitignore").splitlines() if line[:1] not in "!#")
+        self.sought.update(("", line) for line in kept_back if _KEPT_BACK.search(line))
+        for path in _paths(self.root):
+            relative = path.relative_to(self.root)
+            count(relative.as_posix())
+            self.paths.setdefault(path.name, []).append(relative.as_posix())
+            below = relative.parts[relative.parts.index("roles") + 1 : -1] if "roles" in relative.parts[:-2] else ()
+            end = next((index for index, name in enumerate(below) if index and name in _OF_ROLE), 0)
+            self.roles.update({"/".join(below[:end])} if end else ())
+            is_bare = not path.suffix and self._holds_variables(relative)
+            if (path.suffix in _YAML or is_bare) and not {"templates", "files"} & set(relative.parts):
+                self._yaml(path, relative)
+            elif path.suffix.lower() not in _PAGES or "templates" in relative.parts or "files" in relative.parts:
+                self._text(path)
+            else:
+                self._given(_readable(path), self.role_of(relative))
+        for key in self.naming:
+            self.settable.update(self.texts.get(key, ()))
+        return self
+
+    def role_of(self, relative: Path) -> str:
+        """The role that a file belongs to; "" for none, "." for the repository."""
+        parts = relative.parts
+        if "roles" in parts[:-2]:
+            return parts[parts.index("roles") + 1]
+        return "." if parts[0] in _OF_ROLE and self._is_role else ""
+
+    def _holds_variables(self, relative: Path) -> bool:
+        """Whether a file is one of group_vars, host_vars, or of the variables of a role."""
+        parts = relative.parts[:-1]
+        if "group_vars" in parts or "host_vars" in parts:
+            return "templates" not in parts and "files" not in parts
+        below = parts[parts.index("roles") + 2 :] if "roles" in parts else parts if self._is_role else ()
+        return below[:1] in (("defaults",), ("vars",))
+
+    @cached_property
+    def _is_role(self) -> bool:
+        return is_role(self.root)
+
+    def _yaml(self, path: Path, relative: Path) -> None:
+        try:
+            document = self.files.document(path)
+        except AnsibleError as error:
+            is_play = len(relative.parts) == 1 and not _FOREIGN.search(_readable(path))
+            if is_play or (_READ & set(relative.parts) and not PLAYED & set(relative.parts)):
+                self.faults.append(error)
+            self._text(path)
+            return
+        if document is None:
+            self.encrypted = True
+            return
+        if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, dashboards say
+            self._text(path)
+            return
+        written = _readable(path)
+        self.parts.update(_BEGUN.findall(written))
+        self.used.update(name for name, anchor in _ANCHORED.findall(written) if f"*{anchor}" in written)
+        comments = "\n".join(_COMMENT.findall(written))
+        self.settable.update(_SETTING.findall(comments), _GIVEN.findall(written))  # what somebody may give
+        self.used.update(word for text in _SHOWN.findall(written) for word in _WORD.findall(text))
+        place = self.role_of(relative)
+        if self._holds_variables(relative) and isinstance(document.tree, dict):
+            locator = document.locator("variables", place)
+            names = (name for name in document.tree if isinstance(name, str))
+            self.definitions += [Definition(name, locator.at((name,)), place) for name in names]
+        _Walk(self, document).value(document.tree, ())
+
+    def _text(self, path: Path) -> None:
+        text = _readable(path)
+        self.used.update(_WORD.findall(text))
+        self.parts.update(_BEGUN.findall(text))
+        self._given(text, self.role_of(path.relative_to(self.root)))
+        if path.suffix == ".py":
+            self.settable.update(_WORD.findall(text))
+        self.expression(text if "{%" in text or "{{" in text else "")
+        if path.suffix in (".j2", ".jinja", ".jinja2") or "templates" in path.parts:
+            self._template(path, text)
+
+    def _given(self, text: str, role: str) -> None:
+        """Note what a page or a program says that somebody gives: `name=value`, `name: value`, a row of a table."""
+        self.settable.update(_ASSIGNED.findall(text), _WRITTEN.findall(text), _GIVEN.findall(text))
+        self.sought.update((role, name) for name in _GIVEN_FILE.findall(text))
+
+    def _template(self, path: Path, text: str) -> None:
+        if "{{" not in text and "{%" not in text:
+            return
+        name = self.files.shown(path)
+        self.settable.update(_MACRO.findall(text))
+        is_guarded = bool(_GUARD.search(text))
+        for one in undeclared(text):
+            line = text[: max(text.find(one), 0)].count("\n") + 1
+            self.mention(one, Origin("template", "", name, line), is_guarded)
+
+    def mention(self, name: str, origin: Origin, is_guarded: bool) -> None:
+        """A template or a condition mentions a name. Roles that nobody asks for may want it of whoever does."""
+        if is_guarded:
+            self.guarded.add(name)
+        self.mentions.setdefault(name, origin)
+
+    def is_composed(self, name: str) -> bool:
+        """Whether a name may be one that an expression puts together to read it."""
+        return any(part and part in name for part in self.parts)
+
+    def is_made(self, name: str) -> bool:
+        """Whether a name may be one that a task puts together to set it."""
+        return any((begin or end) and name.startswith(begin) and name.endswith(end) for begin, end in self.made)
+
+    def expression(self, text: str) -> None:
+        """Note names that a text makes of other texts."""
+        for found in _INDIRECT.finditer(text):
+            literals = [one or other for one, other in _LITERAL.findall(found[1] or found[2] or "")]
+            self.parts.update(literals or [None])
+
+
+class _Walk:
+    """Goes through a document."""
+
+    def __init__(self, found: References, document: Document) -> None:
+        self.found, self.document = found, document
+
+    def value(self, value: Any, at: Steps, key: str = "") -> None:
+        if isinstance(value, dict):
+            self._map(value, at)
+        elif isinstance(value, list):
+            for index, entry in enumerate(value):
+                self.value(entry, (*at, index), key)
+        elif isinstance(value, str):
+            self._text(str(value), at, key)
+
+    def _map(self, value: dict[Any, Any], at: Steps) -> None:
+        for key, entry in value.items():
+            name = str(key)
+            self.found.settable.add(name)
+            if "{{" in name:
+                self._text(name, at, "")
+                if at and str(at[-1]).endswith("set_fact"):
+                    self.found.naming.update(_WORD.findall(name))
+                    self.found.made.add((name.partition("{{")[0], name.rpartition("}}")[2]))
+            if isinstance(entry, str) and entry.isidentifier():
+                self.found.texts.setdefault(name, set()).add(entry)
+            elif isinstance(entry, str) and entry.endswith(_YAML) and "{{" not in entry:
+                self.found.named_files.setdefault(name, set()).add(entry)
+            if name in ("role", "name") and isinstance(entry, str) and at and at[-1] in ("include_role", "import_role"):
+                self.found.asked.add(entry)
+            plain = name.rpartition(".")[2]
+            is_called = "{{" in str(value.get("hosts"))  # with -e, by somebody who may give more
+            if plain in ("roles", "dependencies") and isinstance(entry, list):
+                (self.found.called if is_called else self.found.asked).update(_named(entry))
+            if plain in ("vars_files", "include_vars") and not PLAYED & set(Path(self.document.file).parts):
+                role = self.found.role_of(Path(self.document.file))
+                self.found.sought.update((role, one) for one in _files_of(entry))
+            if plain in _FREE and isinstance(entry, str):
+                self.found.settable.update(_ASSIGNED.findall(entry))
+            if plain in ("include_role", "import_role") and isinstance(entry, dict):
+                self.found.asked.add(str(entry.get("name", entry.get("role", ""))))
+            if name in _NAMES and isinstance(entry, str):
+                self.found.settable.update(_WORD.findall(entry) if "{{" in entry else [entry])
+            self.value(entry, (*at, key), plain if plain.startswith("with_") else name)
+
+    def _text(self, text: str, at: Steps, key: str) -> None:
+        found = self.found
+        found.used.update(_WORD.findall(text))
+        is_bare = key in _BARE or key.startswith("with_")
+        if "{{" not in text and "{%" not in text:
+            if not is_bare or key in ("loop", "var", "environment") or key.startswith("with_"):
+                return
+            text = f"{{{{ {text} }}}}"
+        found.expression(text)
+        is_guarded = bool(_GUARD.search(text))
+        names = undeclared(text)
+        if not names:
+            return
+        place = found.mentions.keys() >= set(names)
+        origin = Origin("template", "") if place else self.document.locator("template", "", ()).at(at)
+        for name in names:
+            found.mention(name, origin, is_guarded)
+
+
+def is_role(folder: Path) -> bool:
+    """Whether a folder is itself a role, as those are that people publish."""
+    return any(folder.glob("tasks/main.y*ml")) and any(
+        (folder / name).is_dir() for name in ("defaults", "meta", "vars")
+    )
+
+
+def _named(entries: list[Any]) -> set[str]:
+    """The roles that the entries of a list name."""
+    names = (one.get("role", one.get("name")) if isinstance(one, dict) else one for one in entries)
+    return {name for name in names if isinstance(name, str)}
+
+
+def _files_of(entry: Any) -> Iterator[str]:
+    """The files that `vars_files` or `include_vars` name, of alternatives the last."""
+    for one in entry if isinstance(entry, list) else [entry]:
+        name = one.get("file") if isinstance(one, dict) else one[-1:] if isinstance(one, list) else one
+        name = name[0] if isinstance(name, list) and name else name
+        if isinstance(name, str) and "=" not in name:
+            yield name
+
+
+@lru_cache(maxsize=4096)
+def undeclared(text: str) -> frozenset[str]:
+    """The names that a template needs from outside; nothing where it is no template. raises: MissingExtra"""
+    environment = _environment()
+    alone = _ALONE.fullmatch(text)
+    if alone is not None:
+        found = {alone[1]}
+    else:
+        import jinja2.meta
+
+        try:
+            code = jinja2.meta.TrackingCodeGenerator(environment)
+            code.optimizer = None  # it takes the cube of how deep an expression is
+            code.visit(environment.parse(text))
+            found = code.undeclared_identifiers
+        except (jinja2.TemplateError, RecursionError):
+            return frozenset()
+    return frozenset(name for name in found if name not in OWN and not name.startswith("ansible_"))
+
+
+@cache
+def _environment() -> Any:
+    return module().Environment(extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols"])
+
+
+def _paths(root: Path) -> Iterator[Path]:
+    left = _MOST_FILES
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in _PASSED and not name.startswith("."))
+        is_template = "templates" in Path(folder).parts
+        for name in sorted(name for name in names if is_template or not name.startswith(".")):
+            path = Path(folder, name)
+            left -= 1
+            if left >= 0 and path.is_file() and not path.is_symlink() and path.stat().st_size <= _MOST_BYTES:
+                yield path
+
+
+def _readable(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+WORDS = PLAY | ROLE | TASK
+"""What is a word of plays and tasks, and may be a variable besides."""

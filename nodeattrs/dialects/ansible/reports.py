@@ -1,0 +1,361 @@
+"""What the commands about Ansible answer: why a host has a value, and which hosts have which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.sensitive import revealed
+from nodeattrs.core.trace import Outcome, Trace, shown
+from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.because import Mention, level_of, mentions, reasons
+from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
+from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.printing import printed_variables
+from nodeattrs.dialects.ansible.values import MaySet, as_attribute, as_json
+from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.screen import Screen, printable
+from nodeattrs.reports.values import origin_data
+
+if TYPE_CHECKING:
+    from nodeattrs.dialects.ansible.rendering import Rendered
+
+
+_data = partial(as_json, withheld=True)
+_MOST_NAMED = 5
+"""How many variables or places a warning names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A place that was not read and may change an answer.
+
+    names: the variables that it may set; None where it may set any
+    """
+
+    origin: Origin
+    level: str
+    reason: str
+    names: frozenset[str] | None
+
+    @property
+    def place(self) -> str:
+        """Its file and line, or its kind and name."""
+        return str(self.origin.place or self.origin.who)
+
+
+def unread(layers: Iterable[Layer]) -> list[Unread]:
+    """Each place of unknown layers once, with all variables that it may set there."""
+    found: dict[str, Unread] = {}
+    for layer in layers:
+        names = layer.origin.written if isinstance(layer.origin, MaySet) else None
+        new = Unread(layer.origin.at(()), layer.title, layer.value.reason, names)
+        one = found.setdefault(new.place, new)
+        if one.names is not None:
+            found[new.place] = replace(one, names=None if names is None else one.names | names)
+    return list(found.values())
+
+
+def unread_warnings(found: Iterable[Unread]) -> Iterator[AnsibleError]:
+    """A warning for each level: how many of its places were not read, what they may set, and where they are."""
+    levels: dict[str, list[Unread]] = {}
+    for one in found:
+        levels.setdefault(one.level, []).append(one)
+    for level, its in levels.items():
+        first, *others = its
+        names = {name for one in its for name in one.names or ()}
+        sets = "any variable" if any(one.names is None for one in its) else _some(sorted(names))
+        count = f"{len(its)} places are" if others else "1 place is"
+        more = f"; also at {_some([one.place for one in others])}" if others else ""
+        message = f"{level}: {count} not known and may set {sets}: {first.reason}{more}"
+        yield warned(LAYER_IS_UNKNOWN, message, first.origin.file, first.origin.line)
+
+
+def _some(words: Sequence[str]) -> str:
+    more = f" and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
+    return ", ".join(words[:_MOST_NAMED]) + more
+
+
+def _certainty(found: Iterable[Unread]) -> dict[str, Any]:
+    """Whether an answer is certain, and the places that were not read, as data."""
+    rows = [
+        {
+            "file": one.origin.file,
+            "line": one.origin.line,
+            "layer": one.level,
+            "reason": one.reason,
+            "may_set": None if one.names is None else sorted(one.names),
+        }
+        for one in found
+    ]
+    return {"certain": not rows, "unread": rows}
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedVariable:
+    """Why a host has a value: the table of the trace, the rules in words, and what its templates mention.
+
+    rendered: the value with its templates evaluated, where that was asked for
+    """
+
+    inventory: Inventory
+    answer: Variables
+    explanation: Explanation
+    rendered: Rendered | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace as data; why the winner overrides the others, and the variables that its templates mention."""
+        explanation = self.explanation
+        return {
+            **_data(explanation.to_dict()),
+            **_certainty(unread(_layers_of(explanation.trace))),
+            "reasons": reasons(self.inventory, explanation.trace),
+            "mentions": [
+                {"name": one.name, "is_set": one.value is not ABSENT, "set_by": list(map(origin_data, one.origins))}
+                for one in self._mentions(explanation)
+            ],
+            **({} if self.rendered is None else _rendered(self.rendered)),
+        }
+
+    def _mentions(self, explanation: Explanation) -> list[Mention]:
+        return list(mentions(self.answer, explanation.trace.value))
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The table, then a line for each rule and for each variable that is mentioned."""
+        explanation = self.explanation
+        yield from explanation.lines(screen)
+        for title, rows in (
+            ("why", reasons(self.inventory, explanation.trace)),
+            ("mentions", [_mentioned(one) for one in self._mentions(explanation)]),
+            ("rendered", [] if self.rendered is None else [shown(as_json(self.rendered.value))]),
+            ("not evaluated", [] if self.rendered is None else list(_left(self.rendered))),
+        ):
+            if rows:
+                yield ""
+                yield f"  {title}"
+                for row in rows:
+                    yield from screen.wrapped(printable(row), "        ", "    ")
+
+
+def _layers_of(trace: Trace) -> Iterator[Layer]:
+    """The unknown layers that a trace names."""
+    for one in trace.unknown:
+        origin = MaySet(one.origin, frozenset(map(str, trace.path[:1])) or None)
+        yield Layer(one.value, origin, (trace.titles or {}).get(one.rank, ""))
+
+
+def explained_variable(
+    inventory: Inventory, answer: Variables, path: Path, *, render: bool = False
+) -> ExplainedVariable:
+    """Why a path of a host's variables is what it is.
+
+    render: whether templates are evaluated, too
+    cost:   that of a trace
+    """
+    trace = answer.trace(path)
+    hint = None if trace.found or trace.claims else way_to(as_json(answer.vars), path)
+    rendered = None
+    if render and trace.found:
+        from nodeattrs.dialects.ansible.rendering import Rendering
+
+        rendered = Rendering(answer).rendered(trace.value, path)
+    return ExplainedVariable(inventory, answer, Explanation(trace, answer.host, answer.where, hint=hint), rendered)
+
+
+@dataclass(frozen=True, slots=True)
+class SetVariables:
+    """The variables of a host, without Ansible's own, each with who set it."""
+
+    answer: Variables
+    explanations: Sequence[Explanation]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The trace of each variable."""
+        variables = [_data(one.to_dict()) for one in self.explanations]
+        where = {"version": 1, "node": self.answer.host, "environment": self.answer.where}
+        return {**where, **_certainty(unread(self.answer.unread())), "variables": variables}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """A line a variable, with the places that set it."""
+        for one in self.explanations:
+            where = ", ".join(str(origin.place or origin.who) for origin in one.trace.origins)
+            yield printable(f"{spell(one.trace.path)} = {shown(one.trace.value)}  {where}")
+
+
+def set_variables(answer: Variables) -> SetVariables:
+    """Who set each variable of a host. cost: that of a trace for each"""
+    paths = [(name,) for name in printed_variables(answer)]
+    return SetVariables(answer, [Explanation(answer.trace(path), answer.host, answer.where) for path in paths])
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups of an inventory below one of them, with their hosts and the groups in them; as text their tree."""
+
+    inventory: Inventory
+    name: str
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each group once, in the order of the tree."""
+        below = self.inventory.groups[self.name].below().items()
+        groups = [{"name": name, "hosts": list(one.hosts), "children": list(one.children)} for name, one in below]
+        return {"version": 1, "groups": groups}
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The tree as Ansible prints it."""
+        yield from self.text.splitlines()
+
+
+def _left(rendered: Rendered) -> Iterator[str]:
+    yield from (f"{spell(path)}: {reason}" for path, reason in rendered.left.items())
+
+
+def _rendered(rendered: Rendered) -> dict[str, Any]:
+    left = [{"path": spell(path), "reason": reason} for path, reason in rendered.left.items()]
+    return {"rendered": as_json(rendered.value), "not_evaluated": left}
+
+
+def not_evaluated(answer: Variables, rendered: Rendered) -> Iterator[AnsibleError]:
+    """A warning for each template that stayed a text, with the place that set it."""
+    folded = answer.folded()
+    for path, reason in rendered.left.items():
+        origin = next(iter(folded.origins(path)), None)
+        file, line = (origin.file, origin.line) if origin else (None, None)
+        yield warned(NOT_EVALUATED, f"{spell(path)} is not evaluated: {reason}", file, line)
+
+
+def _mentioned(one: Mention) -> str:
+    where = ", ".join(str(origin.place or origin.who) for origin in one.origins)
+    if one.value is ABSENT:
+        return f"{one.name}, which nobody sets" + (f"; it may be set at {where}" if where else "")
+    return f"{one.name} = {shown(as_json(one.value))}, set at {where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that sets a variable.
+
+    value: what it sets; level: the number of its precedence level
+    wins, loses: the hosts on which it counts, and those on which something stronger does
+    """
+
+    origin: Origin
+    value: Any
+    level: int
+    wins: tuple[str, ...]
+    loses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Everywhere a variable is set, and on which hosts each place counts.
+
+    unread: the places that may set it, too
+    """
+
+    name: str
+    found: Sequence[Place]
+    unread: Sequence[Unread] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Each place with its value, its level and its hosts."""
+        return {
+            "version": 1,
+            "variable": self.name,
+            **_certainty(self.unread),
+            "places": [
+                {
+                    **origin_data(one.origin),
+                    "value": _data(one.value),
+                    "level": one.level,
+                    "wins": list(one.wins),
+                    "loses": list(one.loses),
+                }
+                for one in self.found
+            ],
+        }
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """Two lines a place: where and what, then on how many hosts it counts."""
+        if not self.found:
+            yield printable(f"{self.name}: nobody sets it")
+        for one in self.found:
+            yield printable(f"{one.origin.place or one.origin.who}  {shown(_data(one.value))}")
+            never = "" if one.wins else ": it counts nowhere"
+            yield f"    level {one.level}; wins on {_hosts(one.wins)}, loses on {_hosts(one.loses)}{never}"
+
+
+def _hosts(names: Sequence[str]) -> str:
+    return f"{len(names)} host{'s' * (len(names) != 1)}"
+
+
+def places(inventory: Inventory, path: Path) -> Places:
+    """Everywhere a path is set for some host, those that count on most hosts first.
+
+    cost: that of a trace for each host
+    """
+    found: dict[tuple[Any, ...], tuple[Any, int, list[str], list[str]]] = {}
+    layers = inventory.unread(())
+    for host in inventory.hosts:
+        trace = inventory.host(host).trace(path)
+        layers += _layers_of(trace)
+        for one in trace.claims:
+            if one.outcome is not Outcome.UNKNOWN:
+                key = one.origin, one.path
+                _, _, wins, loses = found.setdefault(key, (one.value, level_of(trace, one), [], []))
+                (loses if one.outcome is Outcome.LOSES else wins).append(host)
+    rows = [
+        Place(origin, value, level, tuple(wins), tuple(loses))
+        for (origin, _), (value, level, wins, loses) in found.items()
+    ]
+    rows.sort(key=lambda one: (-len(one.wins), -len(one.loses)))
+    return Places(spell(path), rows, unread(layers))
+
+
+@dataclass(frozen=True, slots=True)
+class HostMatrix(Matrix):
+    """A matrix of hosts. unread: the places that may change it"""
+
+    unread: Sequence[Unread] = ()
+
+    @property
+    def found(self) -> bool:
+        """Whether some host has a value."""
+        return any(not isinstance(cell.value, NoSuchAttribute) for _, cell in self.cells)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The groups of hosts, and whether they are certain."""
+        return {**Matrix.to_dict(self), **_certainty(self.unread)}
+
+
+def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> HostMatrix:
+    """What each host has, the equal ones together. cost: that of a trace for each host"""
+    cells = []
+    layers = inventory.unread(())
+    for host in hosts:
+        trace = inventory.host(host).trace(path)
+        layers += _layers_of(trace)
+        notes = tuple(f"may be overridden at {one.origin.place}: {one.why}" for one in trace.unknown)
+        value = as_attribute(trace.value) if trace.found else NoSuchAttribute(f"nobody sets {question}", path=path)
+        cells.append((host, Cell(value, trace.origins, notes)))
+    return HostMatrix(question, cells, unread(layers))
+
+
+def differences(one: Variables, other: Variables) -> dict[str, tuple[Any, Any]]:
+    """The variables that two answers have not alike, each with both values; what is encrypted is withheld."""
+    left, right = as_json(revealed(one.vars)), as_json(revealed(other.vars))
+    names = sorted(left.keys() | right.keys())
+    pairs = {name: (left.get(name, ABSENT), right.get(name, ABSENT)) for name in names}
+    apart = [name for name, (a, b) in pairs.items() if a != b or type(a) is not type(b)]
+    shown, others = _data(one.vars), _data(other.vars)
+    return {name: (shown.get(name, ABSENT), others.get(name, ABSENT)) for name in apart}

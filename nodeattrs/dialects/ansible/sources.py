@@ -1,0 +1,204 @@
+"""Sources of an inventory, in their order: files, folders and lists of hosts, each read as the first kind that fits.
+
+A source that nobody can read is warned of, and the others are read. A script or a plugin is run only where somebody
+names it; else its place is noted, since it may define any host, group and variable. It knows no levels.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.ansible import ini, maps
+from nodeattrs.dialects.ansible.codes import INVENTORY, NOTHING_PARSED, UNPARSED
+from nodeattrs.dialects.ansible.config import Config
+from nodeattrs.dialects.ansible.dynamic import Dynamic
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.files import Files, Warn
+from nodeattrs.dialects.ansible.groups import Tree
+from nodeattrs.dialects.ansible.values import VAULT_HEADER, unsafe
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts import toml_text
+from nodeattrs.texts.documents import Document
+from nodeattrs.texts.patterns import expression
+
+_HINT = "--run-inventory runs it"
+_LISTS = ("host_list", "advanced_host_list")
+
+
+class NotRun(Exception):
+    """A source that would have to be run.
+
+    unknown: what it is; file: where
+    """
+
+    def __init__(self, unknown: Unknown, file: str) -> None:
+        super().__init__(unknown.reason)
+        self.unknown, self.origin = unknown, Origin("inventory", unknown.name, file, 1)
+
+
+class Sources:
+    """Reads the sources of an inventory into a tree.
+
+    places:  the folders beside which group_vars and host_vars are sought, in order
+    not_run: what would have to be run
+    """
+
+    def __init__(self, tree: Tree, files: Files, config: Config, warn: Warn, dynamic: Dynamic) -> None:
+        self.tree, self.files, self.config, self.warn, self.dynamic = tree, files, config, warn, dynamic
+        self.places: list[Path] = []
+        self.not_run: list[NotRun] = []
+        self._read: list[str] = []
+
+    def read(self, sources: tuple[str, ...]) -> None:
+        """Read all sources. raises: AnsibleError of kind "unparsed", where the configuration asks for it"""
+        for source in sources:
+            path = self.files.folder / source
+            if "," in source and not os.path.exists(path):
+                self._host_list(source)  # beside it there are no files of variables
+            else:
+                self._place(path if os.path.isdir(path) else path.parent)
+                self._path(path)
+        self.dynamic.check()
+        if self._read:
+            self.tree.reconcile()
+            return
+        self.warn(NOTHING_PARSED, "no source could be read; only the implicit localhost is there", None, None)
+        if self.config.unparsed_is_failed:
+            raise AnsibleError(UNPARSED, "no source of the inventory could be read")
+
+    def _place(self, folder: Path) -> None:
+        if self.places[-1:] != [folder]:
+            self.places.append(folder)
+
+    def _host_list(self, source: str) -> None:
+        self.tree.source = source
+        kinds = [kind for kind in map(_plain, self.config.enable_plugins) if kind in _LISTS]
+        hosts_of = ini.hosts_of if kinds[:1] == ["advanced_host_list"] else _host
+        for word in filter(None, (part.strip() for part in source.split(","))):
+            names, port = hosts_of(word)
+            for name in names:
+                own = self.tree.port_of(name, port)
+                self.tree.note(self.tree.host(name, "ungrouped"), own, Origin("inventory", word), "a list of hosts")
+        self._read.append(source)
+
+    def _path(self, path: Path) -> bool:
+        if os.path.isdir(path):
+            read = [self._path(one) for one in self._entries(path)]
+            if not read:
+                self._unparsed(path, "there is nothing to read in this folder")
+            return any(read)
+        return self._file(path)
+
+    def _entries(self, folder: Path) -> Iterator[Path]:
+        for name in self.files.listed(folder):
+            hidden = name.startswith(".") or name in ("group_vars", "host_vars")
+            ignored = name.endswith(self.config.inventory_ignore_extensions)
+            if hidden or ignored or any(expression(one).search(name) for one in self.config.inventory_ignore_patterns):
+                continue
+            yield folder / name
+
+    def _file(self, path: Path) -> bool:
+        """Read a file as the first kind that fits; whether one did."""
+        self.tree.source = str(path)
+        reasons: list[AnsibleError] = []
+        if self.dynamic.names(path):
+            return self._run(path)
+        for kind in self.config.enable_plugins:
+            plain = _plain(kind)
+            read = getattr(self, f"_as_{plain}", self._as_auto)  # any other plugin reads files that name a plugin
+            try:
+                if plain not in _LISTS and read(path):
+                    self._read.append(str(path))
+                    return True
+            except AnsibleError as error:
+                reasons.append(error)
+            except NotRun as found:
+                self.not_run.append(found)
+                self._unparsed(path, found.unknown.reason)
+                return False
+        self._unparsed(path, "; ".join(dict.fromkeys(map(_reason, reasons))) or "no kind of inventory fits", reasons)
+        return False
+
+    def _run(self, path: Path) -> bool:
+        try:
+            self.dynamic.read(path, self.tree, self._read)
+        except AnsibleError as error:
+            self.not_run.append(NotRun(Unknown("source", error.reason), self.files.shown(path)))
+            self._unparsed(path, error.reason, [error])
+            return False
+        self._read.append(str(path))
+        return True
+
+    def _unparsed(self, path: Path, reason: str, reasons: list[AnsibleError] | None = None) -> None:
+        lines = [error.line for error in reasons or () if error.line is not None]
+        self.warn(UNPARSED, f"no inventory: {reason}", self.files.shown(path), lines[-1] if lines else None)
+        if self.config.any_unparsed_is_failed:
+            raise AnsibleError(UNPARSED, f"no inventory: {reason}", file=self.files.shown(path))
+
+    # --- the kinds, in the order in which they are tried
+
+    def _as_script(self, path: Path) -> bool:
+        if path.is_file() and os.access(path, os.X_OK) and self.files.text(path).text.startswith("#!"):
+            raise NotRun(Unknown("script", f"a script, which was not run; {_HINT}"), self.files.shown(path))
+        return False
+
+    def _as_auto(self, path: Path) -> bool:
+        if path.suffix in (".yml", ".yaml") and path.is_file():
+            document = self.files.document(path)
+            plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
+            if isinstance(plugin, str):
+                raise NotRun(
+                    Unknown(plugin, f"the plugin {plugin}, which was not run; {_HINT}"), self.files.shown(path)
+                )
+        return False
+
+    def _as_yaml(self, path: Path) -> bool:
+        if path.suffix and path.suffix not in self.config.yaml_valid_extensions:
+            return False
+        document = self.files.document(path)
+        if document is None:
+            raise NotRun(Unknown("vault", "it is encrypted"), self.files.shown(path))
+        maps.read(document, self.tree, self.warn)
+        return True
+
+    def _as_ini(self, path: Path) -> bool:
+        if path.suffix == ".toml":
+            return False
+        text = self.files.text(path)
+        if text.text.startswith(VAULT_HEADER):
+            raise AnsibleError(INVENTORY, "an encrypted inventory is read where it is YAML", file=text.file, line=1)
+        ini.read(text, self.tree)
+        return True
+
+    def _as_toml(self, path: Path) -> bool:
+        if path.suffix != ".toml":
+            return False
+        text = self.files.text(path)
+        try:
+            document = Document(text, toml_text.read(text, Budget(text.file)))
+        except DocumentError as error:
+            raise AnsibleError(INVENTORY, error.reason, file=text.file, line=error.line) from error
+        document.tree = unsafe(document.tree)  # none of its texts is a template
+        maps.read(document, self.tree, self.warn)
+        return True
+
+
+def _plain(kind: str) -> str:
+    return kind.removeprefix("ansible.builtin.")
+
+
+def _host(word: str) -> tuple[list[str], int | None]:
+    """The host that a word in a list names, and its port."""
+    found = re.fullmatch(r"(.*):(\d+)", word)
+    is_port = found is not None and (word.count(":") == 1 or found[1].endswith("]"))
+    return ([found[1].strip("[]")], ini.port_in(found[2])) if found and is_port else ([word], None)
+
+
+def _reason(error: AnsibleError) -> str:
+    return error.reason if error.line is None else f"line {error.line}: {error.reason}"

@@ -1,0 +1,211 @@
+"""What in a repository of Ansible is probably not meant: found without running anything.
+
+Unused: set, and no template, condition, task or program has the word. Undefined: mentioned by a template, never with a
+word about its absence, and no file, task or program could set it. Misspelt: one of each that look alike. Shadowed: set
+in an inventory where something stronger counts on every host that has it. Where names are made of texts, or roles come
+from elsewhere, what these might mean is not judged.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import is_near
+from nodeattrs.dialects.ansible.codes import (
+    DUPLICATE_KEY,
+    MISSPELT_VARIABLE,
+    SHADOWED_VARIABLE,
+    UNDEFINED_VARIABLE,
+    UNPARSED,
+    UNUSED_VARIABLE,
+)
+from nodeattrs.dialects.ansible.config import config_of
+from nodeattrs.dialects.ansible.faults import AnsibleError, warned
+from nodeattrs.dialects.ansible.files import Files
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.levels import MERGE, RESERVED, title
+from nodeattrs.dialects.ansible.references import PLAYED, WORDS, Definition, References, is_role
+from nodeattrs.dialects.ansible.values import MERGED
+from nodeattrs.errors import NodeattrsError
+
+_INVENTORIES = ("hosts", "hosts.ini", "hosts.yml", "inventory", "inventory.ini", "inventory.yml", "inventory.yaml")
+_VARIABLES = ("group_vars", "host_vars")
+_PLAYED = ("roles/*/tasks/main.y*ml", *(f"inventor*/{way}{name}" for way in ("", "*/") for name in _VARIABLES))
+"""What lies where somebody keeps playbooks."""
+_OF_FILES = {title(level) for level in range(3, 11)}
+_SHORTEST = 4
+_PLACEHOLDER = re.compile(r"(?i)^(your|example|change.?me|placeholder)|\bexample\.(com|org|net)$")
+"""Names of hosts that somebody is to write: what counts for them is not known yet."""
+
+
+def is_repository(root: Path) -> bool:
+    """Whether somebody keeps playbooks or an inventory there, or in the folder for them, or it is a role."""
+    return bool(_folders(root))
+
+
+def _folders(root: Path) -> list[str]:
+    """Where playbooks and inventories lie: as the beginnings of names of files."""
+    if _is_played(root):
+        return [""]
+    return [f"{name}/" for name in ("ansible", "playbooks") if _is_played(root / name)]
+
+
+def _is_played(folder: Path) -> bool:
+    is_one = any((folder / name).exists() for name in ("ansible.cfg", *_VARIABLES))
+    return is_one or is_role(folder) or any(one for pattern in _PLAYED for one in folder.glob(pattern))
+
+
+class Static:
+    """A look at a repository.
+
+    looked: how many files there are where its playbooks and inventories lie
+    count:  called with the name of each file that is read
+    """
+
+    NOTES = frozenset((UNUSED_VARIABLE,))
+    """Kinds that are only worth knowing."""
+
+    def __init__(self, root: Path, count: Callable[[str], object] = str) -> None:
+        self.root = root
+        self._warnings: list[AnsibleError] = []
+        self._references = References(root, Files(root, self._warn)).read(count)
+        self._folders = tuple(_folders(root))
+        self._config_fault: AnsibleError | None = None
+        try:
+            config_of(root, {})
+        except AnsibleError as error:
+            self._config_fault = error
+        self.looked = sum(path.startswith(self._folders) for its in self._references.paths.values() for path in its)
+
+    def _warn(self, kind: Kind, message: str, file: str | None, line: int | None) -> None:
+        if kind == DUPLICATE_KEY and MERGED not in message:  # that one is meant
+            self._warnings.append(warned(kind, message, file, line))
+
+    @property
+    def faults(self) -> list[AnsibleError]:
+        """Files that cannot be read."""
+        return [*self._references.faults, *([] if self._config_fault is None else [self._config_fault])]
+
+    def warnings(self) -> Iterator[AnsibleError]:
+        """What is probably not meant. cost: a trace of no host; one look at each layer of each"""
+        yield from self._warnings
+        unused, undefined = list(self._unused()), dict(self._undefined())
+        for one in unused:
+            meant = next((name for name in undefined if is_near(one.name, name)), None)
+            if meant is None:
+                yield _at(UNUSED_VARIABLE, f"nothing mentions {one.name}", one.origin)
+                continue
+            where = undefined.pop(meant).place
+            yield _at(MISSPELT_VARIABLE, f"nothing mentions {one.name}; {where} mentions {meant}", one.origin)
+        for name, origin in undefined.items():
+            yield _at(UNDEFINED_VARIABLE, f"{name} is mentioned here, and nothing sets it", origin)
+        yield from self._shadowed()
+
+    def _unused(self) -> Iterator[Definition]:
+        found = self._references
+        if None in found.parts or found.encrypted:
+            return
+        for one in found.definitions:
+            is_foreign = (bool(found.missing) and not one.role) or self._is_of_missing(one.name)
+            if one.name in found.used or one.name in WORDS | RESERVED or one.name.startswith("ansible_") or is_foreign:
+                continue
+            if not found.is_composed(one.name):
+                yield one
+
+    def _undefined(self) -> Iterator[tuple[str, Origin]]:
+        found = self._references
+        if found.encrypted or "" in found.absent:  # anything may be set there
+            return
+        asked = {"", *(one.rpartition("/")[2] for one in found.asked)} - found.absent
+        for name, origin in found.mentions.items():
+            is_fact = name.startswith("getent_")  # the module of that name sets them
+            if is_fact or name in found.settable or name in found.guarded or len(name) < _SHORTEST or not origin.file:
+                continue
+            if not origin.file.startswith(self._folders):  # elsewhere other programs have such templates
+                continue
+            if PLAYED & set(Path(origin.file).parts):  # who runs the tests gives what they want
+                continue
+            role = found.role_of(Path(origin.file))
+            is_put_together = found.is_composed(name) or found.is_made(name)
+            if role in asked and not self._is_of_missing(name) and not is_put_together:
+                yield name, origin
+
+    def _is_of_missing(self, name: str) -> bool:
+        """Whether a name may belong to a role that comes from elsewhere."""
+        return any(name.startswith(_plain(one)) for one in self._references.missing)
+
+    def _shadowed(self) -> Iterator[AnsibleError]:
+        winning: set[tuple[Origin, str]] = set()
+        seen: dict[tuple[Origin, str], Origin] = {}
+        for inventory in self._inventories():
+            for host in () if any(map(_PLACEHOLDER.search, inventory.hosts)) else inventory.hosts:
+                _note(inventory, host, winning, seen)
+        for (origin, name), by in seen.items():
+            if (origin, name) not in winning and origin.file is not None:
+                yield _at(SHADOWED_VARIABLE, f"{name} counts on no host: {by.place or by.who} overrides it", origin)
+
+    def _inventories(self) -> Iterable[Inventory]:
+        """Those of ansible.cfg, else those that lie where people keep them; none where one would have to be run."""
+        found: list[Inventory] = []
+        for sources in self._sources():
+            try:
+                one = Inventory(*sources, folder=self.root, lenient=True)
+                complete = bool(one.hosts) and not one.not_run and not any(w.kind == UNPARSED for w in one.warnings)
+                found += [one] if complete else []
+                if not complete and one.hosts:
+                    return []
+            except NodeattrsError:
+                return []
+        return found
+
+    def _sources(self) -> Iterator[tuple[str, ...]]:
+        if self._config_fault is not None:  # no inventory can be asked without it
+            return
+        if (self.root / "ansible.cfg").is_file() and Inventory("localhost,", folder=self.root).config.inventory[0] != (
+            "/etc/ansible/hosts"
+        ):
+            yield ()
+            return
+        for name in _INVENTORIES:
+            if (self.root / name).is_file() or ((self.root / name).is_dir() and not _holds_folders(self.root / name)):
+                yield (name,)
+        for folder in ("inventories", "inventory", "environments"):
+            below = sorted((self.root / folder).glob("*")) if (self.root / folder).is_dir() else []
+            yield from ((str(one),) for one in below if one.is_dir() and one.name not in _VARIABLES)
+
+
+def _holds_folders(folder: Path) -> bool:
+    return any(one.is_dir() and one.name not in _VARIABLES for one in folder.iterdir())
+
+
+def _note(
+    inventory: Inventory, host: str, winning: set[tuple[Origin, str]], seen: dict[tuple[Origin, str], Origin]
+) -> None:
+    """Note which definitions a host has, and which of them count; so does one of the value that counts."""
+    last: dict[str, tuple[tuple[Origin, str], Any]] = {}
+    for layer in inventory.host(host).layers():
+        if layer.title not in _OF_FILES or not isinstance(layer.value, dict):
+            continue
+        for name, value in layer.value.items():
+            here = layer.origin.at((name,)), str(name)
+            if inventory.policy is MERGE and isinstance(value, dict):
+                winning.add(here)
+            if str(name) in last:
+                below, its = last[str(name)]
+                seen[below] = here[0]
+                winning.update([below] if its == value else [])
+            last[str(name)] = here, value
+    winning.update(here for here, _ in last.values())
+
+
+def _plain(role: str) -> str:
+    return role.rpartition("/")[2].rpartition(".")[2].replace("-", "_").removeprefix("ansible_role_")
+
+
+def _at(kind: Kind, message: str, origin: Origin) -> AnsibleError:
+    return warned(kind, message, origin.file, origin.line)

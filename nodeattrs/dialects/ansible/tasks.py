@@ -1,0 +1,426 @@
+"""The tasks of a playbook as one host meets them: in order, each with what surrounds it.
+
+Imports and includes whose names can be known are followed, an include once for each pass of its loop. Nothing is run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.core.tree import Path as Steps
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.codes import NO_FILE, WRONG_SHAPE
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.happenings import SETTING, Happened
+from nodeattrs.dialects.ansible.levels import MERGE, title
+from nodeattrs.dialects.ansible.plays import Play
+from nodeattrs.dialects.ansible.rendering import evaluated, weighed
+from nodeattrs.dialects.ansible.roles import Asked, Role, Roles, variables_of
+from nodeattrs.dialects.ansible.values import MaySet
+from nodeattrs.dialects.ansible.where import Around, Task
+from nodeattrs.dialects.ansible.words import arguments_of, is_yes, module_of, never_runs, plain_name
+
+MOST_INCLUDES = 50
+"""Files and roles may include each other so deep."""
+_PER_TASK = 100
+"""How many steps of the limit a task takes: loops of includes multiply tasks."""
+
+
+class Walk:
+    """One host's way through the tasks of all plays.
+
+    now:     given a task's surroundings, what the host has there
+    joined:  the roles that are in the play so far
+    """
+
+    def __init__(self, roles: Roles, now: Callable[[Around], Variables]) -> None:
+        self.roles = roles
+        self.happened = Happened(roles.files, roles.policy)
+        self.joined: list[Role] = []
+        self._unit: list[tuple[Around, Role]] = []
+        self._entered = [self._unit]
+        self._ran: list[Role] = []
+        self._budget = Budget("the tasks of a playbook")
+        self._now = now
+
+    def play(self, play: Play, roles: Roles, entries: list[Role], joined: list[Role]) -> Iterator[Task]:
+        """The tasks of a play in the order in which they run.
+
+        roles:   reads roles, with the names that the play can fill in
+        entries: the roles under `roles`, dependencies before those that need them; each runs once
+        joined:  those and what is imported
+        raises:  AnsibleError
+        """
+        self.roles, self.joined, self._unit, self._ran = roles, list(joined), [], []
+        self._entered = [self._unit]
+        outside = Around(play, play.document, play.folder).of(play.body)
+        if play.body.get("gather_facts", True) is not False:
+            self.happened.facts_gathered(outside.origin(play.at, "play"))
+        self.happened.learn(play.folder / "library", play.folder / "action_plugins")
+        self._defaults(outside, play.body, play.at)
+        met = [*self._tasks_of(outside, play, entries)]
+        facts, included = len(self.happened.facts), len(self.happened.included)
+        listed = [(outside, one) for role in joined[: len(play.entries("roles"))] for one in role.chain()]
+        unsure = replace(outside, is_sure=False)
+        handlers = [*self._list(unsure, play.entries("handlers"), (*play.at, "handlers"))]
+        handlers += self._handlers([*listed, *(one for unit in self._entered for one in unit)])
+        late = tuple(self.happened.facts[facts:])  # a handler may run before any task
+        also = tuple(self.happened.included[included:])
+        for task in met:
+            yield replace(task, facts=(*task.facts, *late), included=(*task.included, *also))
+        yield from handlers
+
+    def _tasks_of(self, outside: Around, play: Play, entries: list[Role]) -> Iterator[Task]:
+        yield from self._list(outside, play.entries("pre_tasks"), (*play.at, "pre_tasks"))
+        for role in entries:
+            yield from self._once(outside, role)
+        for key in ("tasks", "post_tasks"):
+            yield from self._list(outside, play.entries(key), (*play.at, key))
+
+    def _handlers(self, entered: list[tuple[Around, Role]]) -> Iterator[Task]:
+        """The handlers of roles, each where its role was entered last."""
+        found = [
+            task
+            for outside, role in entered
+            for task in self._role(replace(outside, is_sure=False), role.for_handlers(), "handlers")
+        ]
+        yield from {(task.where.folder, task.name): task for task in found}.values()
+
+    def _once(self, outside: Around, role: Role) -> Iterator[Task]:
+        """The tasks of a role that an entry or a dependency names: once in a play, but for roles that they import."""
+        if role.runs:
+            has_run = self._has_run(outside, role)
+            whens, tags = (*outside.whens, *role.whens), outside.tags | role.tags
+            yield from self._role(replace(outside, has_run=has_run, whens=whens, tags=tags), role)
+
+    def _has_run(self, outside: Around, role: Role) -> bool:
+        """Whether an instance of a role has surely run, and does not again; it is noted that it runs."""
+        found = any(role.same_as(one) for one in self._ran)
+        if outside.runs and not found:
+            self._ran.append(role)
+        return found and not role.repeats
+
+    def _role(self, outside: Around, role: Role, kind: str = "tasks", stem: str = "main") -> Iterator[Task]:
+        self.happened.learn(role.path / "library", role.path / "action_plugins")
+        path = self.roles.file(role.path / kind, stem)
+        if path is not None and path.is_file():
+            yield from self._file(replace(outside, role=role, collections=()), path)
+
+    def _file(self, outside: Around, path: Path) -> Iterator[Task]:
+        document = self.roles.files.document(path)
+        if document is None:
+            origin = Origin("tasks", "", self.roles.files.shown(path), 1)
+            self.happened.fact(origin, "these tasks are encrypted, and may set any variable", None)
+        if document is None or document.tree is None:
+            return
+        if not isinstance(document.tree, list) or outside.depth > MOST_INCLUDES:
+            message = "a file of tasks is a list" if outside.depth <= MOST_INCLUDES else "includes itself"
+            raise AnsibleError(WRONG_SHAPE, message, file=document.file, line=1)
+        inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)
+        yield from self._list(inside, document.tree, ())
+
+    def _list(self, outside: Around, entries: Any, at: Steps) -> Iterator[Task]:
+        for index, entry in enumerate(entries):
+            here = (*at, index)
+            if not isinstance(entry, dict):
+                line = outside.document.place(here)[0]
+                raise AnsibleError(WRONG_SHAPE, "a task is a map", file=outside.document.file, line=line)
+            if not never_runs(entry):
+                yield from self._task(outside, entry, here)
+            if module_of(entry) == ("meta", "end_role"):
+                outside = replace(outside, is_sure=False)
+
+    def _task(self, outside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        self._budget.steps(_PER_TASK)
+        own = variables_of(body, outside.document, at)
+        inside = outside.of(body)
+        self._defaults(inside, body, at)
+        if "block" in body:
+            yield from self._block(inside.within(own, at, 16, "block"), body, at)
+            return
+        module, arguments = module_of(body)
+        if (outside.has_run or inside.is_never) and module not in _IMPORTS:
+            return
+        if module in _INCLUDES:
+            yield from self._passing(inside, outside, own, module, body, at)
+            return
+        if module in _IMPORTS:
+            yield from getattr(self, f"_{module}")(inside, own, arguments_of(body, arguments), at)
+            return
+        name = str(body.get("name") or module)
+        inside = inside.within(own, at, 17, "task", name)
+        yield self.happened.met(name, body, at, inside, self.joined)
+        for one in self._passes(inside, body, at) if module in SETTING else ():
+            self.happened.set(one, body, module, arguments_of(body, arguments), at, self._now(one))
+        self.happened.note(inside, body, module, at)
+
+    def _defaults(self, inside: Around, body: dict[Any, Any], at: Steps) -> None:
+        """Note defaults of the modules that set variables."""
+        given = body.get("module_defaults") or {}
+        if any(plain_name(str(key)) in SETTING for key in given):
+            origin = inside.origin((*at, "module_defaults"), "module_defaults")
+            self.happened.fact(origin, "defaults of modules that set variables are not followed", None)
+
+    def _block(self, inside: Around, body: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        is_rescued = bool(body.get("rescue"))
+        for key in ("block", "rescue", "always"):
+            if key == "rescue" and is_rescued:
+                origin = inside.origin((*at, key), "rescue")
+                self.happened.fact(origin, "it is set when the block has failed", _FAILED)
+            around = replace(inside, is_sure=inside.is_sure and (key == "always" or not is_rescued))
+            yield from self._list(around, body.get(key) or [], (*at, key))
+
+    # --- loops
+
+    def _passes(self, where: Around, body: dict[Any, Any], at: Steps) -> list[Around]:
+        """A place in each pass of a task's loop; one, where the item is unknown, if its list is not known."""
+        key = next((key for key in body if key == "loop" or str(key).startswith("with_")), None)
+        if key is None:
+            return [where]
+        control = body.get("loop_control")
+        control = control if isinstance(control, dict) else {}
+        name, index = str(control.get("loop_var", "item")), control.get("index_var")
+        items = None if control.get("extended") else self._items(where, key, body)
+        origin = where.origin((*at, key), str(key))
+        if items is None:
+            may_set = MaySet(origin, frozenset((name, str(index), "ansible_loop", "ansible_loop_var")))
+            layer = Layer.unknown(title(21), may_set, "the list of this loop is not known")
+            return [replace(where, params=(*where.params, layer), is_sure=False)]
+        found = []
+        for number, item in enumerate(items):
+            values = {name: item, "ansible_loop_var": name}
+            values |= {} if index is None else {str(index): number, "ansible_index_var": index}
+            found.append(replace(where, params=(*where.params, Layer(values, origin, title(21)))))
+        return found
+
+    def _items(self, where: Around, key: str, body: dict[Any, Any]) -> list[Any] | None:
+        """The list of a loop; None where it is not known."""
+        kind = "vars" if module_of(body)[0] == "include_vars" else "files"
+        found = evaluated(body[key], self._now(where), where.lookups())
+        if key == "with_first_found" and found is not ABSENT:
+            try:
+                return [where.first_found([found], kind, {})]
+            except LookupError:
+                return None
+        if not isinstance(found, list) or key not in ("loop", "with_list", "with_items"):
+            return None
+        is_flat = key != "with_items"
+        return [one for entry in found for one in (entry if isinstance(entry, list) and not is_flat else [entry])]
+
+    # --- what is followed
+
+    def _passing(
+        self, inside: Around, outside: Around, own: dict[Any, Any], module: str, body: dict[Any, Any], at: Steps
+    ) -> Iterator[Task]:
+        """The tasks of an include, for each pass of its loop. Its own condition is weighed once, before them."""
+        given = arguments_of(body, module_of(body)[1])
+        apply = given.get("apply", {})
+        if not isinstance(apply, dict):
+            origin = inside.origin(at, module)
+            raise AnsibleError(WRONG_SHAPE, "apply is a map of keywords", file=origin.file, line=origin.line)
+        self.happened.note(inside, body, module, at)
+        for one in self._passes(inside, body, at):
+            runs = weighed(one.whens, self._now(one.within(own, at, 17, module)), one.lookups())
+            if runs is not False and not never_runs(apply):
+                sure = one.is_sure and bool(runs)
+                around = replace(one, whens=outside.whens, tags=outside.tags, is_sure=sure)
+                yield from getattr(self, f"_{module}")(around, own, dict(given), at)
+
+    def _import_tasks(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        inside = outside.within(own, at, 17, "import_tasks")
+        path = self._path(inside, given)
+        if path is not ABSENT and path is not None:
+            yield from self._file(inside, path)
+        elif path is None:
+            origin = inside.origin(at, "import_tasks")
+            raise AnsibleError(NO_FILE, f"no file {_file_of(given)}", file=origin.file, line=origin.line)
+        else:
+            self._unknown_tasks(inside, given, at, "import_tasks")
+
+    def _include_tasks(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        inside = self._given(outside, own, at, "include_tasks")
+        path = self._path(inside, given)
+        if path is ABSENT or path is None:
+            self._unknown_tasks(inside, given, at, "include_tasks")
+        else:
+            self.joined += imported_from(inside, path, self.roles)
+            yield from self._including(self._file(self._applied(inside, given, at), path))
+
+    def _path(self, inside: Around, given: dict[Any, Any]) -> Any:
+        """The file of tasks that a task names; None where it is not there, ABSENT where it cannot be known."""
+        plain = inside.text(_file_of(given), self._now(inside))
+        if plain is ABSENT:
+            return ABSENT
+        paths = (folder / plain for folder in (inside.folder, *inside.sought("tasks")))
+        return next((one for one in paths if os.path.isfile(one)), None)
+
+    def _unknown_tasks(self, inside: Around, given: dict[Any, Any], at: Steps, kind: str) -> None:
+        reason = f"which tasks {_file_of(given)} brings is not known"
+        self.happened.fact(inside.origin(at, kind), reason, None)
+
+    def _given(self, outside: Around, own: dict[Any, Any], at: Steps, kind: str) -> Around:
+        """What an include gives; under `merge` its variables replace those of blocks around it, too."""
+        inside = outside.given(own, at, kind)
+        return inside.within(own, at, 17, kind) if self.roles.policy is MERGE else inside
+
+    def _applied(self, inside: Around, given: dict[Any, Any], at: Steps) -> Around:
+        """The same with what an include applies to each of its tasks, as a block around them."""
+        apply = given.get("apply") or {}
+        arguments = dig(inside.document.tree, at).items()
+        key = next((key for key, one in arguments if isinstance(one, dict) and "apply" in one), "args")
+        under = (*at, key, "apply")
+        return inside.within(variables_of(apply, inside.document, under), under, 16, "apply").of(apply)
+
+    def _import_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        inside = outside.within(own, at, 17, "import_role")
+        role = self._included(inside, own, given, at)
+        if role is not None:
+            by = () if outside.role is None else outside.role.params
+            yield from self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at)
+
+    def _include_role(self, outside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        role = self._included(outside.within(own, at, 17, "include_role"), own, given, at)
+        if role is None:
+            return
+        inside = self._applied(self._given(outside, own, at, "include_role"), given, at)
+        by = () if outside.role is None else outside.role.params
+        role.is_public = given.get("public") is True
+        if given.get("public") is ABSENT:
+            self.happened.fact(inside.origin(at, "include_role"), "whether its role is public is not known", None)
+        self.joined += joining(role, given, outside, self.roles)
+        yield from self._including(self._tasks_in(replace(inside, params=(*inside.params, *by)), role, given, at))
+
+    def _including(self, tasks: Iterator[Task]) -> Iterator[Task]:
+        """The tasks of an include: what they import is entered with it, after all that was entered before."""
+        outer, self._unit = self._unit, []
+        self._entered.append(self._unit)
+        yield from tasks
+        self._unit = outer
+
+    def _tasks_in(self, inside: Around, role: Role, given: dict[Any, Any], at: Steps) -> Iterator[Task]:
+        outside, inside = inside.as_loaded(), inside.of_role(has_run=self._has_run(inside, role))
+        for need in role.needs:
+            for one in need.chain():
+                yield from self._once(replace(inside, has_run=False), one)
+        stem = given.get("tasks_from", "main")
+        if stem is ABSENT:
+            self._unknown_tasks(inside, {"file": f"the role {role.name}"}, at, "include_role")
+            return
+        if stem != "main" and self.roles.file(role.path / "tasks", stem) is None:
+            raise AnsibleError(NO_FILE, f"the role {role.name} has no tasks/{stem}", file=inside.document.file)
+        yield from self._role(inside, role, "tasks", stem)
+        self._unit += [(outside, one) for one in role.chain()]  # after what their tasks import
+
+    def _included(self, inside: Around, own: dict[Any, Any], given: dict[Any, Any], at: Steps) -> Role | None:
+        """The role that a task names; None, and noted as unknown, where it cannot be known. raises: AnsibleError
+
+        The names of its files become what they are; ABSENT where one cannot be known.
+        """
+        given |= {key: inside.text(given[key], self._now(inside)) for key in (*_FILES, *_FLAGS) if key in given}
+        given |= {key: is_yes(given[key]) for key in _FLAGS if given.get(key, ABSENT) is not ABSENT}
+        plain = inside.text(name_of(given), self._now(inside))
+        if plain is ABSENT:
+            self.happened.fact(inside.origin(at, "include_role"), "which role is included is not known", None)
+            return None
+        role = self.roles.read(asked_of(plain, given, inside, at), inside.play.folder, inside.role)
+        role.limits = [given.get(key, "main") for key in _FILES]
+        if own:  # they count as those of an entry, too, which replacing shows to handlers alone
+            its = role.entry if self.roles.policy is MERGE else role.led
+            its += inside.within(own, at, 15, "include_role").around[-1:]
+        return role
+
+
+_FAILED = frozenset(("ansible_failed_task", "ansible_failed_result"))
+_FILES = ("tasks_from", "vars_from", "defaults_from")
+_FLAGS = ("public", "allow_duplicates")
+_INCLUDES = frozenset(("include_tasks", "include_role"))
+_IMPORTS = frozenset(("import_tasks", "import_role"))
+
+
+def _file_of(given: dict[Any, Any]) -> str:
+    """The file that the arguments of import_tasks or include_tasks name."""
+    return str(given.get("file", given.get("_raw_params")))
+
+
+def name_of(given: dict[Any, Any]) -> str:
+    """The name of the role that import_role or include_role has among its arguments."""
+    return str(given.get("name", given.get("role")))
+
+
+def asked_of(name: str, given: dict[Any, Any], inside: Around, at: Steps) -> Asked:
+    """What the arguments of import_role or include_role ask for."""
+    stems = given.get("vars_from", "main"), given.get("defaults_from", "main")
+    repeats = given.get("allow_duplicates") is not False
+    asked = Asked(name, inside.document, at, {}, *stems, is_public=given.get("public"), repeats=repeats)
+    return replace(asked, collections=inside.collections)
+
+
+def imported(play: Play, roles: Roles) -> Iterator[Role]:
+    """The roles that tasks of a play import, in the order in which they join it: before the first task runs.
+
+    raises: AnsibleError
+    """
+    outside = Around(play, play.document, play.folder).of(play.body)
+    for key in ("pre_tasks", "post_tasks", "tasks"):
+        yield from _imported_in(outside, play.entries(key), (*play.at, key), roles)
+
+
+def _imported_in(outside: Around, entries: Any, at: Steps, roles: Roles) -> Iterator[Role]:
+    for index, entry in enumerate(entries if isinstance(entries, list) else []):
+        if not isinstance(entry, dict) or outside.depth > MOST_INCLUDES:
+            continue
+        for key in ("block", "rescue", "always"):
+            yield from _imported_in(outside.of(entry), entry.get(key), (*at, index, key), roles)
+        module, arguments = module_of(entry)
+        if module in _IMPORTS:
+            own = variables_of(entry, outside.document, (*at, index))
+            given = arguments_of(entry, arguments)
+            texts = ("name", "role", *_FILES, *_FLAGS)
+            given |= {key: roles.fill(str(given[key]), own) for key in texts if key in given}
+            given |= {key: is_yes(given[key]) for key in _FLAGS if key in given}
+        if module == "import_role":
+            asked = asked_of(name_of(given), given, outside.of(entry), (*at, index))
+            yield from joining(roles.read(asked, outside.play.folder, outside.role), given, outside, roles)
+        elif module == "import_tasks":
+            yield from _imported_by_file(outside, _file_of(given), roles)
+
+
+def joining(role: Role, given: dict[Any, Any], outside: Around, roles: Roles) -> Iterator[Role]:
+    """What joins the roles of a play with a role: what it and its dependencies import, then itself.
+
+    given:  the arguments that name it
+    raises: AnsibleError
+    """
+    for one in role.chain():
+        yield from imported_by(one, outside, roles, given.get("tasks_from", "main") if one is role else "main")
+    yield role
+
+
+def imported_by(role: Role, outside: Around, roles: Roles, stem: Any = "main") -> Iterator[Role]:
+    """The roles that a file of a role's tasks imports; stem: its name, or ABSENT. raises: AnsibleError"""
+    path = None if stem is ABSENT else roles.file(role.path / "tasks", stem)
+    if path is not None and path.is_file():
+        yield from imported_from(replace(outside, role=role, collections=()), path, roles)
+
+
+def _imported_by_file(outside: Around, name: str, roles: Roles) -> Iterator[Role]:
+    folders = (outside.folder, *outside.sought("tasks"))
+    path = next((folder / name for folder in folders if os.path.isfile(folder / name)), None)
+    if path is not None:
+        yield from imported_from(outside, path, roles)
+
+
+def imported_from(outside: Around, path: Path, roles: Roles) -> Iterator[Role]:
+    """The roles that a file of tasks imports. raises: AnsibleError"""
+    document = roles.files.document(path)
+    if document is not None:
+        inside = replace(outside, document=document, folder=path.parent, depth=outside.depth + 1)
+        yield from _imported_in(inside, document.tree, (), roles)

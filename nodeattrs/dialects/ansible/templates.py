@@ -1,0 +1,83 @@
+"""Templates, as far as they can be known without Jinja: the names they mention, and names of files, filled in.
+
+Only `{{ name }}`, with attributes and items, is filled in; everything else is undefined here. Nothing is evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.dialects.ansible.values import Unsafe, Vault
+
+_MARKS = re.compile(r"\{\{|\{%|\{#")
+_PLAIN = re.compile(r"\{\{\s*([A-Za-z_]\w*)((?:\.\w+|\[\s*(?:'[^']*'|\"[^\"]*\"|\d+)\s*\])*)\s*\}\}")
+_STEP = re.compile(r"\.(\w+)|\[\s*(?:'([^']*)'|\"([^\"]*)\"|(\d+))\s*\]")
+_BODY = re.compile(r"\{[{%](.*?)[%}]\}", re.DOTALL)
+_TEXTS = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_NAME = re.compile(r"(?<![\w.|])(?<!\|\s)[A-Za-z_]\w*(?!\w*\s*[(=](?!=))")
+_WORDS_TEXT = """
+    and or not in is if else elif for endfor endif set endset true false none True False None defined undefined
+    recursive loop block endblock filter endfilter macro endmacro raw endraw import from as with without
+    context do ignore missing scoped call endcall include extends"""
+_WORDS = frozenset(_WORDS_TEXT.split())
+MOST_STEPS = 20
+
+
+def is_template(value: Any) -> bool:
+    """Whether a value is a text that Ansible would fill in."""
+    return isinstance(value, str) and not isinstance(value, Unsafe) and _MARKS.search(value) is not None
+
+
+def mentioned(value: Any) -> list[str]:
+    """The names that the templates of a value mention, as far as they are written out, in their order.
+
+    >>> mentioned({"a": "{{ proto }}://{{ hosts[0].name | default('x') }}"})
+    ['proto', 'hosts']
+    """
+    found: dict[str, None] = {}
+    ahead = [value]  # no recursion: a value may be as deep as a tree
+    while ahead:
+        one = ahead.pop()
+        if isinstance(one, (dict, list)):
+            ahead += reversed(list(one.values() if isinstance(one, dict) else one))
+        elif is_template(one):
+            bodies = (_TEXTS.sub("''", body) for body in _BODY.findall(one))
+            found |= dict.fromkeys(name for body in bodies for name in _NAME.findall(body) if name not in _WORDS)
+    return [*found]
+
+
+def filled(text: str, look_up: Callable[[str], Any], depth: int = 0) -> Any:
+    """A text with its plain names filled in; ABSENT where one is undefined, or something else stands in it.
+
+    look_up: the value of a name, or ABSENT
+
+    >>> filled("os-{{ family }}.yml", {"family": "deb"}.get)
+    'os-deb.yml'
+    """
+    if not is_template(text):
+        return text
+    parts: list[Any] = []
+    at = 0
+    for match in _PLAIN.finditer(text):
+        found = _found(match, look_up, depth)
+        if found is ABSENT or isinstance(found, (dict, list, type(None), Vault, Sensitive)):
+            return ABSENT
+        parts += [text[at : match.start()], str(found)]
+        at = match.end()
+    rest = "".join(parts) + text[at:]
+    return ABSENT if any(_MARKS.search(part) for part in (text[at:], *parts[::2])) else rest
+
+
+def _found(match: re.Match[str], look_up: Callable[[str], Any], depth: int) -> Any:
+    value = look_up(match[1])
+    steps: Path = tuple(
+        int(number) if number else name or single or double for name, single, double, number in _STEP.findall(match[2])
+    )
+    value = ABSENT if value is None else dig(value, steps)
+    if is_template(value):
+        return filled(value, look_up, depth + 1) if depth < MOST_STEPS else ABSENT
+    return value

@@ -1,0 +1,156 @@
+"""Ansible Vault: what is encrypted is opened with the passwords that somebody names, and is a secret from then on.
+
+Formats 1.1 and 1.2 with AES256. The package `cryptography` decrypts, or else an installed `ansible-vault`. Without a
+password nothing is tried. It knows no levels and no files of variables.
+
+source: Ansible's documentation, "Format of files encrypted with Ansible Vault"
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import shutil
+from binascii import Error, unhexlify
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodeattrs import children
+from nodeattrs.core.budget import in_force
+from nodeattrs.core.code import require_may_run
+from nodeattrs.core.sensitive import Sensitive
+from nodeattrs.dialects.ansible.codes import VAULT
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.values import VAULT_HEADER, Decrypted, Vault, with_leaves
+from nodeattrs.errors import TooMuch, missing_extra
+
+_ROUNDS, _SIZE = 10_000, 32
+_HINT = "is it the password that it was encrypted with?"
+
+
+class _Envelope(NamedTuple):
+    """What a text says: its vault's id, and three parts."""
+
+    identity: str
+    salt: bytes
+    code: bytes
+    body: bytes
+
+
+_SECONDS = 60
+
+
+class Password:
+    """A password of a file, or of a program that prints it. identity: of the vaults that it is for"""
+
+    def __init__(self, file: Path, identity: str = "default") -> None:
+        self.file, self.identity = file, identity
+
+    @cached_property
+    def secret(self) -> bytes:
+        """The password itself. raises: AnsibleError"""
+        is_program = os.access(self.file, os.X_OK) and self.file.is_file()
+        if is_program:
+            require_may_run(f"the password program {self.file}")
+        try:
+            found = (_printed([str(self.file)]) or b"") if is_program else self.file.read_bytes()
+        except (OSError, TooMuch) as error:
+            raise AnsibleError(VAULT, f"this password cannot be read: {error}", file=str(self.file)) from None
+        found = found.strip()
+        if not found:
+            raise AnsibleError(VAULT, "this password is empty", file=str(self.file))
+        return found
+
+    def opened(self, envelope: _Envelope) -> bytes | None:
+        """The clear text; None where this is the wrong password. raises: ImportError, AnsibleError"""
+        derived = hashlib.pbkdf2_hmac("sha256", self.secret, envelope.salt, _ROUNDS, 2 * _SIZE + 16)
+        key, signing, start = derived[:_SIZE], derived[_SIZE : 2 * _SIZE], derived[2 * _SIZE :]
+        if not hmac.compare_digest(hmac.digest(signing, envelope.body, "sha256"), envelope.code):
+            return None
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+        from cryptography.hazmat.primitives.padding import PKCS7
+
+        opening = Cipher(algorithms.AES(key), modes.CTR(start)).decryptor()
+        padded = opening.update(envelope.body) + opening.finalize()
+        unpadding = PKCS7(128).unpadder()
+        return unpadding.update(padded) + unpadding.finalize()
+
+
+def _printed(words: list[str], given: bytes = b"") -> bytes | None:
+    """What a program prints; None where it fails. raises: OSError, TooMuch"""
+    env, most = children.callers_environment(), in_force().bytes
+    done = children.run(words, env=env, given=given, seconds=_SECONDS, most_bytes=most)
+    return None if done.code else done.output
+
+
+class Passwords:
+    """The passwords that are tried, those of a vault's id first. given: `FILE`, or `ID@FILE`"""
+
+    def __init__(self, given: Iterable[str], folder: Path) -> None:
+        named = (one.rpartition("@") for one in given)
+        self._passwords = [Password(folder / file, identity or "default") for identity, _, file in named]
+        for one in self._passwords:
+            one.secret  # noqa: B018  # whatever is wrong with one is raised before anybody is asked
+
+    def __bool__(self) -> bool:
+        return bool(self._passwords)
+
+    def opened(self, text: str, file: str | None, line: int | None) -> str:
+        """The clear text of an encrypted one. raises: AnsibleError of kind "vault"; MissingExtra"""
+        envelope = _envelope(text)
+        if envelope is None:
+            raise AnsibleError(VAULT, "it is no vault of format 1.1 or 1.2 with AES256", file=file, line=line)
+        ordered = sorted(self._passwords, key=lambda one: one.identity != envelope.identity)
+        for password in ordered:
+            try:
+                found = password.opened(envelope)
+            except ImportError:
+                found = _by_program(text, password)
+            except ValueError:
+                found = None
+            if found is not None:
+                return found.decode("utf-8", "surrogateescape")
+        of = f" (vault id {envelope.identity})" if envelope.identity != "default" else ""
+        raise AnsibleError(VAULT, f"no password opens this vault{of}", file=file, line=line, hint=_HINT)
+
+
+def _envelope(text: str) -> _Envelope | None:
+    head, _, rest = text.strip().partition("\n")
+    words = [word.strip() for word in head.split(";")]
+    if words[0] != VAULT_HEADER or words[1:3] not in (["1.1", "AES256"], ["1.2", "AES256"]):
+        return None
+    try:
+        parts = unhexlify("".join(rest.split())).split(b"\n")
+        salt, code, body = map(unhexlify, parts)
+    except (Error, ValueError):
+        return None
+    return _Envelope(words[3] if len(words) > 3 else "default", salt, code, body)
+
+
+def _by_program(text: str, password: Password) -> bytes | None:
+    program = shutil.which("ansible-vault")
+    if program is None:
+        raise missing_extra("cryptography", "ansible", "opening a vault of Ansible")
+    words = [program, "decrypt", "--vault-id", f"{password.identity}@{password.file}", "--output", "-", "-"]
+    return _printed(words, text.encode())
+
+
+def decrypted(value: Any, passwords: Passwords, refused: Any) -> Any:
+    """A tree with what is encrypted in it as secrets. refused: called with what no password opens, which stays"""
+
+    def leaf(one: Any) -> Any:
+        try:
+            return Decrypted(passwords.opened(one.text, None, None), one.text) if isinstance(one, Vault) else one
+        except AnsibleError as error:
+            refused(one, error)
+            return one
+
+    return with_leaves(value, leaf)
+
+
+def sealed(value: Any) -> Any:
+    """A tree whose leaves are secrets."""
+    return with_leaves(value, lambda one: one if isinstance(one, Sensitive) else Sensitive(one))

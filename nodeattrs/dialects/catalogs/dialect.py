@@ -1,0 +1,21 @@
+"""Catalogs that Puppet compiled, as files."""
+
+from __future__ import annotations
+
+from nodeattrs.contract.dialect import Dialect, Opened, Option
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
+
+
+class CompiledCatalogs(Dialect):
+    """A folder with NODE.json for each catalog."""
+
+    name = "catalogs"
+    noun = "catalog"
+    option = Option("--catalogs", "DIR", "compiled catalogs, NAME.json (default: catalogs)")
+
+    def open(self, side: Side, request: Request) -> Opened:
+        """One version of the folder."""
+        from nodeattrs.dialects.catalogs.opened import Catalogs
+
+        return Catalogs(side, request)

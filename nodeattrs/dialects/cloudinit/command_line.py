@@ -1,0 +1,39 @@
+"""What a kernel command line says to cloud-init."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+from nodeattrs.core.borders import taking
+from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
+
+
+@taking(cmdline=str)
+def config_of_cmdline(cmdline: str, cloud_init: str = NEWEST) -> str:
+    """The YAML text that a kernel command line carries between `cc:`, at the beginning of a word, and `end_cc`.
+
+    >>> config_of_cmdline("root=/dev/sda cc: runcmd: [ls] end_cc quiet cc:a:%201")
+    'runcmd: [ls] \\na: 1'
+    >>> config_of_cmdline("ifname=net0:52:54:00:cc:ab:cd"), config_of_cmdline("ifname=net0:cc:ab:cd", "22.4")
+    ('', 'ab:cd')
+    """
+    begin = "cc:"
+    if release_of(cloud_init).cc_is_word:
+        begin, cmdline = " cc:", f" {cmdline}"
+    texts = []
+    rest = cmdline
+    while begin in rest:
+        text, _, rest = rest.partition(begin)[2].partition("end_cc")
+        texts.append(unquote(text.lstrip()).replace("\\n", "\n"))
+    return "\n".join(texts)
+
+
+@taking(cmdline=str)
+def url_of_cmdline(cmdline: str) -> str | None:
+    """The address of a further config, which cloud-init fetches: `cloud-config-url=`.
+
+    >>> url_of_cmdline("ro cloud-config-url=http://10.0.0.1/config")
+    'http://10.0.0.1/config'
+    """
+    words = dict(word.partition("=")[::2] for word in cmdline.split())
+    return words.get("cloud-config-url") or None

@@ -1,0 +1,357 @@
+"""User-data as people have it: plans and states of Terraform, secrets of Kubernetes, base64, folders.
+
+Each reader finds what machines are given, whatever it is packed in, and where that is written. What it means is not
+looked at here.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import ABSENT, dig
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.cloudinit.codes import INPUT
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.packing import pack
+from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.unpacking import Blob, blob_of, type_of_text
+from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.texts.documents import parse
+
+_USER_DATA: tuple[TreePath, ...] = (
+    ("custom_data",), ("user_data",), ("user_data_base64",), ("metadata", "user-data"), ("metadata", "user_data"),
+    ("metadata", 0, "user_data"), ("extra_config", "guestinfo.userdata"), ("config", "cloud-init.user-data"),
+    ("config", "user.user-data"), ("user_data", "cloud-init"), ("deploy_params", 0, "user_data"),
+    ("source_raw", 0, "data"),
+)  # fmt: skip
+"""Where resources of Terraform have user-data, in the words of the clouds' providers; of two the first one counts."""
+_VENDOR_DATA: tuple[TreePath, ...] = (("config", "cloud-init.vendor-data"), ("config", "user.vendor-data"))
+_LIKE_USER_DATA = re.compile(r"(?i)(?:.*[-_.])?(?:user|custom)[-_.]?data(?:[-_](?:base64|b64|raw|file))?|cicustom")
+"""A key that may hold user-data, in a resource whose form is not known here."""
+_CONFIGS = ("cloudinit_config", "template_cloudinit_config")
+_CONFIG_KEYS: tuple[TreePath, ...] = (("rendered",), ("part",))
+_KEYS = ("value", "userData", "userdata")
+"""Where a secret has it: of Cluster API, of OpenShift's machines, of KubeVirt."""
+_FILES = {
+    "user": ("user-data.txt", "user-data"),
+    "vendor": ("vendor-data.txt", "vendor-data"),
+    "vendor2": ("vendor-data2.txt",),
+}
+"""The names in a folder that is one machine's, as cloud-init and the data source NoCloud have them."""
+
+_BASE64 = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/= \t\r\n"
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SECRET = re.compile(r"""(?m)^[^\S\n]*["']?kind["']?\s*:\s*["']?(?:Secret|List)\b""")
+_DOCUMENTS = re.compile(r"(?m)^---(?=\s)")
+
+
+class Given(NamedTuple):
+    """What one machine is given.
+
+    address: of the resource or secret that gives it; "" where a whole file or folder does
+    origin:  where that is written
+    user:    its user-data, in order
+    vendor, vendor2: what lies beside it in a folder
+    unknown: why it cannot be read, in words; "" where it can
+    """
+
+    address: str
+    origin: Origin
+    user: tuple[Blob, ...]
+    vendor: tuple[Blob, ...] = ()
+    vendor2: tuple[Blob, ...] = ()
+    unknown: str = ""
+
+    @property
+    def layer(self) -> Layer:
+        """In place of what cannot be read."""
+        return Layer.unknown(self.address, self.origin, self.unknown)
+
+
+@taking(budget=Budget | None)
+def given_in(source: Path | Blob | str | bytes, budget: Budget | None = None) -> list[Given]:
+    """What a file, a folder or a text gives, machine by machine; one alone, where it is no collection.
+
+    raises: CloudConfigError, for what cannot be read, or is a collection without any user-data
+
+    >>> [(one.address, one.user[0].content) for one in given_in("I2Nsb3VkLWNvbmZpZwphOiAxCg==")]
+    [('', b'#cloud-config\\na: 1\\n')]
+    """
+    if isinstance(source, Path) and source.is_dir():
+        return [_folder(source)]
+    blob = blob_of(source)
+    try:
+        found = _collected(blob, budget or Budget(blob.file or "user-data"))
+    except TooMuch as error:
+        raise past_a_limit(error, "the file").located(blob.file) from None
+    except CloudConfigError:
+        raise
+    except DocumentError as error:
+        raise CloudConfigError(INPUT, error.reason, file=error.file, line=error.line, column=error.column) from error
+    if found is None:
+        return [Given("", Origin("file", "", blob.file, 1), (unwrapped(blob),))]
+    if not found:
+        raise CloudConfigError(INPUT, "no user-data is in it", file=blob.file, hint="name a file that has some")
+    return found
+
+
+def one_of(found: list[Given], address: str | None = None) -> Given:
+    """The one machine that is meant, of those in one file.
+
+    address: of the resource; needed where there are several
+    raises:  CloudConfigError, which lists what there is
+    """
+    wanted = [one for one in found if address in (None, one.address) or not one.address]
+    if len(wanted) == 1:
+        return wanted[0]
+    names = ", ".join(sorted(one.address for one in found))
+    what = "is user-data of several machines" if wanted else f"has nothing called {address}"
+    raise CloudConfigError(INPUT, f"{what}: {names}", file=found[0].origin.file, hint="name one with --resource")
+
+
+def unwrapped(blob: Blob, is_packed: bool = False) -> Blob:
+    """What a text in base64 holds, where that is user-data of a known kind; anything else as it is.
+
+    is_packed: whether it is known that it is base64, whatever it holds
+    """
+    data = blob.content if isinstance(blob.content, bytes) else blob.content.encode("utf-8", "surrogatepass")
+    if data.translate(None, _BASE64):
+        return blob
+    try:
+        content = base64.b64decode(data)
+    except binascii.Error:
+        return blob
+    is_known = (
+        is_packed or content[:2] == b"\x1f\x8b" or type_of_text(content) or b"mime-version:" in content[:4096].lower()
+    )
+    return Blob(content, blob.file, packed=True) if is_known else blob
+
+
+@taking(blob=Blob)
+def vendor_in(blob: Blob) -> list[Blob]:
+    """Vendor-data: a text, or OpenStack's vendor_data.json, of which cloud-init reads what is under `cloud-init`."""
+    text = _text(blob)
+    if not text.lstrip().startswith("{"):
+        return [unwrapped(blob)]
+    try:
+        tree = parse(text, blob.file or "vendor-data", "json").tree
+    except DocumentError:
+        return [blob]
+    written = tree.get("cloud-init") or [] if isinstance(tree, dict) else []
+    return [
+        Blob(one, blob.file, packed=True)
+        for one in ([written] if isinstance(written, str) else written)
+        if type(one) is str
+    ]
+
+
+def _text(blob: Blob) -> str:
+    return blob.content if isinstance(blob.content, str) else blob.content.decode("utf-8", "replace")
+
+
+# --- folders ----------------------------------------------------------------------------
+
+
+def _folder(folder: Path) -> Given:
+    """A folder of one machine, or one of files that are read in the order of their names."""
+    found = {layer: _first(folder, names) for layer, names in _FILES.items()}
+    if not found["user"]:
+        files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."]
+        if not files:
+            raise CloudConfigError(INPUT, "is a folder without files", file=folder.as_posix())
+        return Given("", Origin("folder", "", folder.as_posix()), tuple(unwrapped(blob_of(path)) for path in files))
+    return Given("", Origin("folder", "", folder.as_posix()), found["user"], found["vendor"], found["vendor2"])
+
+
+def _first(folder: Path, names: Iterable[str]) -> tuple[Blob, ...]:
+    path = next((folder / name for name in names if (folder / name).is_file()), None)
+    return () if path is None else (unwrapped(blob_of(path)),)
+
+
+# --- documents that hold user-data of several machines ----------------------------------
+
+
+def _collected(blob: Blob, budget: Budget) -> list[Given] | None:
+    """What a document holds; None for what is none."""
+    text = _text(blob).removeprefix("\ufeff")
+    file = blob.file or "user-data"
+    if text.lstrip().startswith("{"):
+        return _of_json(text, file, budget)
+    if type_of_text(text) is not None or not _SECRET.search(text) or "apiVersion" not in text:
+        return None
+    return list(_of_yaml(text, file, budget))
+
+
+def _of_json(text: str, file: str, budget: Budget) -> list[Given] | None:
+    try:
+        document = parse(text, file, "json", budget)
+    except DocumentError:
+        return None  # no JSON, but a text of some other kind
+    tree = document.tree
+    if "format_version" in tree and {"planned_values", "values", "prior_state"} & tree.keys():
+        return list(_of_terraform(document, file))
+    return list(_secrets(document, file, 0)) if tree.get("kind") in ("Secret", "List") else None
+
+
+def _of_terraform(document: Any, file: str) -> Iterator[Given]:
+    """The user-data of every resource of a plan or state, by address; a config that is given to one only there."""
+    tree, seen = document.tree, set()
+    later: list[Given] = []
+    known_later = {
+        change["address"]: dig(change, ("change", "after_unknown"))
+        for change in _rows(tree.get("resource_changes"))
+        if isinstance(change.get("address"), str)
+    }
+    tops = [(top, *rest) for top, *rest in (("planned_values",), ("values",), ("prior_state", "values"))]
+    for top in tops:
+        for path, resource in _resources(dig(tree, (*top, "root_module")), (*top, "root_module")):
+            if top[0] == "prior_state" and resource.get("mode") != "data" and "planned_values" in tree:
+                continue
+            address = str(resource.get("address", ""))
+            found = _written(resource, known_later.get(address, {}))
+            if found is None:
+                continue
+            one = _given(document, file, address, (*path, "values", *found[0]), found[1])
+            if found[0] in _CONFIG_KEYS:
+                later.append(one)
+            else:
+                seen.add(one.user and one.user[0].content)
+                yield one._replace(vendor=_vendor(resource, file))
+    for one in later:
+        if not one.user or one.user[0].content not in seen:
+            seen.add(one.user and one.user[0].content)
+            yield one
+
+
+def _resources(module: Any, path: TreePath) -> Iterator[tuple[TreePath, Any]]:
+    """Each resource of a module and of those in it, with its path."""
+    open_ = [(module, path)]
+    while open_:
+        module, path = open_.pop()
+        if not isinstance(module, dict):
+            continue
+        for index, one in enumerate(_rows(module.get("resources"))):
+            yield (*path, "resources", index), one
+        inner = [(one, (*path, "child_modules", index)) for index, one in enumerate(_rows(module.get("child_modules")))]
+        open_ += reversed(inner)
+
+
+def _rows(value: Any) -> list[dict[Any, Any]]:
+    """A list of maps; empty where it is anything else."""
+    return value if isinstance(value, list) and all(isinstance(one, dict) for one in value) else []
+
+
+def _written(resource: Any, later: Any) -> tuple[TreePath, str | None] | None:
+    """Where a resource has user-data, and its text, or None for a text that the file does not have; None: nowhere."""
+    values = resource.get("values")
+    keys = _CONFIG_KEYS if resource.get("type") in _CONFIGS else _USER_DATA
+    texts = [(where, text) for where in keys if (text := _text_at(values, where))]
+    if texts:
+        return next((one for one in texts if not _HASH.fullmatch(one[1])), texts[0])
+    unread = next((where for where in keys if dig(later, where) is True), None) or _like_user_data(values)
+    return None if unread is None else (unread, None)
+
+
+def _text_at(values: Any, where: TreePath) -> str | None:
+    """The text of user-data at a path; the parts of a `cloudinit_config` as the message that it renders."""
+    found = dig(values, where)
+    if where == ("part",) and (rows := _rows(found)) and all(isinstance(row.get("content"), str) for row in rows):
+        return pack(
+            CloudPart(
+                row["content"],
+                row.get("content_type") or "text/plain",
+                row.get("filename"),
+                {"X-Merge-Type": row["merge_type"]} if row.get("merge_type") else {},
+            )
+            for row in rows
+        )
+    return found if isinstance(found, str) else None
+
+
+def _like_user_data(values: Any) -> TreePath | None:
+    """Where a text has a key that looks like user-data, in a form that is not known here."""
+    open_: list[tuple[TreePath, Any]] = [((), values)] if isinstance(values, dict) else []
+    while open_:
+        path, value = open_.pop()
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            if isinstance(inner, (dict, list)):
+                open_.append(((*path, key), inner))
+            elif isinstance(inner, str) and inner and _LIKE_USER_DATA.fullmatch(str(key)):
+                return (*path, key)
+    return None
+
+
+def _vendor(resource: Any, file: str) -> tuple[Blob, ...]:
+    texts = (_text_at(resource.get("values"), where) for where in _VENDOR_DATA)
+    return tuple(unwrapped(Blob(text, file, packed=True)) for text in texts if text)[:1]
+
+
+def _given(
+    document: Any,
+    file: str,
+    address: str,
+    path: TreePath,
+    written: str | None,
+    first: int = 0,
+    is_packed: bool = False,
+) -> Given:
+    line, column = document.place(path)
+    origin = Origin("resource", address, file, line + first, column)
+    if written is None or _HASH.fullmatch(written):
+        why = "only its hash is there"
+        if written is None:
+            is_there = dig(document.tree, path) is not ABSENT
+            why = "is written in a form that is not read here" if is_there else "is known after the plan is applied"
+        return Given(address, origin, (), unknown=why)
+    return Given(address, origin, (unwrapped(Blob(written, file, packed=True), is_packed),))
+
+
+# --- secrets of Kubernetes
+
+
+def _of_yaml(text: str, file: str, budget: Budget) -> Iterator[Given]:
+    """The secrets of a stream of YAML documents."""
+    first = 0
+    for piece in _DOCUMENTS.split(text):
+        if _SECRET.search(piece):
+            yield from _secrets(parse(piece, file, "yaml", budget), file, first)
+        first += piece.count("\n")
+
+
+def _secrets(document: Any, file: str, first: int) -> Iterator[Given]:
+    tree = document.tree
+    if not isinstance(tree, dict):
+        return
+    rows: list[tuple[TreePath, Any]] = [((), tree)]
+    if tree.get("kind") == "List":
+        rows = [(("items", at), one) for at, one in enumerate(_rows(tree.get("items")))]
+    for path, one in rows:
+        if one.get("kind") == "Secret":
+            yield from _of_secret(document, file, path, one, first)
+
+
+def _of_secret(document: Any, file: str, path: TreePath, secret: Any, first: int) -> Iterator[Given]:
+    names = [dig(secret, ("metadata", key)) for key in ("namespace", "name")]
+    address = "/".join(name for name in names if isinstance(name, str))
+    for under, key in ((under, key) for under in ("stringData", "data") for key in _KEYS):
+        written = dig(secret, (under, key))
+        if isinstance(written, str) and written:
+            one = _given(document, file, address, (*path, under, key), written, first, under == "data")
+            yield one._replace(user=(), unknown=_IGNITION) if _is_ignition(dig(secret, (under, "format"))) else one
+            return
+
+
+_IGNITION = "is for Ignition, not for cloud-init"
+
+
+def _is_ignition(form: Any) -> bool:
+    return form in ("ignition", "aWduaXRpb24=")

@@ -1,0 +1,214 @@
+"""A machine that cloud-init has set up: what its files give, and where what it has differs from that.
+
+Read from the machine itself, from a disk that is mounted, or from a folder with copies of the files. Nothing of what
+cloud-init keeps as Python objects is opened, so that the config of the data source is not known.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.cloudinit.codes import INPUT
+from nodeattrs.dialects.cloudinit.command_line import config_of_cmdline, url_of_cmdline
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+from nodeattrs.dialects.cloudinit.layers import merge_layers, read_confd
+from nodeattrs.dialects.cloudinit.masking import masked
+from nodeattrs.dialects.cloudinit.parts import CloudPart
+from nodeattrs.dialects.cloudinit.releases import NEWEST, release_of
+from nodeattrs.dialects.cloudinit.secrets import guarded
+from nodeattrs.dialects.cloudinit.templates import InstanceData
+from nodeattrs.dialects.cloudinit.unpacking import blob_of, read_bytes
+from nodeattrs.dialects.cloudinit.userdata import Merged, merge
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.documents import Document, parse
+
+_RUN = "run/cloud-init"
+_FILES = {
+    "user": ("user-data.txt",),
+    "vendor": ("vendor-data.txt",),
+    "vendor2": ("vendor-data2.txt",),
+    "main": ("cloud.cfg", "etc/cloud/cloud.cfg"),
+    "runtime": (f"{_RUN}/cloud.cfg",),
+    "cmdline": ("cmdline", "proc/cmdline"),
+    "data": ("instance-data-sensitive.json", f"{_RUN}/instance-data-sensitive.json", "instance-data.json"),
+    "combined": ("combined-cloud-config.json", f"{_RUN}/combined-cloud-config.json"),
+}
+_NOT_MERGED = ("_doc", "features")
+"""Keys that cloud-init adds to what it has merged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """One path at which a machine has something else than its files give.
+
+    given, has: what the files give and what the machine has; ABSENT where there is nothing
+    origins:    where the files set it
+    place:      where the machine's own file has it, or its nearest parent
+    """
+
+    path: TreePath
+    given: Any
+    has: Any
+    origins: tuple[Origin, ...]
+    place: Origin
+
+
+class Instance:
+    """What the files of a machine give, and what it has.
+
+    merged: all layers, merged
+    file:   the file with what it has, combined-cloud-config.json; None where there is none
+    """
+
+    def __init__(
+        self,
+        merged: Merged,
+        has: Document | None,
+        whole: Merged | None = None,
+        shown: Callable[[TreePath, Any], Any] = lambda path, value: value,
+    ) -> None:
+        """whole: what is compared, where secrets are withheld in *merged*; shown: withholds them in what differs"""
+        self.merged = merged
+        self.file = None if has is None else has.file
+        self._has = has
+        self._whole = whole or merged
+        self._shown = shown
+
+    def masked(self, sensitive: Iterable[TreePath] = ()) -> Instance:
+        """The same with its secrets withheld, for printing. sensitive: further paths that are secret"""
+        paths = tuple(sensitive)
+        return Instance(masked(self.merged, paths), self._has, self.merged, partial(guarded, sensitive=paths))
+
+    def differing(self) -> Iterator[Differing]:
+        """Where the two differ, in the order of the files' config. cost: one visit for each value of both"""
+        if self._has is None:
+            return
+        where = self._has.locator("machine", "")
+        has = {key: value for key, value in self._has.tree.items() if key not in _NOT_MERGED}
+        for path, given, found in _apart(_as_json(self._whole.value), has, ()):
+            yield Differing(
+                path, self._shown(path, given), self._shown(path, found), self._origins(path), where.at(path)
+            )
+
+    def _origins(self, path: TreePath) -> tuple[Origin, ...]:
+        steps: list[Any] = []
+        at: Any = self._whole.value
+        for step in path:
+            if isinstance(at, dict) and step not in at:  # keys are texts in JSON
+                step = next((key for key in at if _key(key) == step), step)
+            try:
+                at = at[step]
+            except (LookupError, TypeError):
+                break
+            steps.append(step)
+        return self.merged.origins(tuple(steps)) if len(steps) == len(path) else ()
+
+
+@taking(folder=A_PATH)
+def read_instance(folder: Path, cloud_init: str = NEWEST) -> Instance:
+    """Read a machine: its instance folder, the root of its disk, or a folder with copies of the files.
+
+    folder: such as /var/lib/cloud/instance
+    raises: CloudConfigError, where that is no such folder, or a file stops cloud-init too
+    """
+    places = _places(folder)
+    files = {name: _found(places, names) for name, names in _FILES.items()}
+    if not (files["user"] or files["main"] or files["combined"]):
+        raise CloudConfigError(
+            INPUT, "has no files of a machine", file=folder.as_posix(), hint="name the folder of one"
+        )
+    data = None if files["data"] is None else InstanceData.read(files["data"])
+    rules: dict[str, Any] = {"cloud_init": cloud_init, "instance_data": data}
+    layers: dict[str, Any] = {"builtin": release_of(cloud_init).builtin}
+    for name in ("user", "vendor", "vendor2"):
+        file = files[name]
+        if file is not None and file.stat().st_size:
+            layers[name] = merge([blob_of(file)], **rules)
+    if files["main"] is not None:
+        layers["confd"] = read_confd(files["main"], **rules)
+    if files["runtime"] is not None:
+        layers["runtime"] = _text(files["runtime"])
+    if files["cmdline"] is not None:
+        command = _text(files["cmdline"])
+        line = command.text.replace("\0", " ").strip()
+        layers["cmdline"] = CloudPart(
+            config_of_cmdline(line, cloud_init), filename="kernel command line", file=command.file, line=None
+        )
+        layers["config_url"] = url_of_cmdline(line)
+    return Instance(merge_layers(**layers, **rules), _combined(files["combined"]))
+
+
+def _places(folder: Path) -> list[Path]:
+    """Where the files may be: in the folder, and below the root of the disk on which it is."""
+    parts = folder.absolute().parts
+    inner = folder / "var/lib/cloud/instance"
+    if inner.is_dir():
+        return [inner, folder]
+    for end in (("var", "lib", "cloud", "instance"), ("var", "lib", "cloud", "instances")):
+        above = parts if end[-1] == "instance" else parts[:-1]
+        if above[-4:] == end:
+            return [folder, Path(*above[:-4])]
+    return [folder]
+
+
+def _found(places: list[Path], names: tuple[str, ...]) -> Path | None:
+    return next((place / name for place in places for name in names if (place / name).is_file()), None)
+
+
+def _text(file: Path) -> CloudPart:
+    return CloudPart(read_bytes(file).decode("utf-8", "surrogateescape"), filename=file.name, file=file.as_posix())
+
+
+def _combined(file: Path | None) -> Document | None:
+    if file is None:
+        return None
+    try:
+        document = parse(_text(file).text, file.as_posix(), "json")
+    except DocumentError as error:
+        raise CloudConfigError(INPUT, error.reason, file=error.file, line=error.line, column=error.column) from error
+    if not isinstance(document.tree, dict):
+        raise CloudConfigError(INPUT, "a merged config is a map", file=file.as_posix())
+    return document
+
+
+# --- two trees --------------------------------------------------------------------------
+
+
+def _apart(given: Any, has: Any, path: TreePath) -> Iterator[tuple[TreePath, Any, Any]]:
+    """Each path at which two trees differ, with what they have there; an order of keys is none."""
+    if isinstance(given, dict) and isinstance(has, dict):
+        for key in dict.fromkeys((*given, *has)):
+            yield from _apart(given.get(key, ABSENT), has.get(key, ABSENT), (*path, key))
+    elif isinstance(given, list) and isinstance(has, list) and len(given) == len(has):
+        for index, pair in enumerate(zip(given, has, strict=True)):
+            yield from _apart(*pair, (*path, index))
+    elif type(given) is not type(has) or given != has:
+        yield path, given, has
+
+
+def _as_json(value: Any) -> Any:
+    """A config as cloud-init writes it as JSON."""
+    if isinstance(value, dict):
+        return {_key(key): _as_json(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_as_json(inner) for inner in value]
+    if isinstance(value, bytes):
+        return f"ci-b64:{base64.b64encode(value).decode()}"
+    if isinstance(value, (date, set)):
+        return f"Warning: redacted unserializable type {type(value)}"
+    return value
+
+
+def _key(key: Any) -> str:
+    words = {None: "null", True: "true", False: "false"}
+    return words[key] if key is None or isinstance(key, bool) else str(key)

@@ -1,0 +1,466 @@
+"""conf.d folders and the layers of a running system, strongest first.
+
+Each source joins the stronger ones already there by its own definition, or by
+`list()+dict()+str()`. User-data and vendor-data come in merged, and have lost their
+definitions by then. A source with broken YAML counts as empty; a broken definition stops
+everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.borders import taking
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import sources as numbers_in
+from nodeattrs.core.part import Part, kept
+from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, MAP, PRESENT, TAKE, Line, Meet, Policy
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.cloudinit.codes import ENCODING, TEMPLATE, TYPE, VALUE, VENDOR_SWITCH
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+from nodeattrs.dialects.cloudinit.mergers import CONFIG_DEFAULT, Definition, Mode, lay, policy_of, take_definition
+from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION
+from nodeattrs.dialects.cloudinit.parts import CloudPart, independent, load_config, load_yaml
+from nodeattrs.dialects.cloudinit.releases import NEWEST, Release, release_of
+from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, moved, status_of
+from nodeattrs.dialects.cloudinit.templates import InstanceData, no_data, template_in
+from nodeattrs.dialects.cloudinit.unpacking import read_bytes
+from nodeattrs.dialects.cloudinit.userdata import Merged, without
+from nodeattrs.texts.yaml_events import Repeated
+
+Source = str | Mapping[Any, Any] | Merged | CloudPart | Layer
+"""A YAML text, a loaded config, a merged one, a text that knows its file; or an unknown layer (`Layer.unknown`)."""
+
+_UNMERGED = Policy(
+    "keys that are not there yet",
+    Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"),
+    Line(ANY, PRESENT, KEEP, "documented: user-data overwrites conf.d without merging"),
+)
+_BELOW_USER_DATA = Policy(
+    "user-data over conf.d",
+    Line(MAP, MAP, Meet(_UNMERGED), "key by key, at the top only"),
+    Line(ANY, PRESENT, KEEP, "user-data stays"),
+)
+_NO_TEMPLATES = ("kernel command line", "runtime file")
+_MERGED = ("user-data", "vendor-data 2", "vendor-data")
+"""What comes in merged, and has lost its definitions."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a source says, and for one that was merged itself how: its row.
+
+    unknown: whether it may say something that cannot be read
+    title:   what a merged one is called
+    """
+
+    part: Part
+    row: Row | None = None
+    unknown: bool = False
+    title: str = "several sources"
+
+    @property
+    def counts(self) -> bool:
+        """Whether it says something, or may."""
+        return self.unknown or (isinstance(self.part.value, dict) and bool(self.part.value))
+
+
+_SILENT = _Read(Part({}, 0))
+
+
+_STOPS = frozenset({VALUE, ENCODING, TEMPLATE})
+"""Faults of a file of the base configuration at which cloud-init stops; it goes on without a file that is broken."""
+
+
+class _Fold:
+    """Sources joined one after the other, the strongest first.
+
+    data: what conf.d files that are templates are rendered with
+    """
+
+    def __init__(self, mode: Mode, cloud_init: str = NEWEST, data: InstanceData | None = None) -> None:
+        self.mode = mode
+        self.release = release_of(cloud_init)
+        self.data = data
+        self.reports: list[PartReport] = []
+        self.rows: list[Row] = []
+        self.unknown: dict[int, Layer] = {}
+        self.merged_before: set[int] = set()
+
+    def read(self, name: str, source: Any, in_base: bool = False) -> _Read:
+        """What a source says: an empty mapping where it says nothing that can be used.
+
+        in_base: whether it is of the base configuration: a fault may stop everything, and a file be a template
+        raises:  CloudConfigError, where it stops everything
+        """
+        if isinstance(source, Merged):
+            return self._merged(name, source)
+        if isinstance(source, _Disabled):
+            self.reports += [
+                one._replace(number=len(self.reports) + index) for index, one in enumerate(source.parts, 1)
+            ]
+            return _SILENT
+        number = len(self.reports) + 1
+        part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
+        if isinstance(source, Layer):
+            return self._unknown(part, source, source.title or name, "unknown", name in _MERGED)
+        if isinstance(source, str):
+            part = CloudPart(source, filename=name)
+        value: Any = independent(source) if isinstance(source, dict) else source
+        repeated: list[Repeated] = []
+        if isinstance(source, (str, CloudPart)):
+            title = part.filename or name
+            try:
+                if in_base and name not in _NO_TEMPLATES:
+                    template = template_in(part.text, self.data is not None)
+                    if template is not None and self.data is None:
+                        layer = no_data(title, Origin("file", "", part.file or title, part.line))
+                        return self._unknown(part, layer, title, "template")
+                    part = part if template is None else self._rendered(part, template)
+                value = _config_in(part.text, self.release, repeated)
+            except CloudConfigError as error:
+                located = error.located(part.file or name, None if error.line is None else part.at(error.line))
+                if in_base and error.kind in _STOPS:
+                    raise located from error
+                self.reports.append(PartReport(number, part, title, status_of(error), error=located))
+                return _Read(Part({}, number))
+        status: Status = "merged" if value else "empty"
+        self.reports.append(PartReport(number, part, part.filename or name, status, repeated=repeated))
+        return _Read(Part(value, number))
+
+    def _unknown(self, part: CloudPart, layer: Layer, title: str, status: Status, was_merged: bool = False) -> _Read:
+        number = len(self.reports) + 1
+        self.reports.append(PartReport(number, part, title, status))
+        self.unknown[number] = layer
+        if was_merged:
+            self.merged_before.add(number)
+        return _Read(Part(layer.value, number), unknown=True)
+
+    def _rendered(self, part: CloudPart, template: str) -> CloudPart:
+        """A conf.d file as its template gives it. raises: CloudConfigError of kind "template", where that stops all"""
+        assert self.data is not None
+        budget = Budget(part.file)
+        try:
+            text = self.data.render(template, budget)
+        except CloudConfigError as error:
+            text, kind = "", type(error.__cause__).__name__
+            if kind in ("TemplateSyntaxError", "TemplateAssertionError") and self.release.raw_template:
+                return part
+            if kind not in ("TypeError", "UndefinedError", "SecurityError"):
+                raise
+        if not text and self.release.empty_stops:
+            raise CloudConfigError(TEMPLATE, "the template gives nothing, at which cloud-init stops", line=1)
+        return part._replace(body=text, lines=self.data.lines(template, text, budget) if text else ())
+
+    def _merged(self, title: str, source: Merged) -> _Read:
+        offset = len(self.reports)
+        rows = moved(source.rows, offset)
+        self.reports += [report._replace(number=report.number + offset) for report in source.parts]
+        self.rows += rows
+        self.unknown |= {number + offset: layer for number, layer in source.unknown.items()}
+        return _Read(rows[-1].folding.result, rows[-1], bool(source.unknown), title) if rows else _SILENT
+
+    def joined(self, sources: Iterable[_Read], last: Policy | None = None) -> _Read:
+        """Fold what was read; *last* is how the weakest joins, instead of its own definition."""
+        rows = [source for source in sources if source.counts]
+        folding, joinings = Folding(start=Part({}, 0)), []
+        for index, source in enumerate(rows):
+            number, name = self._who(source)
+            try:
+                definition, rest, key = _definition_in(source.part.value)
+                used = definition or CONFIG_DEFAULT
+                policy = policy_of(used, self.mode)
+                if rest is None and number not in self.merged_before:
+                    policy = ANY_DEFINITION
+            except CloudConfigError as error:
+                raise error.located(name) from error
+            if last is not None and index == len(rows) - 1:
+                policy = last
+            laid = kept(source.part, rest) if rest is not None else source.part
+            if source.row is not None and rest is not None and len(rest) < len(source.part.value):
+                source.row.folding.change(partial(_kept, rest))
+                again = source.row.joinings[-1]._replace(steps=1)
+                self.rows[self.rows.index(source.row)] = Row(source.row.folding, (*source.row.joinings, again))
+            lay(folding, laid if source.row is None else source.row.folding, policy)
+            if number and rest is not None:
+                report = self.reports[number - 1]
+                why = f"body {key}" if definition else "default"
+                self.reports[number - 1] = report._replace(status="merged", definition=used, source=why)
+            part = self.reports[number - 1].part if number else CloudPart("", filename=name, type="", line=None)
+            joinings.append(Joining(number, part, name, policy, laid if rest is not None else None, folded=True))
+        row = Row(folding, tuple(joinings))
+        if joinings:
+            self.rows.append(row)
+        return _Read(folding.result, row if joinings else None, any(source.unknown for source in rows))
+
+    def _who(self, source: _Read) -> tuple[int, str]:
+        """The number and name of a plain source; 0 for one that was merged."""
+        if source.row is None:
+            (number,) = numbers_in(source.part.origins)
+            return number, self.reports[number - 1].filename
+        return 0, source.title
+
+    def merged(self, result: _Read) -> Merged:
+        return Merged(result.part, tuple(self.reports), tuple(self.rows), self.unknown)
+
+
+def _config_in(text: str, release: Release, repeated: list[Repeated]) -> dict[Any, Any]:
+    """What a file of configuration says; nothing, if it has comments alone. raises: CloudConfigError"""
+    tree = load_yaml(text, None, release, repeated)
+    return tree if isinstance(tree, dict) else {} if tree is None else load_config(text, None, release)
+
+
+def _kept(keys: dict[Any, Any], result: Part, _: Part) -> Part:
+    return kept(result, keys)
+
+
+def _definition_in(value: Any) -> tuple[Definition | None, dict[Any, Any] | None, str | None]:
+    """What a source asks for, and what is left of it; nothing of one that is unknown."""
+    return (None, None, "") if type(value) is Unknown else take_definition(value)
+
+
+@taking(files=Mapping | None, mode=("current", "documented"), instance_data=InstanceData | None)
+def merge_confd(
+    main: str | CloudPart | None,
+    files: Mapping[str, str | CloudPart] | None = None,
+    *,
+    mode: Mode = "current",
+    cloud_init: str = NEWEST,
+    instance_data: InstanceData | None = None,
+) -> Merged:
+    """Merge the main configuration file and the files of its conf.d folder.
+
+    main:   the text of the main file; None where there is none
+    files:  name -> text of everything in the folder; None where there is no folder. Only names
+            ending in `.cfg` count, the last name is the strongest, and all override the main file
+    raises: CloudConfigError, for a malformed definition in one file
+    source: docs/cloudinit.md, "conf.d"
+
+    >>> merge_confd("a: 1\\nb: 1", {"10.cfg": "a: 2", "notes.txt": "a: 3"}).config
+    {'a': 2, 'b': 1}
+    """
+    fold = _Fold(mode, cloud_init, instance_data)
+    return fold.merged(_confd(fold, main, files))
+
+
+def _confd(fold: _Fold, main: str | CloudPart | None, files: Mapping[str, str | CloudPart] | None) -> _Read:
+    top = fold.read("main file", main, True) if main is not None else _SILENT
+    named = top.part.value if isinstance(top.part.value, dict) else {}
+    folder = named.get("conf_d")
+    if folder and not isinstance(folder, str):
+        raise CloudConfigError(TYPE, "conf_d names a folder, as text", file="main file")
+    rows = []
+    if files is not None and (folder or "conf_d" not in named):
+        names = sorted((name for name in files if name.endswith(".cfg")), reverse=True)
+        rows = [fold.read(name, files[name], True) for name in names]
+    return fold.joined([fold.joined(rows), top])
+
+
+@taking(main=Path, mode=("current", "documented"), instance_data=InstanceData | None)
+def read_confd(
+    main: Path, *, mode: Mode = "current", cloud_init: str = NEWEST, instance_data: InstanceData | None = None
+) -> Merged:
+    """Read a main configuration file and the folder beside it: its name with `.d`, or what its `conf_d` says.
+
+    main:   a file such as cloud.cfg, or a folder of `*.cfg` files alone
+    raises: CloudConfigError, for a file that cannot be read, or a malformed definition
+    """
+    fold = _Fold(mode, cloud_init, instance_data)
+    return fold.merged(_confd(fold, *confd_texts(main)))
+
+
+def confd_texts(main: Path) -> tuple[CloudPart | None, dict[str, str | CloudPart] | None]:
+    """The main file and the folder's files, as `merge_confd` takes them."""
+    if main.is_dir():
+        return None, _folder(main)
+    if not main.exists() and Path(f"{main}.d").is_dir():
+        return None, _folder(Path(f"{main}.d"))
+    top = _file(main)
+    try:
+        named = load_config(top.text).get("conf_d", ...)
+    except CloudConfigError:
+        named = ...
+    folder = (
+        Path(f"{main}.d") if named is ... else main.parent / named.strip() if isinstance(named, str) and named else None
+    )
+    return top, _folder(folder) if folder is not None and folder.is_dir() else None
+
+
+def _folder(folder: Path) -> dict[str, str | CloudPart]:
+    return {
+        path.name: _file(path) for path in sorted(folder.iterdir()) if path.name.endswith(".cfg") and path.is_file()
+    }
+
+
+def _file(path: Path) -> CloudPart:
+    content = read_bytes(path)
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise CloudConfigError(ENCODING, "the file is not UTF-8 text", file=path.as_posix(), line=line) from error
+    return CloudPart(text, filename=path.name, file=path.as_posix())
+
+
+@taking(mode=("current", "documented"), instance_data=InstanceData | None)
+def merge_layers(
+    *,
+    extra: Iterable[Source] = (),
+    env: Source | None = None,
+    user: Source | None = None,
+    vendor2: Source | None = None,
+    vendor: Source | None = None,
+    datasource: Any = None,
+    cmdline: Source | None = None,
+    config_url: str | None = None,
+    runtime: Source | None = None,
+    confd: Source | None = None,
+    builtin: Source | None = None,
+    base: Source | None = None,
+    include_vendor: bool = True,
+    mode: Mode = "current",
+    cloud_init: str = NEWEST,
+    instance_data: InstanceData | None = None,
+) -> Merged:
+    """Merge the layers of a running system. They are listed here from strongest to weakest.
+
+    extra:   further files, the first one strongest
+    env:     the file that the environment names
+    user, vendor2, vendor: merged user-data and vendor-data, as `Merged` or as the text of the merged file
+    datasource: the config of the data source; what is no mapping is skipped
+    config_url: from where cloud-init fetches one more file of the folder, as the kernel command line names it
+    cmdline, runtime, confd, builtin: what the base is made of: kernel command line, runtime file,
+             configuration folder, built-in values; or all of it as *base*
+    cloud_init: the release whose rules apply; its built-in values count for the switches below if none are given
+    instance_data: what conf.d files that are templates are rendered with
+
+    `vendor_data`, `vendor_data2` and `allow_userdata` of the stronger layers are switches: vendor-data and user-data
+    that they turn off is not merged, and its parts are *disabled*.
+
+    raises:  CloudConfigError, MergeConflict: an error in one source stops everything
+    source:  docs/cloudinit.md, "Layers"
+
+    >>> merge_layers(user="ntp: {enabled: true}", vendor="ntp: {enabled: false, pools: [p]}").config
+    {'ntp': {'enabled': True, 'pools': ['p']}}
+    """
+    given: dict[str, Any] = {"user-data": user}
+    if include_vendor:
+        given |= {"vendor-data 2": vendor2, "vendor-data": vendor}
+    strong: list[tuple[str, Any]] = [(f"extra file {number}", source) for number, source in enumerate(extra, 1)]
+    strong.append(("environment file", env))
+    weak = [("data source", datasource), ("kernel command line", cmdline), ("runtime file", runtime)]
+    weak += [(_URL_FILE, _fetched(config_url, confd)), ("conf.d", confd), ("built-in", builtin), ("base", base)]
+
+    def fold() -> _Fold:
+        return _Fold(mode, cloud_init, instance_data)
+
+    given = _switched(given, strong[-1:], weak, fold)
+    return _layered(fold(), [*strong, *given.items()], weak)
+
+
+_URL_FILE = "91_kernel_cmdline_url.cfg"
+
+
+def _fetched(url: str | None, confd: Any) -> Layer | None:
+    """The file that cloud-init fetches; None where the folder has it already."""
+    is_there = isinstance(confd, Merged) and any(part.filename == _URL_FILE for part in confd.parts)
+    if url is None or is_there:
+        return None
+    return Layer.unknown(_URL_FILE, Origin("layer", "kernel command line"), f"it is fetched from {url}")
+
+
+def _layered(fold: _Fold, named: Iterable[tuple[str, Any]], weak: Iterable[tuple[str, Any]]) -> Merged:
+    """The layers merged; the base is merged first, the data source lies over it."""
+    (_, datasource), *pieces, (_, base) = weak
+    rows = [fold.read(name, source) for name, source in (*named, ("data source", datasource)) if source is not None]
+    below = [fold.read(name, source, True) for name, source in pieces if source is not None]
+    bottom = fold.joined(below) if below else _SILENT
+    if base is not None:
+        bottom = fold.joined([bottom, fold.read("base", base)]) if bottom.counts else fold.read("base", base)
+    last = _BELOW_USER_DATA if fold.mode == "documented" and bottom.counts else None
+    return fold.merged(fold.joined([*rows, bottom], last))
+
+
+# --- switches ---------------------------------------------------------------------------
+
+_SWITCHES = {"vendor-data": "vendor_data", "vendor-data 2": "vendor_data2"}
+_TRUE = ("true", "1", "on", "yes")
+
+
+@dataclass(frozen=True, slots=True)
+class _Disabled:
+    """Parts that are switched off: they are there, and say nothing."""
+
+    parts: tuple[PartReport, ...]
+
+
+def _switched(
+    given: dict[str, Any], env: list[tuple[str, Any]], weak: list[tuple[str, Any]], fold: Callable[[], _Fold]
+) -> dict[str, Any]:
+    """User-data and vendor-data, without what the other layers switch off.
+
+    raises: CloudConfigError of kind "vendor-switch", for a setting at which cloud-init stops
+    """
+    found = dict(given)
+    if all(source is None or isinstance(source, Layer) for source in given.values()):
+        return found
+    below = _layered(fold(), env, weak)
+    if found["user-data"] is not None and not _is_on(below.value.get("allow_userdata", True)):
+        found["user-data"] = _disabled("user-data", found["user-data"])
+    vendors = {name: key for name, key in _SWITCHES.items() if found.get(name) is not None}
+    if vendors:  # cloud-init merges the same layers once more, with user-data between them
+        again = [(name, {"data source": source, "base": below}.get(name)) for name, source in weak]
+        settings = _layered(fold(), [*env, ("user-data", found["user-data"])], again).value
+        for name, key in vendors.items():
+            setting = settings.get(key, {})
+            if isinstance(setting, dict) and not _names(dict(weak)["built-in"], key):
+                setting = fold().release.builtin[key] | setting  # whatever is given in the place of the built-in values
+            found[name] = _vendor(name, found[name], setting)
+    return found
+
+
+def _names(source: Any, key: str) -> bool:
+    """Whether a layer may have a key."""
+    if isinstance(source, dict):
+        return key in source
+    return re.search(rf"\b{key}\b", str(getattr(source, "text", source))) is not None
+
+
+def _is_on(value: Any) -> bool:
+    return value is True or (value is not False and str(value).lower().strip() in _TRUE)
+
+
+def _vendor(name: str, source: Any, setting: Any) -> Any:
+    """Vendor-data under its switch."""
+    if isinstance(source, Layer):
+        return source
+    if not isinstance(setting, dict) or not _is_on(setting.get("enabled")):
+        return _disabled(name, source)
+    excluded = setting.get("disabled_handlers")
+    if excluded is None or not isinstance(source, Merged) or source.rules is None:
+        return source
+    try:
+        types = {report.part.type for report in source.parts}
+        off = {kind for kind in types if kind in excluded}
+    except TypeError as error:
+        raise CloudConfigError(
+            VENDOR_SWITCH,
+            f"disabled_handlers of {name} are a {type(excluded).__name__}, at which cloud-init stops",
+            hint="write a list of types, such as [text/cloud-config]",
+        ) from error
+    return without(source, off) if off else source
+
+
+def _disabled(name: str, source: Any) -> _Disabled:
+    if isinstance(source, Merged):
+        return _Disabled(tuple(report._replace(status="disabled", error=None) for report in source.parts))
+    part = source if isinstance(source, CloudPart) else CloudPart("", filename=name, type="", line=None)
+    return _Disabled((PartReport(1, part, part.filename or name, "disabled"),))

@@ -1,0 +1,239 @@
+"""Traps where two parts meet: what a later one replaces, loses, or adds twice, and what a weaker layer says in vain.
+
+The steps are taken once more, one by one; it knows no texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.folding import Encounter, encounters
+from nodeattrs.core.origins import sources
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import KEEP, TAKE, Policy
+from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
+from nodeattrs.dialects.cloudinit.codes import (
+    BOTH_KEYS,
+    CONFD_APPEND_ORDER,
+    DEFAULT_REPLACES,
+    DEFINITION_TOO_EARLY,
+    DUPLICATES,
+    LIST_HIDDEN,
+    POSITION_LOSES,
+    SPREAD,
+)
+from nodeattrs.dialects.cloudinit.lints.warned import Warned
+from nodeattrs.dialects.cloudinit.parts import same
+from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, befores_of
+
+_Met = tuple[str, Part, Part, Path]
+"""What was done, the old part, the new one, and where."""
+
+
+def about_joinings(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, list[Warned]]:
+    """By the number of each part. cost: that of what joins"""
+    earlier = _defined_before(reports, rows)
+    user = {one.number for row in rows for one in row.joinings if not one.folded}
+    lists, found = _Lists(), {}
+    for joining, before in befores_of(rows):
+        lists.settle(before.value)
+        if joining.laid is None or joining.policy is None:
+            continue
+        met = list(_meetings(joining.policy, before, joining.laid))
+        report = reports[joining.number - 1]
+        if joining.number:
+            found[joining.number] = [*_about_body(report, joining)]
+            found[joining.number] += _about_meetings(report, joining, met, earlier[joining.number], lists)
+        if joining.folded:
+            for one in _hidden(met, reports, user):
+                found.setdefault(one.number, []).append(one)
+    return found
+
+
+def _defined_before(reports: Sequence[PartReport], rows: Sequence[Row]) -> dict[int, str]:
+    """A part -> the title of the nearest one before it that has a definition."""
+    joined = {one.number for row in rows for one in row.joinings if one.policy is not None and one.laid is not None}
+    defined, last = {}, ""
+    for report in reports:
+        defined[report.number] = last
+        is_explicit = report.definition is not None and report.source not in ("default", "asked")
+        if is_explicit and report.number in joined:
+            last = report.title
+    return defined
+
+
+def _hidden(met: Sequence[_Met], reports: Sequence[PartReport], user: set[int]) -> Iterator[Warned]:
+    """The lists of a weaker layer that are not used, since user-data or vendor-data has one."""
+    for verb, below, above, path in met:
+        stronger = [number for number in sources(below.origins) if number in user]
+        kept = set(_keys(below.value)) if verb == "keep" and stronger else set()
+        lost = [key for key in _keys(above.value) if key not in kept] if verb == "keep" else []
+        if not stronger or not lost or (path == ("users",) and lost == ["default"]):
+            continue
+        number = next(iter(sources(above.origins)), 0)
+        if number:
+            yield Warned(
+                LIST_HIDDEN,
+                f"the list {spell(path)} is not used: {reports[stronger[0] - 1].title} has one, and is stronger",
+                number,
+                reports[number - 1].title,
+                path,
+                "layers are not joined list by list: write all items into the stronger one",
+            )
+
+
+class _Lists:
+    """What each list that grows holds so far: looked at when an element comes, and not all over again for each part."""
+
+    def __init__(self) -> None:
+        self._known: dict[Path, tuple[Any, set[Any]]] = {}
+        self._coming: dict[Path, set[Any]] = {}
+
+    def keys(self, path: Path, items: Any) -> set[Any]:
+        """The items of a list as they are compared."""
+        known, keys = self._known.get(path, (None, set()))
+        return keys if known is items else set(_keys(items))
+
+    def grows(self, path: Path, keys: set[Any]) -> None:
+        """The list that comes of it will have these."""
+        self._coming[path] = keys
+
+    def settle(self, config: Any) -> None:
+        """What came of the step before: its lists are those of *config*."""
+        self._known |= {path: (dig(config, path), keys) for path, keys in self._coming.items()}
+        self._coming = {}
+
+
+def _about_body(report: PartReport, joining: Joining) -> Iterator[Warned]:
+    assert joining.laid is not None
+    if isinstance(joining.laid.value, dict) and "merge_type" in joining.laid.value:
+        yield Warned(
+            BOTH_KEYS,
+            "has merge_how and merge_type: merge_type was not read and stays in the config",
+            report.number,
+            report.title,
+            ("merge_type",),
+            "write one of the two",
+        )
+
+
+def _about_meetings(
+    report: PartReport, joining: Joining, met: Sequence[_Met], defined: str, lists: _Lists
+) -> Iterator[Warned]:
+    default = report.source == "default"
+    early = False
+
+    def warned(name: Kind, message: str, path: Path, hint: str) -> Warned:
+        return Warned(name, message, report.number, report.title, path, hint)
+
+    for verb, old, new, path in met:
+        below, above, where = old.value, new.value, spell(path)
+        if verb == "take" and default and not joining.folded and (gone := _gone(below, above)):
+            kind = "list" if isinstance(below, list) else "mapping"
+            yield warned(
+                DEFAULT_REPLACES,
+                f"replaces the {kind} {where} of the parts before it: {gone} of {len(below)} entries go",
+                path,
+                "to keep both, write merge_how: dict(recurse_list)+list(append) into this part",
+            )
+            if defined and not early:
+                early = True
+                yield warned(
+                    DEFINITION_TOO_EARLY,
+                    f"the merge definition of {defined} says nothing about this part",
+                    path,
+                    "a part joins by its own definition: repeat it in this part",
+                )
+        elif verb == "position":
+            common, lost = min(len(below), len(above)), max(0, len(above) - len(below))
+            if common or lost:
+                yield warned(
+                    POSITION_LOSES,
+                    f"merges the list {where} by position: {common} old items meet new ones, {lost} new items are lost",
+                    path,
+                    "write list(append) to keep all items",
+                )
+        elif verb in ("append", "prepend"):
+            yield from _about_adding(below, above, path, lists, warned)
+            if verb == "append" and joining.folded and isinstance(below, list):
+                yield warned(
+                    CONFD_APPEND_ORDER,
+                    f"appends to {where}, whose items so far are those of the files that sort later",
+                    path,
+                    "write list(prepend) in each file to get the order of the files",
+                )
+
+
+def _about_adding(below: Any, above: Any, path: Path, lists: _Lists, warned: Any) -> Iterator[Warned]:
+    if not isinstance(below, (list, tuple)):
+        return
+    if isinstance(above, (str, bytes, dict, set)):
+        what = "keys of a mapping" if isinstance(above, dict) else "characters of a text"
+        if above:
+            yield warned(
+                SPREAD, f"adds the {what} to the list {spell(path)}, one by one", path, "write a list with one item"
+            )
+    elif isinstance(above, (list, tuple)):
+        old, new = lists.keys(path, below), _keys(above)
+        twice = 0 if old.isdisjoint(new) else sum(key in old for key in new)
+        old.update(new)
+        lists.grows(path, old)
+        if twice:
+            yield warned(
+                DUPLICATES,
+                f"adds {twice} of the items that the list {spell(path)} has already",
+                path,
+                "remove one of each",
+            )
+
+
+def _keys(items: Iterable[Any]) -> list[Any]:
+    return [entry if type(entry) is str else _key(entry) for entry in items]
+
+
+def _key(entry: Any) -> Any:
+    try:
+        key = strict_key(entry)
+        hash(key)
+    except TypeError:
+        return repr(entry)
+    return key
+
+
+def _gone(below: Any, above: Any) -> int:
+    """How many entries of a list or mapping a replacement does not have."""
+    if isinstance(below, dict):
+        kept = above if isinstance(above, dict) else {}
+        return sum(key not in kept for key in below)
+    if isinstance(below, list):
+        kept_items = set(_keys(above)) if isinstance(above, list) else set()
+        return sum(key not in kept_items for key in _keys(below))
+    return 0
+
+
+def _meetings(policy: Policy, below: Part, above: Part, path: Path = ()) -> Iterator[_Met]:
+    """Where two values really met; what stays is of interest where both are lists."""
+    for one in encounters(policy, below, above, path):
+        old, new = one.lower.value, one.upper.value
+        verb = "take" if one.verdict is TAKE else "keep" if one.verdict is KEEP else getattr(one.verdict, "verb", None)
+        if old is ABSENT or verb is None or (verb == "take" and same(old, new)):
+            continue
+        if verb == "keep" and not (isinstance(old, list) and isinstance(new, list)):
+            continue
+        inner = getattr(one.verdict, "inner", None)
+        if inner is None:
+            yield verb, one.lower, one.upper, one.path
+        elif isinstance(new, (list, tuple)):
+            yield from _by_position(verb, one, inner())
+
+
+def _by_position(verb: str, one: Encounter, inner: Policy) -> Iterator[_Met]:
+    pairs = list(zip(one.lower.elements(), one.upper.elements(), strict=False))
+    handed = [inner.verdict(type(lower.value), type(upper.value)) is not TAKE for lower, upper in pairs]
+    if not all(handed) or len(one.upper.value) > len(one.lower.value):
+        yield verb, one.lower, one.upper, one.path
+    for index, (lower, upper) in enumerate(pairs):
+        if handed[index]:
+            yield from _meetings(inner, lower, upper, (*one.path, index))

@@ -1,0 +1,237 @@
+"""Traps in what a config says: keys that nobody knows, commands that are none, users, permissions.
+
+What is looked at is the merged config, so that each trap is one of the machine; who set it is asked afterwards. Only
+what cloud-init's own code does with a value counts here: what its schema says is the schema's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.tree import Path, dig, near, spell
+from nodeattrs.dialects.cloudinit.codes import (
+    COMMAND_NO_TEXT,
+    COMMAND_WORDS,
+    COMMANDS_NO_LIST,
+    CRLF_SCRIPT,
+    MISSPELT_KEY,
+    OWNER_TOO_EARLY,
+    PERMISSIONS_NUMBER,
+    UNEXPANDED,
+    USERS_WITHOUT_DEFAULT,
+)
+from nodeattrs.dialects.cloudinit.lints.texts import MARKUP
+from nodeattrs.dialects.cloudinit.lints.warned import Severity, Warned
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TOP = _words("""
+    allow_public_ssh_keys ansible apk_repos apt apt_mirror apt_pipelining apt_preserve_sources_list apt_proxy
+    apt_reboot_if_required apt_sources apt_update apt_upgrade authkey_hash autoinstall bootcmd byobu_by_default
+    ca-certs ca_certs chef chpasswd cloud_config_modules cloud_final_modules cloud_init_modules conf_d
+    create_hostname_file datasource datasource_list def_log_file device_aliases disable_ec2_metadata
+    disable_fallback_netcfg disable_root disable_root_opts disk_setup drivers fan final_message fqdn fs_setup
+    groups growpart grub-dpkg grub_dpkg hostname keyboard landscape launch-index locale locale_configfile
+    log_cfgs lxd manage_etc_hosts manage_resolv_conf manual_cache_clean mcollective merge_how merge_type migrate
+    mount_default_fields mounts network no_ssh_fingerprints ntp output package_reboot_if_required package_update
+    package_upgrade packages password phone_home power_state prefer_fqdn_over_hostname preserve_hostname puppet
+    random_seed reporting resize_rootfs resolv_conf rh_subscription rpi rsyslog runcmd salt_minion snap snappy
+    spacewalk ssh ssh_authorized_keys ssh_deletekeys ssh_fp_console_blacklist ssh_genkeytypes ssh_import_id
+    ssh_key_console_blacklist ssh_keys ssh_publish_hostkeys ssh_pwauth ssh_quiet_keygen ssh_svcname swap
+    syslog_fix_perms system_info timezone ubuntu-advantage ubuntu_advantage ubuntu_pro unverified_modules updates
+    user users
+    vendor_data vendor_data2 version warnings wireguard write_files yum_repo_dir yum_repos zypper
+""")
+_USER = _words("""
+    name create_groups default doas expiredate gecos groups hashed_passwd homedir inactive lock_passwd
+    no_create_home no_log_init no_user_group passwd plain_text_passwd primary_group selinux_user shell snapuser
+    ssh_authorized_keys ssh_import_id ssh_redirect_user sudo system uid
+""")
+_FOREIGN = _words("coreos k3os rancher scheme_version set_hostname set_timezone stages")
+"""What says that a config is meant for another program: CoreOS, k3OS, RancherOS, Harvester, cloudbase-init, Kairos."""
+
+_FILE = _words("append content defer encoding owner path permissions source")
+_NEAR = 0.8
+"""How alike an unknown key has to be to a known one: `system` is no misspelt `system_info`."""
+
+_FILLED_IN: tuple[Path, ...] = (
+    ("hostname",), ("fqdn",), ("timezone",), ("locale",), ("keyboard",), ("password",), ("chpasswd",), ("users",),
+    ("groups",), ("ssh_authorized_keys",), ("ssh_import_id",), ("packages",), ("apt", "sources"), ("mounts",),
+    ("swap",), ("disk_setup",), ("fs_setup",), ("growpart",), ("power_state",),
+    ("ntp", "enabled"), ("ntp", "pools"), ("ntp", "servers"),
+)  # fmt: skip
+"""Where `${...}` cannot be meant for a shell."""
+_BY_APT = {"${MIRROR}", "${RELEASE}", "${PRIMARY}", "${SECURITY}", "${KEY_FILE}"}
+"""What cloud-init itself fills in below apt."""
+_INSTANCE_DATA = re.compile(r"\{\{-?\s*(?:ds|v\d|merged_cfg|sys_info)\b[^}\n]*\}\}")
+"""Markup that asks for instance data, and is filled in in templates alone."""
+
+_NEED_WORDS = _words("""
+    add-apt-repository apt apt-get cat chmod chown cp curl dnf docker echo git groupadd install kubectl ln mkdir
+    modprobe mv pip pip3 rm sed service snap sysctl systemctl tar tee touch ufw useradd usermod wget yum zypper
+""")
+"""Commands that are always run with further words."""
+
+_INSTALLED: Path = ("autoinstall", "user-data")
+"""Where the config of an installer has the config of the installed machine."""
+
+_DEFAULT_USERS = ("ssh_authorized_keys", "ssh_import_id", "password")
+"""What goes to the user that is called default."""
+
+
+def about_config(config: Any) -> Iterator[Warned]:
+    """In the order of the keys. cost: one look at what stands under the keys that are known here"""
+    if not isinstance(config, dict) or is_foreign(config):
+        return
+    yield from _about_keys(config, _TOP, ())
+    for key in ("runcmd", "bootcmd"):
+        yield from _about_commands(config.get(key), key)
+    yield from _about_users(config)
+    for path, entry in _entries(config.get("users"), "users"):
+        yield from _about_keys((key for key in entry if str(key).replace("-", "_") not in _USER), _USER, path)
+    for path, entry in _entries(config.get("write_files"), "write_files"):
+        yield from _about_keys(entry, _FILE, path)
+        yield from _about_file(entry, path)
+    yield from _about_owners(config)
+    yield from _about_markup(config)
+    inner = dig(config, _INSTALLED)
+    for one in about_config(inner):
+        yield replace(one, path=(*_INSTALLED, *(one.path or ())), message=f"in {spell(_INSTALLED)}, {one.message}")
+
+
+def is_foreign(config: Any) -> bool:
+    """Whether a config is known to be meant for a program that is not cloud-init."""
+    is_map = isinstance(config, dict)  # a patch may leave something else
+    return is_map and (not _FOREIGN.isdisjoint(config) or ("install" in config and "os" in config))
+
+
+def _warned(name: Kind, path: Path, message: str, hint: str, severity: Severity = "warning") -> Warned:
+    return Warned(name, f"{spell(path)} {message}", 0, "", path, hint, severity)
+
+
+def _entries(listed: Any, key: str) -> Iterator[tuple[Path, dict[Any, Any]]]:
+    """The mappings in a list."""
+    for index, entry in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(entry, dict):
+            yield (key, index), entry
+
+
+def _about_keys(entries: Iterable[Any], known: frozenset[str], path: Path) -> Iterator[Warned]:
+    for key in (key for key in entries if key not in known):
+        close = near(key, known, _NEAR) if isinstance(key, str) else []
+        if path and key in _TOP:
+            yield _warned(MISSPELT_KEY, (*path, key), "is a key of the config itself", "write it at the top")
+        elif close:
+            hint = f"did you mean {' or '.join(close)}?"
+            yield _warned(MISSPELT_KEY, (*path, key), "is no key of cloud-init", hint)
+
+
+def _about_commands(commands: Any, key: str) -> Iterator[Warned]:
+    if commands is None or isinstance(commands, tuple):
+        return
+    if not isinstance(commands, list):
+        message = f"is {kind_of(commands)}, and has to be a list: nothing of it is run"
+        yield _warned(COMMANDS_NO_LIST, (key,), message, "write each command as an item: - COMMAND", "error")
+        return
+    first, second = [*commands[:2], None, None][:2]
+    if isinstance(first, str) and first in _NEED_WORDS and isinstance(second, str) and " " not in second:
+        message = f"runs {first!r} and {second!r} as two commands: each item is a command of its own"
+        yield _warned(COMMAND_WORDS, (key,), message, "write the words of one command as a list in the list: - [a, b]")
+    for index, command in enumerate(commands):
+        if type(command) is str or type(command) is list or command is None or isinstance(command, tuple):
+            continue
+        message = f"is {kind_of(command)}, and has to be a text or a list: no command of {key} is run"
+        yield _warned(COMMAND_NO_TEXT, (key, index), message, _quoted(command), "error")
+
+
+def _quoted(command: Any) -> str:
+    if isinstance(command, dict):
+        return "a colon and a blank make a mapping of it: quote the whole line, or write it as a block: - |"
+    return "quote it"
+
+
+def _about_users(config: dict[Any, Any]) -> Iterator[Warned]:
+    users = config.get("users")
+    if not isinstance(users, list) or not users:
+        return
+    names = (one.get("name", "default") if isinstance(one, dict) else one for one in users)
+    if any("default" in str(name).replace(" ", "").split(",") for name in names):
+        return
+    theirs = [key for key in _DEFAULT_USERS if config.get(key)]
+    message = "has no default: the image's own user is not created"
+    if theirs:
+        message += f", and {' and '.join(theirs)} {'goes' if len(theirs) == 1 else 'go'} to nobody but root"
+    hint = "write - default as the first item, if that user is wanted"
+    yield _warned(USERS_WITHOUT_DEFAULT, ("users",), message, hint, "warning" if theirs else "note")
+
+
+def _about_file(entry: dict[Any, Any], path: Path) -> Iterator[Warned]:
+    mode = entry.get("permissions")
+    if type(mode) is int and mode >= 0:
+        octal = f"0{mode:o}"
+        meant = f"0{mode}" if mode > 0o777 and set(str(mode)) <= set("01234567") else octal
+        message = f"is the number {mode}, which is the mode {octal}"
+        yield _warned(PERMISSIONS_NUMBER, (*path, "permissions"), message, f"write '{meant}', as text")
+    content = entry.get("content")
+    if isinstance(content, str) and content.startswith("#!") and content.partition("\n")[0].endswith("\r"):
+        message = "is a script whose first line ends with a carriage return: it is not started"
+        yield _warned(CRLF_SCRIPT, (*path, "content"), message, "write it with line feeds alone")
+
+
+def _about_owners(config: dict[Any, Any]) -> Iterator[Warned]:
+    """cloud-init writes files before it makes users, unless a file is deferred."""
+    made = [entry.get("name") for _, entry in _entries(config.get("users"), "users")]
+    for path, entry in _entries(config.get("write_files"), "write_files"):
+        owner = str(entry.get("owner", "")).partition(":")[0]
+        if owner in made and not entry.get("defer"):
+            message = (
+                f"is {owner}, a user that is made after files are written: this file and later ones are not written"
+            )
+            yield _warned(OWNER_TOO_EARLY, (*path, "owner"), message, "write defer: true beside it", "error")
+
+
+def _about_markup(config: dict[Any, Any]) -> Iterator[Warned]:
+    """One warning at most: a template that was not filled in has more of it."""
+    places = [place for path in _FILLED_IN for place in _markup_in(dig(config, path), path)]
+    for path, entry in _entries(config.get("write_files"), "write_files"):
+        places += [
+            place for key in ("path", "owner", "permissions") for place in _markup_in(entry.get(key), (*path, key))
+        ]
+    places = [place for place in places if place[1] not in _BY_APT]
+    hint = "check what the template is filled in to"
+    if not places:
+        hint = "begin the file with ## template: jinja"
+        shell = ("runcmd", "bootcmd", "write_files")
+        places = [place for key in shell for place in _markup_in(config.get(key), (key,), _INSTANCE_DATA)]
+    if places:
+        path, markup = places[0]
+        more = f", and {len(places) - 1} more like it" if len(places) > 1 else ""
+        message = f"holds {markup}, which cloud-init does not fill in{more}"
+        yield _warned(UNEXPANDED, path, message, hint)
+
+
+def _markup_in(value: Any, path: Path, pattern: re.Pattern[str] = MARKUP) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        if found := pattern.search(value):
+            yield path, found[0]
+    elif isinstance(value, (dict, list)) and len(path) < 5:
+        for step, entry in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _markup_in(entry, (*path, step), pattern)
+
+
+_KINDS: dict[type, str] = {
+    str: "a text", dict: "a mapping", list: "a list", bool: "true or false", int: "a number", float: "a number",
+    type(None): "null", bytes: "bytes", set: "a set", tuple: "a list of pairs",
+}  # fmt: skip
+
+
+def kind_of(value: Any) -> str:
+    """What people call a value of this kind."""
+    return _KINDS.get(type(value), "a date")

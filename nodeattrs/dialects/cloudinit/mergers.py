@@ -1,0 +1,534 @@
+"""Definitions, and their mergers as policies of the core: a definition becomes tables of lines.
+
+Both forms of a definition are read as cloud-init does, oddities included: whether a merger exists is asked when it is
+built, and whether an option means anything is a warning. Three tables: *root* asks which merger the old value's type
+has; *in a mapping* is the dict merger's line for each key that both sides have; *in a list* is the list merger's for
+each position. The last two hand on to the first where an option says so. It knows no parts and no files: two values
+meet, and the core does the rest.
+
+Two dialects: "current" is what cloud-init does; "documented" is what its older manual says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sized
+from functools import lru_cache, partial
+from typing import Any, Literal, NamedTuple
+
+from nodeattrs.core.folding import Folding, meet, note
+from nodeattrs.core.part import NamedHandler, Part, concat, kept, listed, made, recast, sliced
+from nodeattrs.core.policy import (
+    ABSENT_KIND,
+    ANY,
+    DROP,
+    KEEP,
+    LIST,
+    MAP,
+    NULL,
+    PRESENT,
+    TAKE,
+    TEXT,
+    Line,
+    Meet,
+    Policy,
+)
+from nodeattrs.core.tree import spell
+from nodeattrs.dialects.cloudinit import custom
+from nodeattrs.dialects.cloudinit.codes import DEFINITION, FORMAT, UNKNOWN_MERGER
+from nodeattrs.dialects.cloudinit.custom import BUILT_IN
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+from nodeattrs.errors import BadArgument, MergeConflict
+
+Mode = Literal["current", "documented"]
+
+_LISTS = (LIST, "tuple")
+_KINDS: dict[type, str] = {tuple: "tuple"}
+_KEYS = ("merge_how", "merge_type")
+
+
+class MergerSpec(NamedTuple):
+    """One merger of a definition.
+
+    name:    as looked up: `list`, `dict`, `str`, or that of a custom merger
+    options: the texts between the brackets, in written order; of the structured form,
+             whatever stands under `settings`
+    """
+
+    name: Any
+    options: Any = ()
+
+    def __str__(self) -> str:
+        options = self.options
+        listed = ",".join(map(str, options)) if isinstance(options, (list, tuple)) else repr(options)
+        return f"{self.name}({listed})"
+
+
+class Definition(NamedTuple):
+    """The mergers of one part, in written order; of several for one type the first is used.
+
+    >>> print(parse_definition("Dict(Recurse-List) + list( append )"))
+    dict(recurse_list)+list(append)
+    """
+
+    mergers: tuple[MergerSpec, ...] = ()
+
+    def __str__(self) -> str:
+        return "+".join(map(str, self.mergers)) or "(no mergers)"
+
+    def __bool__(self) -> bool:
+        return bool(self.mergers)
+
+    def names(self) -> tuple[Any, ...]:
+        """The names, without the prefix `m_` that cloud-init's modules have."""
+        return tuple(_bare(spec.name) for spec in self.mergers)
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether no merger is a custom one. A name that is no text is none at all: `policy_of` refuses it."""
+        return all(name in BUILT_IN for name in self.names() if isinstance(name, str))
+
+    def to_list(self) -> list[list[Any]]:
+        """Plain data: `[["list", ["append"]], ["dict", []]]`."""
+        return [
+            [spec.name, list(spec.options) if isinstance(spec.options, (list, tuple)) else spec.options]
+            for spec in self.mergers
+        ]
+
+
+def _bare(name: Any) -> Any:
+    return name.removeprefix("m_") if isinstance(name, str) else name
+
+
+def parse_definition(text: str) -> Definition:
+    """Read the string form: `list(append)+dict(no_replace,recurse_list)+str()`.
+
+    The text is cut at every plus sign; each piece is folded to lower case, `-` becomes `_`,
+    and empty pieces vanish, so that an empty text means no mergers and is no error.
+
+    raises: CloudConfigError of kind "format"
+    source: docs/cloudinit.md, "Definitions"
+    """
+    specs = []
+    for piece in text.split("+"):
+        folded = piece.lower().strip().replace("-", "_")
+        if not folded:
+            continue
+        name, _, rest = folded.partition("(")
+        if not (name.isascii() and name.isidentifier() and rest.endswith(")")) or "\n" in rest:
+            raise CloudConfigError(
+                FORMAT,
+                f"{piece.strip()!r} is no merger of a merge definition",
+                hint=_format_hint(folded),
+            )
+        options = tuple(option.strip() for option in rest[:-1].split(",") if option.strip())
+        specs.append(MergerSpec(name, options))
+    return Definition(tuple(specs))
+
+
+_NAME = re.compile(r"[a-z_]\w*")
+
+
+def _format_hint(piece: str) -> str:
+    if _NAME.fullmatch(piece):
+        return f"write it with brackets: {piece}()" if piece in ("list", "dict", "str") else "write list(append)+dict()"
+    if ":" in piece or "=" in piece:
+        return "options stand in brackets: list(append)"
+    return "write name(option,option), joined by plus signs: list(append)+dict(recurse_list)+str()"
+
+
+def definition_of(value: Any) -> Definition:
+    """Read what stands under `merge_how` or `merge_type`: a text, or the structured form.
+
+    The structured form is walked as cloud-init walks it: an entry that is a mapping gives
+    `name` and `settings`; of any other entry the first item is the name and the rest are
+    the options, so a bare text gives its first letter.
+
+    raises: CloudConfigError of kind "format" or "definition"
+
+    >>> print(definition_of([{"name": "list", "settings": ["append"]}, ["dict", "recurse_list"]]))
+    list(append)+dict(recurse_list)
+    """
+    if value is None:
+        return Definition()
+    if isinstance(value, str):
+        return parse_definition(value)
+    try:
+        entries = list(value)
+    except TypeError:
+        raise _structure(f"a merge definition is a text or a list, not {_kind(value)}") from None
+    specs = (_spec(entry) for entry in entries)
+    return Definition(tuple(spec for spec in specs if spec.name))
+
+
+def _spec(entry: Any) -> MergerSpec:
+    if isinstance(entry, Mapping):
+        for key in ("name", "settings"):
+            if key not in entry:
+                raise _structure(f"an entry of the merge definition has no {key!r}: {dict(entry)!r}")
+        name = entry["name"]
+        if not isinstance(name, str):
+            raise _structure(f"the name of a merger is a text, not {_kind(name)}")
+        return MergerSpec(name.replace("-", "_").strip(), _frozen(entry["settings"]))
+    try:
+        name, options = entry[0], entry[1:] if len(entry) > 1 else ()
+    except (TypeError, LookupError):
+        raise _structure(f"an entry of the merge definition is a mapping or a list, not {entry!r}") from None
+    return MergerSpec(name, _frozen(options))
+
+
+def _frozen(options: Any) -> Any:
+    return tuple(options) if isinstance(options, list) else options
+
+
+def _structure(message: str) -> CloudConfigError:
+    return CloudConfigError(DEFINITION, message, hint="write [{name: list, settings: [append]}, ...]")
+
+
+def _kind(value: Any) -> str:
+    return {dict: "a mapping", list: "a list", bool: "a boolean", type(None): "null"}.get(
+        type(value), f"a {type(value).__name__}"
+    )
+
+
+def take_definition(config: Mapping[Any, Any]) -> tuple[Definition, dict[Any, Any], str | None]:
+    """The definition that a config carries, the config without it, and the key it stood under.
+
+    `merge_type` is read only where `merge_how` is absent or null, and otherwise stays in the
+    config as data. *config* is not changed.
+
+    raises: CloudConfigError
+
+    >>> definition, rest, key = take_definition({"merge_how": "list(append)", "merge_type": "dict()", "a": 1})
+    >>> str(definition), rest, key
+    ('list(append)', {'merge_type': 'dict()', 'a': 1}, 'merge_how')
+    """
+    rest = dict(config)
+    for key in _KEYS:
+        value = rest.pop(key, None)
+        if value is not None:
+            return definition_of(value), rest, key
+    return Definition(), rest, None
+
+
+HEADERS = ("Merge-Type", "X-Merge-Type")
+"""The headers of a part that hold a definition; the first one that is there is read."""
+
+
+def own_definition(config: dict[Any, Any], headers: Mapping[str, Any]) -> tuple[Definition, dict[Any, Any], str]:
+    """The definition of body and header together, the body first; the config without it; and which of them have one.
+
+    raises: CloudConfigError of kind "format" or "definition"
+    """
+    body, rest, key = take_definition(config)
+    name = next((name for name in HEADERS if headers.get(name)), None)
+    if name is None:
+        return body, rest, f"body {key}" if body.mergers else ""
+    text = headers[name]
+    if not isinstance(text, str):
+        raise CloudConfigError(DEFINITION, f"the header {name} is no plain text")
+    try:
+        header = parse_definition(text)
+    except CloudConfigError as error:
+        raise CloudConfigError(FORMAT, f"in the header {name}: {error.reason}", hint=error.hint) from error
+    sources = [f"body {key}"] * bool(body) + [f"header {name}"] * bool(header)
+    return Definition((*body.mergers, *header.mergers)), rest, " and ".join(sources)
+
+
+PART_DEFAULT = parse_definition("dict(replace)+list()+str()")
+"""What a part of user-data uses if it asks for nothing: a shallow overwrite of top-level keys."""
+
+CONFIG_DEFAULT = parse_definition("list()+dict()+str()")
+"""What conf.d files and layers use: the first value wins, nested mappings are filled up."""
+
+
+def policy_of(definition: Definition, mode: Mode = "current") -> Policy:
+    """The policy that a definition asks for.
+
+    cost:   a look-up where the definition was seen before
+    raises: CloudConfigError of kind "unknown-merger" or "definition"
+
+    >>> policy_of(Definition())
+    <Policy no mergers>
+    """
+    if mode not in ("current", "documented"):
+        raise BadArgument(f"no such mode: {mode!r}", hint="write current or documented")
+    if definition.is_built_in:
+        try:
+            return _built_in(definition, mode)
+        except TypeError:  # settings that cannot be hashed
+            return _Builder(definition, mode).root
+    return _Builder(definition, mode).root
+
+
+@lru_cache(maxsize=256)
+def _built_in(definition: Definition, mode: Mode) -> Policy:
+    return _Builder(definition, mode).root
+
+
+class _Options:
+    """The options of one merger, asked as cloud-init asks: by membership, so in a text by substring."""
+
+    def __init__(self, spec: MergerSpec) -> None:
+        self._options = spec.options
+        try:
+            "append" in spec.options  # noqa: B015  # what cannot be asked is an error even if nothing asks
+        except TypeError:
+            raise CloudConfigError(
+                DEFINITION,
+                f"the settings of the merger {spec.name!r} are a {type(spec.options).__name__}, not a list",
+                hint="write settings: [append]",
+            ) from None
+
+    def has(self, *names: str) -> bool:
+        return any(name in self._options for name in names)
+
+    def first(self, names: tuple[str, ...], default: str) -> str:
+        return next((name for name in names if name in self._options), default)
+
+
+class _Builder:
+    """Builds the tables of one definition; `root` is where two values meet."""
+
+    def __init__(self, definition: Definition, mode: Mode) -> None:
+        self.name = str(definition) if definition else "no mergers"
+        self.documented = mode == "documented"
+        lines: list[Line] = []
+        built: dict[str, _Options] = {}
+        order: list[tuple[str, Any]] = []
+        for spec in definition.mergers:
+            name = _known(spec)
+            if name in BUILT_IN:
+                order.append((name, _Options(spec)))
+            else:
+                order.append((name, custom.constructed(name, spec.options, custom.Root(lambda: self.root))))
+        kinds = custom.OPEN_KINDS if any(name not in BUILT_IN for name, _ in order) else _KINDS
+        self.kinds = kinds
+        self.in_map = self.in_list = None
+        for name, merger in order:
+            if name not in BUILT_IN:
+                lines += _custom_lines(name, merger)
+            elif name not in built:
+                built[name] = merger
+                lines += getattr(self, f"_{name}_lines")(merger)
+        lines.append(Line(PRESENT, PRESENT, KEEP, "no merger for the old value's type: it stays"))
+        lines.append(Line(ABSENT_KIND, PRESENT, TAKE, "nothing was there"))
+        self.root = Policy(self.name, *lines, kinds=kinds)
+        if "dict" in built:
+            self.in_map = self._map_table(built["dict"])
+        if "list" in built:
+            self.in_list = self._list_table(built["list"])
+            self.replaces_items = all(line.rule is TAKE for line in self.in_list.lines)
+
+    def _in_map(self) -> Policy:
+        """The table for the entries of maps; it is made after the one for maps."""
+        assert self.in_map is not None
+        return self.in_map
+
+    # --- dict -----------------------------------------------------------------------
+
+    def _dict_lines(self, options: _Options) -> list[Line]:
+        meeting: Any = Meet(self._in_map)
+        if self.documented and options.has("allow_delete"):
+            meeting = _named(self._met_and_pruned, "allow_delete")
+        return [
+            Line(MAP, MAP, meeting, "two mappings meet key by key"),
+            Line(MAP, PRESENT, KEEP, "dict: what is no mapping does not replace one"),
+        ]
+
+    def _map_table(self, options: _Options) -> Policy:
+        mode = options.first(("replace", "no_replace"), "no_replace")
+        lines = [Line(ABSENT_KIND, PRESENT, TAKE, "a new key")]
+        if options.has("allow_delete") and not self.documented:
+            lines.append(Line(PRESENT, NULL, DROP, "dict(allow_delete): a null deletes the key"))
+        if self.documented or mode != "replace":
+            lines += self._handed_on(options, maps=True, why="dict")
+        verb, why = (TAKE, "the new value replaces the old one") if mode == "replace" else (KEEP, "the old value stays")
+        lines.append(Line(PRESENT, PRESENT, verb, f"dict({mode}): {why}"))
+        return Policy(self.name, *lines, kinds=self.kinds)
+
+    def _handed_on(self, options: _Options, *, maps: bool, why: str) -> list[Line]:
+        """The lines that ask the root table again; in the documented dialect for two of a kind only."""
+        handed = f"{why}: handed to the merger of the old value's type"
+        kinds: list[tuple[Any, bool]] = [
+            (MAP, maps or options.has("recurse_dict")),
+            (_LISTS, options.has("recurse_array", "recurse_list")),
+            (TEXT, options.has("recurse_str")),
+        ]
+        return [Line(kind if self.documented else PRESENT, kind, self.root, handed) for kind, asked in kinds if asked]
+
+    def _met_and_pruned(self, lower: Part, upper: Part) -> Part:
+        keep = Policy("meet", Line(MAP, MAP, Meet(self._in_map())), Line(ANY, PRESENT, TAKE))
+        return kept(meet(keep, lower, upper), upper.value, lower, upper)
+
+    # --- list -----------------------------------------------------------------------
+
+    def _list_mode(self, options: _Options) -> str:
+        default = "no_replace" if self.documented else "replace"
+        return options.first(("append", "prepend", "replace", "no_replace"), default)
+
+    def _list_lines(self, options: _Options) -> list[Line]:
+        mode = self._list_mode(options)
+        if mode in ("append", "prepend"):
+            join = _named(partial(_joined, mode, self.documented), mode)
+            join.regroups = True
+            return [Line(_LISTS, PRESENT, join, f"list({mode}): the old items and the new ones")]
+        by_position = _named(self._by_position, "position")
+        by_position.inner = lambda: self.in_list
+        if mode == "replace":
+            return [
+                Line(_LISTS, _LISTS, by_position, "list(replace): position by position, the old list's length stays"),
+                Line("tuple", PRESENT, _named(_made_tuple, "replace"), "list(replace): a tuple stays one"),
+                Line(_LISTS, PRESENT, TAKE, "list(replace): what is no list replaces the list"),
+            ]
+        rules = (by_position, KEEP) if self.documented else (KEEP, _named(_old_items, "no_replace"))
+        why = "list(no_replace): the old items stay"
+        return [Line(_LISTS, _LISTS, rules[0], why), Line(_LISTS, PRESENT, rules[1], why)]
+
+    def _list_table(self, options: _Options) -> Policy:
+        mode = self._list_mode(options)
+        lines = self._handed_on(options, maps=self.documented, why="list")
+        if self.documented and mode == "no_replace":
+            lines.append(Line(PRESENT, PRESENT, KEEP, "list(no_replace): the old item stays"))
+        lines.append(Line(ANY, PRESENT, TAKE, "list(replace): the new item replaces the old one at its position"))
+        return Policy(f"{self.name}, in a list", *lines, kinds=self.kinds)
+
+    def _by_position(self, lower: Part, upper: Part) -> Part:
+        old, new = _as_list(lower), _as_list(upper)
+        common = min(len(old.value), len(new.value))
+        if not common:
+            return lower
+        below, above, rest = sliced(old, 0, common), sliced(new, 0, common), sliced(old, common, None)
+        return _like(lower, concat(self._laid(below, above), rest))
+
+    def _laid(self, below: Part, above: Part) -> Part:
+        """Two lists of one length, item over item."""
+        assert self.in_list is not None
+        if self.replaces_items:
+            note(self.in_list, below, above)
+            return above
+        items = []
+        for index, (old, new) in enumerate(zip(below.elements(), above.elements(), strict=True)):
+            try:
+                items.append(meet(self.in_list, old, new))
+            except MergeConflict as conflict:
+                conflict.path = (index, *(conflict.path or ()))
+                raise
+        return listed(items, below, above)
+
+    # --- str ------------------------------------------------------------------------
+
+    def _str_lines(self, options: _Options) -> list[Line]:
+        if not options.has("append"):
+            return [Line(TEXT, PRESENT, TAKE, "str: the new value replaces the text")]
+        return [Line(TEXT, PRESENT, _named(_lengthened, "append"), "str(append): the old text and the new one")]
+
+
+class _Verb(NamedHandler):
+    """A handler with the word that warnings ask for."""
+
+    verb: str
+
+
+def _named(handler: Any, verb: str) -> Any:
+    """The handler, saying what it does: warnings ask for it."""
+    wrapped = _Verb(handler)
+    wrapped.__name__ = wrapped.verb = verb
+    return wrapped
+
+
+# --- what handlers do ---------------------------------------------------------------
+
+
+def _as_list(part: Part) -> Part:
+    return part if type(part.value) is list else recast(part, list)
+
+
+def _like(model: Part, part: Part) -> Part:
+    return recast(part, tuple) if type(model.value) is tuple else part
+
+
+def _joined(mode: str, whole: bool, lower: Part, upper: Part) -> Part:
+    old, new = _as_list(lower), _spread(mode, whole, upper)
+    if not new.value:
+        return lower  # an empty list is still the one that was there
+    joined = concat(old, new) if mode == "append" else concat(new, old)
+    return _like(lower, joined)
+
+
+def _spread(mode: str, whole: bool, part: Part) -> Part:
+    """The items that an update adds: of a text its characters, of a mapping its keys."""
+    value = part.value
+    if isinstance(value, (list, tuple)):
+        return _as_list(part)
+    if whole:
+        return listed([part], part)
+    if isinstance(value, dict):
+        return listed((made(key, part.at(key)) for key in value), part)
+    if isinstance(value, (set, frozenset)):
+        return recast(part, partial(sorted, key=str))
+    if isinstance(value, (str, bytes)):
+        return recast(part, list)
+    raise MergeConflict(
+        f"list({mode}) cannot add {_shown(value)} to a list", hint="write the new value as a list, or leave it out"
+    )
+
+
+def _made_tuple(lower: Part, upper: Part) -> Part:
+    return recast(_spread("replace", False, upper), tuple)
+
+
+def _old_items(lower: Part, upper: Part) -> Part:
+    """`list(no_replace)` against what is no list: only what can be counted and indexed passes."""
+    value = upper.value
+    if not isinstance(value, Sized):
+        raise MergeConflict(f"list(no_replace) cannot count the items of {_shown(value)}", hint="write a list")
+    common = min(len(lower.value), len(value))
+    reached = isinstance(value, (str, bytes)) or (
+        isinstance(value, dict) and all(index in value for index in range(common))
+    )
+    if common and not reached:
+        raise MergeConflict(f"list(no_replace) cannot number the items of {_shown(value)}", hint="write a list")
+    return lower
+
+
+def _lengthened(lower: Part, upper: Part) -> Part:
+    if not isinstance(upper.value, str):
+        raise MergeConflict(f"str(append) cannot add {_shown(upper.value)} to a text", hint="write the value as text")
+    return made(lower.value + upper.value, lower, upper)
+
+
+def _shown(value: Any) -> str:
+    names = {dict: "a mapping", list: "a list", set: "a set", type(None): "null"}
+    return names.get(type(value), f"a value of the kind {type(value).__name__}")  # not the value: it may be a secret
+
+
+def _known(spec: MergerSpec) -> str:
+    if not isinstance(spec.name, str):
+        raise CloudConfigError(DEFINITION, f"the name of a merger is a text, not {spec.name!r}")
+    name = spec.name.removeprefix("m_")
+    if name in BUILT_IN or custom.known(name):
+        return name
+    raise CloudConfigError(
+        UNKNOWN_MERGER,
+        f"there is no merger {spec.name!r}",
+        hint=f"known are {', '.join([*BUILT_IN, *custom.registered_mergers()])}",
+    )
+
+
+def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
+    kinds = {**custom.OPEN_KINDS, dict: MAP, list: LIST, str: TEXT, type(None): NULL}
+    for python, handler in custom.methods_of(name, merger):
+        yield Line(kinds[python], PRESENT, _named(handler, name), f"{name}: decided by a custom merger")
+
+
+def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:
+    """Lay one part; a conflict says at which path. raises: MergeConflict"""
+    try:
+        folding.lay(part, policy)
+    except MergeConflict as one:
+        path = tuple(one.path or ())
+        if not path:
+            raise
+        words = f"{one.message} at {spell(path)}"
+        raise MergeConflict(words, path=path, origins=one.origins, details=one.details, hint=one.hint) from one

@@ -1,0 +1,122 @@
+"""Values met under definitions, and nothing else: no parts, no texts.
+
+`merge_values` is one meeting; `merge_many` is the fold of conf.d files and layers. Both give
+results that share nothing with their inputs, which are never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.part import Part
+from nodeattrs.core.policy import ANY, MAP, MEET, PRESENT, TAKE, Line, Policy
+from nodeattrs.dialects.cloudinit.mergers import (
+    CONFIG_DEFAULT,
+    PART_DEFAULT,
+    Definition,
+    Mode,
+    definition_of,
+    lay,
+    parse_definition,
+    policy_of,
+    take_definition,
+)
+from nodeattrs.dialects.cloudinit.parts import independent
+from nodeattrs.errors import TooDeep
+
+WORDS: dict[str, Definition] = {
+    "append": parse_definition("dict(no_replace,recurse_list)+list(append)+str()"),
+    "prepend": parse_definition("dict(no_replace,recurse_list)+list(prepend)+str()"),
+    "replace": PART_DEFAULT,
+    "deep": parse_definition("dict(no_replace,recurse_list,recurse_str)+list(append)+str()"),
+}
+"""Simple words for the definitions that people usually want."""
+
+
+ANY_DEFINITION = Policy(
+    "a definition that is not known",
+    Line(MAP, MAP, MEET, "two mappings may meet key by key"),
+    Line(ANY, PRESENT, TAKE, "it may ask for any mergers"),
+)
+"""How an unknown layer joins: with a definition of its own, as likely as not."""
+
+
+def word_or_definition(text: str) -> Definition:
+    """One of `WORDS`, or a definition in the string form.
+
+    >>> print(word_or_definition("append"))
+    dict(no_replace,recurse_list)+list(append)+str()
+    """
+    return WORDS.get(text.strip().lower()) or parse_definition(text)
+
+
+def as_definition(how: Any) -> Definition:
+    """A definition, or what can be read as one."""
+    return how if isinstance(how, Definition) else definition_of(how)
+
+
+@taking(mode=("current", "documented"))
+def merge_values(base: Any, update: Any, how: Any, *, mode: Mode = "current") -> Any:
+    """Merge *update* into *base* by a definition. Neither is changed, and the result shares nothing with them.
+
+    how:    a `Definition`, or what may stand under `merge_how`; without mergers the old value comes back
+    mode:   "current" is what cloud-init does, "documented" what its older manual says
+    cost:   one visit for each key that both sides have, and one copy of the result
+    raises: CloudConfigError, MergeConflict
+    source: docs/cloudinit.md, "The three mergers"
+
+    >>> merge_values({"runcmd": ["a"]}, {"runcmd": ["b"]}, "list(append)+dict(recurse_list)")
+    {'runcmd': ['a', 'b']}
+    """
+    folding = Folding(start=Part(_exact(base), None))
+    try:
+        lay(folding, Part(_exact(update), None), policy_of(as_definition(how), mode))
+        return independent(folding.result.value)
+    except RecursionError:
+        raise TooDeep("a value is nested too deep, or inside itself") from None
+
+
+def _exact(value: Any) -> Any:
+    return value if type(value) in (dict, list) and _is_exact(value, 500) else independent(value)
+
+
+def _is_exact(value: Any, room: int) -> bool:
+    """Whether all maps and lists are exact ones; only then may the tables look at types alone."""
+    if not room:
+        raise TooDeep("nested deeper than 500 levels, or inside itself", path=())
+    for entry in value.values() if type(value) is dict else value:
+        kind = type(entry)
+        if kind is dict or kind is list:
+            if not _is_exact(entry, room - 1):
+                return False
+        elif isinstance(entry, (dict, list, str)) and kind is not str:
+            return False
+    return True
+
+
+@taking(sources=Listed, mode=("current", "documented"))
+def merge_many(
+    sources: Iterable[Mapping[Any, Any] | None], *, reverse: bool = False, mode: Mode = "current"
+) -> dict[Any, Any]:
+    """Fold configs, the first one strongest; the last one strongest with *reverse*.
+
+    Each joins what came before it by its own definition, or by `list()+dict()+str()`. Empty
+    sources are skipped. Meta-data is merged by the same rules.
+
+    raises: CloudConfigError, MergeConflict: an error in one source stops the fold
+
+    >>> merge_many([{"a": 1, "s": {"x": 1}}, {"a": 2, "s": {"y": 2}}])
+    {'a': 1, 's': {'x': 1, 'y': 2}}
+    """
+    rows = list(sources)
+    folding = Folding(start=Part({}, None))
+    for source in reversed(rows) if reverse else rows:
+        if not source:
+            continue
+        definition, rest, _ = take_definition(source)
+        lay(folding, Part(_exact(rest), None), policy_of(definition or CONFIG_DEFAULT, mode))
+    merged = independent(folding.result.value)
+    return merged if isinstance(merged, dict) else {}

@@ -1,0 +1,86 @@
+"""A MIME message of parts, each with its merge header: what cloud-init's own tool cannot write."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from email.encoders import encode_base64
+from email.generator import Generator
+from email.mime.base import MIMEBase
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+from nodeattrs.dialects.cloudinit.mergers import HEADERS, Definition, take_definition
+from nodeattrs.dialects.cloudinit.parts import CLOUD_CONFIG, CloudPart, load_config
+from nodeattrs.dialects.cloudinit.unpacking import type_of_text
+from nodeattrs.errors import BadArgument
+from nodeattrs.texts.places import HALF_PAIR
+
+
+@taking(parts=Listed)
+def pack(parts: Iterable[CloudPart], how: Definition | None = None) -> str:
+    """One MIME message of all parts, in order; the same parts give the same text.
+
+    how:    the definition for the header `Merge-Type` of each cloud-config part that has no
+            definition of its own, in a header or in the body
+    raises: BadArgument, where there is no part, or one that is unknown
+
+    >>> print(pack([CloudPart("a: 1", filename="a.cfg")]).splitlines()[0])
+    Content-Type: multipart/mixed; boundary="=-=nodeattrs-1=-="
+    """
+    rows = list(parts)
+    if not rows:
+        raise BadArgument("there is nothing to pack", hint="name at least one file")
+    message = MIMEMultipart(boundary=_boundary(rows))
+    for number, row in enumerate(rows, 1):
+        main, slash, sub = _type_of(row).partition("/")
+        if not slash:
+            raise BadArgument(f"{row.filename or 'a part'} cannot be packed: nobody can read it", hint="leave it out")
+        part: MIMEBase
+        if HALF_PAIR.search(row.text):  # bytes that are no text travel as they are
+            part = MIMEBase(main, sub)
+            part.set_payload(row.text.encode("utf-8", "surrogateescape"))
+            encode_base64(part)
+        elif main == "text":
+            part = MIMEText(row.text, sub, "us-ascii" if _survives(row.text) else "utf-8")
+        else:
+            part = MIMEBase(main, sub)
+            part.set_payload(row.text)
+        part.add_header("Content-Disposition", "attachment", filename=row.filename or f"part-{number:03d}")
+        own = {key: str(row.headers[key]) for key in HEADERS if row.headers.get(key)}
+        if not own and how is not None and row.type == CLOUD_CONFIG and not _asks(row):
+            own = {"Merge-Type": str(how)}
+        for key, value in own.items():
+            part[key] = value
+        message.attach(part)
+    out = io.StringIO()
+    Generator(out, mangle_from_=False, maxheaderlen=0).flatten(message)
+    return out.getvalue()
+
+
+def _type_of(row: CloudPart) -> str:
+    """The type of a part; of a template that was rendered that of its text."""
+    return type_of_text(row.text, row.type) or row.type if row.lines else row.type
+
+
+def _survives(text: str) -> bool:
+    """Whether mail carries a text as it is; what it would change is encoded."""
+    return text.isascii() and "\r" not in text and max(map(len, text.split("\n"))) < 900
+
+
+def _asks(row: CloudPart) -> bool:
+    """Whether the body of a part has a definition of its own."""
+    try:
+        return bool(take_definition(load_config(row.text))[0])
+    except CloudConfigError:
+        return False
+
+
+def _boundary(rows: list[CloudPart]) -> str:
+    """A boundary that no part contains."""
+    number = 1
+    while any(f"=-=nodeattrs-{number}=-=" in row.text for row in rows):
+        number += 1
+    return f"=-=nodeattrs-{number}=-="

@@ -1,0 +1,317 @@
+"""What user-data is made of: parts, each with a type, a name and headers; and what the text of one says.
+
+Plain values. Texts are read as cloud-init does, by PyYAML's safe
+loader, YAML 1.1, one document: dates, bytes, sets and keys of any scalar type stay what they are, and what an alias
+repeats is one object, since the merged file shows it as an alias again. The reader of `texts` is stricter, and the
+core's copying refuses such keys: both are for documents that a node keeps.
+
+The C loader reads a plain text some ten times faster; texts with one of the few constructs
+that it reads differently go to the pure loader, which is the one cloud-init uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+import yaml
+
+from nodeattrs.codes import Kind
+from nodeattrs.core.budget import Budget, Limits
+from nodeattrs.core.tree import MAX_DEPTH, NO_ENTRIES
+from nodeattrs.dialects.cloudinit.codes import EMPTY, TOO_DEEP, VALUE
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.releases import Release
+from nodeattrs.errors import BadValue, DocumentError, TooDeep, TooMuch
+from nodeattrs.texts.places import Mark, Text
+from nodeattrs.texts.yaml_events import PYTHON2, Repeated, Safe
+from nodeattrs.texts.yaml_scanning import Loader
+from nodeattrs.texts.yaml_writing import written
+
+CLOUD_CONFIG = "text/cloud-config"
+JSONP = "text/cloud-config-jsonp"
+JINJA = "text/jinja2"
+ARCHIVE = "text/cloud-config-archive"
+PART_HANDLER = "text/part-handler"
+HANDLED_ELSEWHERE = {PART_HANDLER, "application/node.eks.aws"}
+"""Types that are read on the machine, and not here: code, or the words of another program that reads the message."""
+INCLUDES = ("text/x-include-url", "text/x-include-once-url")
+SCRIPTS = (
+    "text/x-shellscript",
+    "text/x-shellscript-per-boot",
+    "text/x-shellscript-per-instance",
+    "text/x-shellscript-per-once",
+    "text/cloud-boothook",
+)
+
+
+class CloudPart(NamedTuple):
+    """One part of user-data.
+
+    body:     the text (or the bytes) after unpacking
+    type:     its content type
+    filename: its name; parts without one are called part-001, part-002, ... by position
+    headers:  as written; the merge headers are `Merge-Type` and `X-Merge-Type`, in exactly this case
+    file:     the file it came from, as messages show it
+    line:     the line of that file on which the body begins; None where it was packed in some way
+    indent:   how far it is indented there, as the text of an archive's entry is
+    packed:   how it was packed: "", "gzip"
+    lost:     the merge headers that it lost when it was unpacked
+    lines:    of a rendered template: on which line of it each line of the body is written
+    """
+
+    body: str | bytes
+    type: str = CLOUD_CONFIG
+    filename: str | None = None
+    headers: Mapping[str, Any] = NO_ENTRIES
+    file: str | None = None
+    line: int | None = 1
+    packed: str = ""
+    lost: tuple[str, ...] = ()
+    indent: int = 0
+    lines: tuple[int, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The body as text; bytes that are no UTF-8 are kept as lone surrogates."""
+        return self.body if isinstance(self.body, str) else self.body.decode("utf-8", "surrogateescape")
+
+    def at(self, line: int) -> int:
+        """Where a line of the body stands: in the file, or where it was packed in the part."""
+        own = self.lines[min(line, len(self.lines)) - 1] if self.lines else line
+        return own + (self.line or 1) - 1
+
+
+# --- what a text says -------------------------------------------------------------------
+
+MAX_BYTES = Limits().bytes
+"""The size of the largest text that is read, and of all that one call unpacks, unless other limits are in force."""
+
+# Tabs, byte order marks, "?" and "x:," in flow collections, lone tags, directives, escapes of half a surrogate pair.
+_READ_DIFFERENTLY = re.compile(
+    r"(?m)[\t\ufeff?]|:[,\[\]{}]|(?:^|[\s,\[{])!(?=[\s,\[\]{}]|$)|^%|\\(?:u|U0000)[dD][89a-fA-F]"
+)
+_SIGNS = ("\t", "\ufeff", "?", "!", "%", "\\", ":,", ":[", ":]", ":{", ":}")
+"""One of which any of that has; most texts have none, and no expression is compiled for them."""
+
+
+def _is_read_differently(text: str) -> bool:
+    return any(sign in text for sign in _SIGNS) and _READ_DIFFERENTLY.search(text) is not None
+
+
+class _CloudInit(Safe):
+    anchors_once = True
+    half_pairs = True
+    values_stand = False
+    texts = Safe.texts - {PYTHON2}
+
+    def fault(
+        self, message: str, offset: int | None, *, too_deep: bool = False, hint: str | None = None, **more: Any
+    ) -> DocumentError:
+        line, column = (None, None) if offset is None else self.text.place(offset)
+        fault = TOO_DEEP if too_deep else EMPTY
+        return CloudConfigError(fault, f"broken YAML: {message}", line=line, column=column, hint=hint)
+
+
+_SHORT, _LONG, _FEW = 2_000, 100_000, 2
+
+
+def _kind_of_fault(text: str) -> Kind:
+    """Whether the original takes a text with tags for broken YAML, or fails itself: what it meets first counts."""
+    if len(text) > _LONG or ("<<" in text and (len(text) > _SHORT or text.count("<<") > _FEW)):
+        return EMPTY  # it takes its time, and writes out merge keys without end
+    try:
+        yaml.load(text, Loader)
+    except (yaml.YAMLError, TypeError, ValueError):
+        return EMPTY
+    except Exception:
+        return VALUE
+    return EMPTY
+
+
+def load_yaml(
+    text: str,
+    budget: Budget | None = None,
+    release: Release | None = None,
+    repeated: list[Repeated] | None = None,
+) -> Any:
+    """What a text says; what an alias repeats is one object.
+
+    budget:  what is drawn on; one of its own unless given
+    release: of cloud-init; the newest unless given
+    repeated: where keys that are written twice are noted
+    raises:  CloudConfigError of kind "empty" for broken YAML, with its line; "value", for a scalar at which
+             the original fails; "too-large" or "too-deep" past the limits
+    """
+    try:
+        budget = budget or Budget("")
+        budget.bytes(len(text))
+        is_pure = _is_read_differently(text)
+        builder = _CloudInit(Text("", text), marks=False, budget=budget)
+        builder.pure = is_pure
+        builder.repeated = repeated
+        if release is not None and release.python2:
+            builder.texts = Safe.texts
+        return builder.run()
+    except CloudConfigError as error:
+        if error.kind == EMPTY and "!" in text:
+            error.kind = _kind_of_fault(text)
+        raise
+    except TooMuch as error:
+        raise past_a_limit(error, "the text") from None
+
+
+def marked(text: str) -> Mark:
+    """Where each part of a text stands. raises: DocumentError"""
+    builder = _CloudInit(Text("", text))
+    builder.pure = _is_read_differently(text)
+    builder.texts = Safe.texts  # what was read by any release has its lines
+    builder.run()
+    return builder.mark
+
+
+def load_config(
+    text: str,
+    budget: Budget | None = None,
+    release: Release | None = None,
+    repeated: list[Repeated] | None = None,
+) -> dict[Any, Any]:
+    """The mapping that a cloud-config says.
+
+    budget:  what is drawn on; one of its own unless given
+    release: of cloud-init; the newest unless given
+    repeated: as of `load_yaml`
+    raises:  CloudConfigError, of kind "empty" too where the text says nothing or no mapping
+    """
+    tree = load_yaml(text, budget, release, repeated)
+    if isinstance(tree, dict):
+        return tree
+    if tree is None:
+        raise CloudConfigError(EMPTY, "the part says nothing", hint="write key: value, or leave the part out")
+    kinds: dict[type, str] = {list: "a list", str: "plain text"}
+    raise CloudConfigError(
+        EMPTY,
+        f"a cloud-config is a mapping, and this is {kinds.get(type(tree), f'a {type(tree).__name__}')}",
+        hint="write key: value",
+    )
+
+
+def dumped(tree: Any) -> str:
+    """A tree as cloud-init writes it: keys sorted where they can be, indented by four, `---` and `...`."""
+    return written(tree, indent=4, explicit_start=True, explicit_end=True, sort_keys=True, allow_unicode=False)
+
+
+# --- the trees that it makes ------------------------------------------------------------
+
+_SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None), date, datetime, bytes})
+
+
+def independent(value: Any) -> Any:
+    """A copy that shares no mutable part with *value*: exact dicts and lists; tuples and sets stay what they are.
+
+    cost:   one visit a map and list, one look a scalar
+    raises: TooDeep, past 500 levels; BadValue, for what no YAML document says
+
+    >>> independent({None: [1, (2, [3])]})
+    {None: [1, (2, [3])]}
+    """
+    kind = type(value)
+    if kind is dict:
+        return _copied_map(value, MAX_DEPTH)
+    return value if kind in _SCALARS else _copied(value, MAX_DEPTH)
+
+
+def _copied_map(value: dict[Any, Any], room: int) -> dict[Any, Any]:
+    # Written out for dicts: this copy is half of what a merge costs.
+    if not room:
+        raise _too_deep()
+    scalars = _SCALARS
+    out = value.copy()
+    for key, entry in value.items():
+        kind = type(entry)
+        if kind in scalars:
+            continue
+        out[key] = _copied_map(entry, room - 1) if kind is dict else _copied(entry, room - 1)
+    return out
+
+
+def _copied(value: Any, room: int) -> Any:
+    if not room:
+        raise _too_deep()
+    scalars = _SCALARS
+    if type(value) is list:
+        out = value.copy()
+        for index, entry in enumerate(value):
+            if type(entry) not in scalars:
+                out[index] = _copied(entry, room - 1)
+        return out
+    if isinstance(value, dict):
+        return _copied_map(dict(value), room)
+    if isinstance(value, (list, tuple)):
+        items = _copied(list(value), room)
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, (set, frozenset)):
+        return type(value)(value)
+    for plain in (str, bool, int, float, bytes, datetime, date):
+        if isinstance(value, plain):
+            return value
+    raise BadValue(f"a cloud-config cannot hold a {type(value).__name__}", path=())
+
+
+def _too_deep() -> TooDeep:
+    return TooDeep(f"nested deeper than {MAX_DEPTH} levels, or inside itself", path=())
+
+
+def measured(value: Any) -> int:
+    """How many values a tree holds once everything shared is written out.
+
+    cost:   one visit for each object, however often it is shared
+    raises: TooDeep, past 500 levels, or where a tree holds itself
+    """
+    return _sized(value, {}, set(), MAX_DEPTH)[0]
+
+
+def _sized(value: Any, known: dict[int, tuple[int, int]], open_: set[int], room: int) -> tuple[int, int]:
+    """The number of values, and the height."""
+    if not isinstance(value, (dict, list, tuple)):
+        return 1, 0
+    identity = id(value)
+    size = known.get(identity)
+    if size is None:
+        if identity in open_ or not room:
+            raise _too_deep()
+        open_.add(identity)
+        total, height = 1, 0
+        for entry in value.values() if isinstance(value, dict) else value:
+            if isinstance(entry, (dict, list, tuple)):
+                more, below = _sized(entry, known, open_, room - 1)
+                total, height = total + more, max(height, below)
+            else:
+                total += 1
+        open_.discard(identity)
+        size = known[identity] = total, height + 1
+    if size[1] > room:
+        raise _too_deep()
+    return size
+
+
+def same(left: Any, right: Any) -> bool:
+    """Whether two trees are equal, types and all; the order of keys does not count."""
+    pairs = [(left, right)]
+    while pairs:
+        one, other = pairs.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, dict):
+            if one.keys() != other.keys():
+                return False
+            pairs += [(entry, other[key]) for key, entry in one.items()]
+        elif isinstance(one, (list, tuple)):
+            if len(one) != len(other):
+                return False
+            pairs += zip(one, other, strict=True)
+        elif one != other:
+            return False
+    return True

@@ -1,0 +1,142 @@
+"""On which line a cloud-config says what, and what it says under a key that it writes again.
+
+Asked only when an explanation is: reading a config does not pay for it. Aliases and merge
+keys lead to where the value is really written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.folding import Folding, Step, meet
+from nodeattrs.core.origins import At
+from nodeattrs.core.part import Part, listed
+from nodeattrs.core.policy import ANY, ANY_KEY, LIST, MAP, MEET, PRESENT, TAKE, Line, Policy
+from nodeattrs.core.tree import ABSENT, Path, dig
+from nodeattrs.dialects.cloudinit.parts import marked
+from nodeattrs.errors import DocumentError
+from nodeattrs.texts.places import Mark, Text
+
+
+class Earlier(NamedTuple):
+    """A step in front of a path: what the text says under a key that it writes again.
+
+    depth: of the key on the path
+    turn:  which one of its entries, the oldest first
+    """
+
+    depth: int
+    turn: int
+
+
+class YamlLocator:
+    """A YAML text that knows where it sets each value.
+
+    text:  what it says
+    line:  where one of its lines stands in the file, or in the part where that was packed; as `CloudPart.at`
+    indent: how far the text is indented in the file
+    """
+
+    def __init__(self, text: str, origin: Origin, line: Callable[[int], int] = int, indent: int = 0) -> None:
+        self._text = Text("", text)
+        self._origin = origin
+        self._line = line
+        self._indent = indent
+
+    @cached_property
+    def _root(self) -> Mark | None:
+        try:
+            return marked(self._text.text)
+        except DocumentError:
+            return None
+
+    def at(self, path: Path) -> Origin:
+        """Where *path* is written, or else its nearest parent; an `Earlier` in front leads to what stands before."""
+        mark = self._root
+        if mark is None:
+            return self._origin
+        earlier, steps = (path[0], path[1:]) if path and type(path[0]) is Earlier else (None, path)
+        for depth, step in enumerate(steps):
+            part = mark.parts.get(step)
+            if part is None:
+                break
+            mark = part.again[earlier.turn][1] if earlier is not None and depth == earlier.depth else part
+        line, column = self._text.place(mark.offset)
+        return self._origin.moved(self._line(line), column + self._indent)
+
+    def earlier(self, path: Path) -> list[tuple[Earlier, Any]]:
+        """What keys on the way to *path* say that the text writes again later, the oldest first."""
+        found: list[tuple[Earlier, Any]] = []
+        mark = self._root
+        for depth, step in enumerate(path):
+            mark = mark and mark.parts.get(step)
+            if mark is None:
+                break
+            found += [(Earlier(depth, turn), value) for turn, (value, _) in enumerate(mark.again)]
+        return found
+
+
+_AGAIN = Policy("one text", Line(ANY, PRESENT, TAKE, "a later line of the same text sets the key again"))
+_REST = Policy("one text", Line(ANY, PRESENT, TAKE))
+
+
+def with_earlier(folding: Folding, path: Path, locator: Callable[[int], Locator]) -> Folding:
+    """The same folding, for a walk along a path: with all that the parts say on the way.
+
+    locator: the number of a part -> what knows its lines
+    cost:    one look at each part; a reading of the texts that say something there
+    """
+    steps = [step._replace(part=_earlier(step, path, locator)) for step in folding.steps]
+    if all(new.part is old.part for new, old in zip(steps, folding.steps, strict=True)):
+        return folding
+    more = Folding(from_top=folding.from_top, opening=folding.opening, start=folding.start)
+    more.steps, more.result = steps, folding.result
+    return more
+
+
+def _earlier(step: Step, path: Path, locator: Callable[[int], Locator]) -> Part | Folding:
+    part = step.part
+    if isinstance(part, Folding):
+        return with_earlier(part, path, locator)
+    if type(part.origins) is not int or not part.origins or dig(part.value, path[:1]) is ABSENT:
+        return part
+    who = locator(part.origins)
+    found = who.earlier(path) if isinstance(who, YamlLocator) else []
+    if not found:
+        return part
+    both, over = Folding(), _AGAIN
+    for place, value in found:
+        above = path[: place.depth + 1]
+        both.lay(Part(_under(above, value), At(part.origins, (place,))), over)
+        over = _over(above)
+    both.lay(part, over)
+    return both
+
+
+def _under(path: Path, value: Any) -> Any:
+    """A tree that has nothing but the value at a path; null for the elements before it."""
+    for step in reversed(path):
+        value = [*[None] * step, value] if type(step) is int else {step: value}
+    return value
+
+
+def _over(path: Path) -> Policy:
+    """What stands at a path is replaced; all else there is none of it."""
+    if not path:
+        return _AGAIN
+    step, *rest = path
+    inner = _over(tuple(rest))
+    if type(step) is int:
+        return Policy("one text", Line(LIST, LIST, partial(_at_index, step, inner)), Line(ANY, PRESENT, TAKE))
+    policy = Policy("one text", Line(MAP, MAP, MEET), Line(ANY, PRESENT, TAKE))
+    policy.by_key = {step: inner, ANY_KEY: _REST}
+    return policy
+
+
+def _at_index(index: int, policy: Policy, lower: Part, upper: Part) -> Part:
+    elements = list(upper.elements())
+    elements[index] = meet(policy, lower.at(index), elements[index])
+    return listed(elements)

@@ -1,0 +1,295 @@
+"""Reports about merged cloud-configs: what became of each part, what it changed, and the traps it fell into.
+
+What the merge found is the adapter's; here it becomes data and lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import shown
+from nodeattrs.core.tree import ABSENT, Path, dig, spell
+from nodeattrs.dialects.cloudinit.codes import (
+    COMMAND_NO_TEXT,
+    COMMANDS_NO_LIST,
+    MISSPELT_KEY,
+    TEMPLATE,
+    UNDEFINED_VARIABLE,
+    UNEXPANDED,
+)
+from nodeattrs.dialects.cloudinit.config_text import json_tree
+from nodeattrs.dialects.cloudinit.steps import Change
+from nodeattrs.dialects.cloudinit.templates import MISSING
+from nodeattrs.errors import NoSuchAttribute
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.reports.explain import Explanation, way_to
+from nodeattrs.reports.findings import Finding, Severity, finding_of
+from nodeattrs.reports.screen import Screen, cut, in_columns, printable
+
+if TYPE_CHECKING:
+    from nodeattrs.core.fold import Layer
+    from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+    from nodeattrs.dialects.cloudinit.instance import Instance
+    from nodeattrs.dialects.cloudinit.lints import Warned
+    from nodeattrs.dialects.cloudinit.schema import Schema
+    from nodeattrs.dialects.cloudinit.steps import Action, PartReport
+    from nodeattrs.dialects.cloudinit.userdata import Merged
+
+_MARKS = {"set": "+", "extended": "+", "replaced": "~", "deleted": "-", "dropped": "!"}
+_STYLES = {"set": "added", "extended": "added", "replaced": "changed", "deleted": "removed", "dropped": "warning"}
+
+
+def faults_of(merged: Merged, but: Collection[int] = ()) -> Iterator[Finding]:
+    """Every part that was rejected or failed, with its place. but: numbers that are left out"""
+    for report in merged.parts:
+        if report.error is not None and report.kind is not None and report.number not in but:
+            one, part = finding_of(report.error), report.part
+            at = Origin("part", f"of {part.file}", report.filename, one.line, one.column)
+            at = at if part.file and not part.line else at._replace(name="", file=part.file or one.file)
+            code = report.kind.entry.code
+            yield _placed(replace(one, code=code), f"{report.status}: {one.message}", report.title, at)
+
+
+def findings_of(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
+    """Everything that is wrong or doubtful about some parts, each with file, line and column.
+
+    schema: what is asked about the config, too: user-data and vendor-data have to follow it, the files of an image
+            need not. A place of which a trap is known is not named twice
+    """
+    yield from faults_of(merged, {one.number for one in merged.warnings if one.name == UNEXPANDED})
+    yield from (finding_about(one, at) for one, at in _placed_warnings(merged, schema))
+
+
+def findings_for_any_machine(merged: Merged, schema: Schema | None = None) -> Iterator[Finding]:
+    """The findings that do not depend on the machine, where templates were rendered with `InstanceData.missing()`."""
+    failed = [one for one in merged.parts if one.kind == TEMPLATE and getattr(one.error, "line", None) is None]
+    yield from faults_of(merged, {one.number for one in merged.parts if one in failed or MISSING in one.part.text})
+    for one, at in _placed_warnings(merged, schema):
+        if not _needs_the_machine(one, merged.value):
+            yield finding_about(one, at)
+
+
+_ABOUT_KINDS = {MISSPELT_KEY, COMMANDS_NO_LIST, COMMAND_NO_TEXT}
+"""What is wrong with a key, or with the kind of a value; the text in it does not matter."""
+
+
+def _needs_the_machine(warned: Warned, config: Any) -> bool:
+    """Whether another value of a variable could make a warning go away."""
+    value = str(ABSENT if warned.path is None else dig(config, warned.path))
+    if warned.name == UNDEFINED_VARIABLE or MISSING in warned.message or value.startswith(MISSING):
+        return True
+    return MISSING in value and warned.name not in _ABOUT_KINDS
+
+
+def _placed_warnings(merged: Merged, schema: Schema | None) -> Iterator[tuple[Warned, Origin]]:
+    """Each warning of the merge and of the schema, with its place."""
+    known = {one.path for one in merged.warnings if not one.number}
+    yield from ((one, merged.place_of(one)) for one in merged.warnings)
+    for one in schema.warnings(merged.value) if schema is not None else ():
+        at = merged.place_of(one)
+        if at.kind in ("part", "patch") and (one.path not in known or one.severity == "note"):
+            yield one, at
+
+
+def finding_about_unread(layer: Layer, severity: Severity) -> Finding:
+    """A layer that no check looked at, as a finding."""
+    found, at = Finding(LAYER_IS_UNKNOWN.entry.code, severity, ""), layer.origin.at(())
+    message = f"was not looked at: {layer.value.reason}"
+    return _placed(found, message, layer.title, at if at.file else at._replace(file=layer.title))
+
+
+def finding_that_ended(error: CloudConfigError) -> Finding:
+    """What stopped the unpacking or merging of a whole machine, as a finding."""
+    one = finding_of(error)
+    code = error.kind.entry.code
+    return replace(one, code=code, line=one.line or 1, column=one.column or 1)
+
+
+def finding_about(warned: Warned, at: Origin) -> Finding:
+    """A warning as a finding, at its place."""
+    code = warned.name.entry.code
+    return _placed(Finding(code, warned.severity, "", hint=warned.hint or None), warned.message, warned.title, at)
+
+
+def _placed(found: Finding, message: str, title: str, at: Origin) -> Finding:
+    """The finding at a place; of a part that was packed it is the first line of the file, and its own line is named."""
+    file, line, column = at.file, at.line or 1, at.column or 1
+    if at.name.startswith("of "):
+        message, file = f"{message} (line {line} of {at.file})", at.name.removeprefix("of ")
+        line = column = 1
+    shown = message if title in ("", file, at.file) else f"{title}: {message}"
+    return replace(found, message=shown, file=file, line=line, column=column)
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedConfig:
+    """Why a config is what it is: the parts, and either some paths or what each part changed.
+
+    with_causes: also the lines that decided how parts are merged
+    instance:    the machine that is explained: also where it differs from what its files give
+    """
+
+    merged: Merged
+    paths: tuple[Path, ...] = ()
+    is_step_by_step: bool = True
+    with_causes: bool = False
+    instance: Instance | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parts, the traces and the changes."""
+        machine = {} if self.instance is None else {"machine": _machine_dict(self.instance)}
+        return {
+            "version": 1,
+            "parts": [
+                report.to_dict() | {"source_place": _place(self.merged.definition_origin(report.number))}
+                for report in self.merged.parts
+            ],
+            "traces": [json_tree(self._trace_dict(path)) for path in self.paths],
+            "steps": [
+                {
+                    "number": step.number,
+                    "filename": step.filename,
+                    "changes": [json_tree(change.to_dict()) for change in step.changes],
+                }
+                for step in (self.merged.changes() if self.is_step_by_step else ())
+            ],
+            **machine,
+        }
+
+    def _trace_dict(self, path: Path) -> dict[str, Any]:
+        trace = self.merged.trace(path)
+        data = trace.to_dict()
+        for entry, element in zip(data["elements"], trace.elements, strict=True):
+            entry["places"] = [str(claim.origin) for claim in element.claims]
+        if self.with_causes:
+            data["because_of"] = [cause.to_dict() for cause in self.merged.causes(path)]
+        return data
+
+    def lines(self, screen: Screen) -> Iterator[str]:
+        """The table of parts, then each path, then each step."""
+        yield from _parts(self.merged, screen)
+        if self.instance is not None:
+            yield ""
+            yield from _machine(self.instance, screen)
+        for path in self.paths:
+            yield ""
+            trace = self.merged.trace(path)
+            hint = None if trace.found else _way_to(self.merged, path)
+            causes = self.merged.causes(path) if self.with_causes else None
+            yield from Explanation(trace, hint=hint, causes=causes).lines(screen)
+        if self.is_step_by_step:
+            titles = {report.number: report.title for report in self.merged.parts}
+            for step in self.merged.changes():
+                yield ""
+                yield f"{step.number or '*'} {printable(titles.get(step.number, step.filename))}"
+                yield from (_changed(change, screen) for change in step.changes)
+                if not step.changes:
+                    yield "  changes nothing"
+
+
+def _machine_dict(instance: Instance) -> dict[str, Any]:
+    rows = []
+    for one in instance.differing():
+        values = (("given", one.given), ("has", one.has))
+        rows.append(
+            {
+                "path": spell(one.path),
+                "steps": list(one.path),
+                **{name: json_tree(value) for name, value in values if value is not ABSENT},
+                "set_at": [str(origin) for origin in one.origins],
+                "line": one.place.line,
+            }
+        )
+    return {"file": instance.file, "differing": rows}
+
+
+def _machine(instance: Instance, screen: Screen) -> Iterator[str]:
+    if instance.file is None:
+        yield "the machine has no combined-cloud-config.json: nothing to compare with"
+        return
+    rows = list(instance.differing())
+    if not rows:
+        yield f"the machine has what its files give ({printable(instance.file)})"
+    for one in rows:
+        change = Change(one.path, _TURNS[one.given is ABSENT, one.has is ABSENT], one.given, one.has)
+        yield _changed(change, screen)
+        given = [f"given by {', '.join(map(str, one.origins))}"] if one.origins else []
+        has = [] if one.has is ABSENT else [f"the machine has it at {one.place.place}"]
+        yield f"      {printable('; '.join([*given, *has]))}"
+
+
+_TURNS: dict[tuple[bool, bool], Action] = {
+    (False, False): "replaced",
+    (True, False): "set",
+    (False, True): "deleted",
+}
+
+
+def explained_config(
+    merged: Merged,
+    paths: tuple[Path, ...],
+    step_by_step: bool,
+    with_causes: bool = False,
+    instance: Instance | None = None,
+) -> ExplainedConfig:
+    """The report about some paths; with none of them, about every step, or about where a machine differs.
+
+    raises: NoSuchAttribute, for a path that no part sets
+    """
+    for path in paths:
+        trace = merged.trace(path)
+        if not (trace.found or trace.claims):
+            raise NoSuchAttribute(f"{spell(path)} is set by no part", path=path, hint=_way_to(merged, path))
+    return ExplainedConfig(merged, paths, step_by_step or not (paths or instance), with_causes, instance)
+
+
+def _way_to(merged: Merged, path: Path) -> str | None:
+    """What may have been meant by a path that is not in the config."""
+    hint = way_to(merged.config or {}, path)
+    return hint.replace("the node has", "the config has", 1) if hint and hint.startswith("the node has") else hint
+
+
+def _place(origin: Origin | None) -> str | None:
+    return None if origin is None else origin.place
+
+
+def _source(merged: Merged, report: PartReport) -> str:
+    """Where the mergers of a part come from, with the line."""
+    origin = merged.definition_origin(report.number)
+    return report.source if origin is None or origin.place is None else f"{report.source}, {origin.place}"
+
+
+def _parts(merged: Merged, screen: Screen) -> Iterator[str]:
+    reports = merged.parts
+    rows = []
+    for report in reports:
+        mergers = "" if report.definition is None else f"{report.definition}  ({_source(merged, report)})"
+        rows.append([str(report.number), report.title, report.status, mergers or report.part.type])
+    for row in in_columns([[printable(cell) for cell in row] for row in rows], right=(0,)) if rows else ():
+        number, name, status, rest = row
+        head = f"{number} {name}  {status}"
+        yield from (
+            screen.wrapped(f"{head}  {rest}", "    ", "  ")
+            if len(head) + len(rest) + 4 > screen.width
+            else [f"  {head}  {rest}".rstrip()]
+        )
+    for report in reports:
+        if report.error is not None:
+            yield from (screen.paint(printable(line), "error") for line in report.error.coded().splitlines())
+
+
+def _changed(change: Change, screen: Screen) -> str:
+    mark = screen.paint(_MARKS[change.action], _STYLES[change.action])
+    words = f"{change.action:8}  {printable(spell(change.path))}"
+    room = max(screen.width - len(words) - 8, 16)
+    old, new = (printable(shown(value, 200)) for value in (change.old, change.new))
+    if change.action == "deleted":
+        return f"  {mark} {words}: {cut(old, room)}"
+    if change.action == "dropped" and change.old is not ABSENT:
+        return f"  {mark} {words}: {cut(new, room // 2)}, {cut(old, room // 2)} stays"
+    if change.old is ABSENT:
+        return f"  {mark} {words}: {cut(new, room)}"
+    return f"  {mark} {words}: {cut(old, room // 2)} -> {cut(new, room // 2)}"

@@ -1,0 +1,190 @@
+"""Jinja templates of parts and conf.d files, rendered with instance data as cloud-init does it.
+
+In Jinja's sandbox, whatever the release: older ones had none, and a template that needs to leave it is refused. What a
+text says once it is rendered is not looked at here.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.dialects.cloudinit.codes import INSTANCE_DATA, TEMPLATE
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+from nodeattrs.dialects.cloudinit.unpacking import read_bytes
+from nodeattrs.errors import DocumentError, TooMuch
+from nodeattrs.texts.documents import decoded, parse
+from nodeattrs.texts.jinja import line_of, module, rendering, sandboxed
+
+MISSING = "CI_MISSING_JINJA_VAR/"
+"""What cloud-init puts before the name of a variable that is not there."""
+REDACTED = "redacted for non-root user"
+"""What stands in the place of secrets in the instance data that everybody may read."""
+
+_FIRST_LINE = re.compile(r"##\s*template:(.*)", re.IGNORECASE)
+_VERSION = re.compile(r"v\d+")
+
+
+def template_in(text: str, is_rendered: bool = True) -> str | None:
+    """The template in a text; None where its first line names none.
+
+    is_rendered: whether it is going to be
+    raises: CloudConfigError of kind "template", for one that nobody renders
+
+    >>> template_in("## template: jinja\\n#cloud-config\\n"), template_in("#cloud-config\\n")
+    ('#cloud-config\\n', None)
+    """
+    first, _, rest = text.partition("\n")
+    found = _FIRST_LINE.match(first)
+    kind = found and found[1].lower().strip()
+    if kind in (None, "basic") or (kind != "jinja" and not is_rendered):
+        return None
+    if kind != "jinja":
+        raise CloudConfigError(TEMPLATE, f"there are no templates of the kind {kind!r}", line=1, hint="write jinja")
+    return rest
+
+
+class InstanceData:
+    """What templates know of a machine.
+
+    tree: as cloud-init keeps it, in the layout of instance-data.json: `v1`, `ds`, `merged_cfg`
+    """
+
+    def __init__(self, tree: Mapping[str, Any]) -> None:
+        self.tree = tree
+        self._is_known = True
+
+    @classmethod
+    def missing(cls) -> InstanceData:
+        """Instance data without a machine: each variable is missing, and so is everything below it."""
+        data = cls({})
+        data._is_known = False
+        return data
+
+    @classmethod
+    def read(cls, path: Path) -> InstanceData:
+        """Those of a file of JSON. raises: CloudConfigError"""
+        file = path.as_posix()
+        try:
+            tree = parse(decoded(read_bytes(path), file), file, "json").tree
+        except CloudConfigError:
+            raise
+        except DocumentError as error:
+            raise CloudConfigError(
+                INSTANCE_DATA, error.reason, file=file, line=error.line, column=error.column
+            ) from error
+        if not isinstance(tree, dict):
+            raise CloudConfigError(INSTANCE_DATA, "instance data is a map", file=file)
+        return cls(tree)
+
+    @cached_property
+    def variables(self) -> dict[str, Any]:
+        """What a template may ask for: keys with operators under an alias too, those of `v1` at the top as well."""
+        paths = self.tree.get("base64-encoded-keys", ())
+        return _variables(self.tree, "", {path.replace("-", "_") for path in paths if isinstance(path, str)})
+
+    def render(self, template: str, budget: Budget | None = None) -> str:
+        """What a template gives, nothing included.
+
+        raises: CloudConfigError of kind "template"; its cause is Jinja's error. TooMuch, MissingExtra
+        """
+        return self._rendered(_environment(budget or Budget("a template"), self._is_known), template)
+
+    def lines(self, template: str, text: str, budget: Budget | None = None) -> tuple[int, ...]:
+        """On which line of the template each line of its text is written, the line that names it first; () where
+        nobody knows.
+
+        cost: that of rendering it once more, with marks
+        """
+        environment = _environment(budget or Budget("a template"), self._is_known)
+        marked = "".join(
+            _marked(value, line) if kind == "data" else value for line, kind, value in environment.lex(template)
+        )
+        try:
+            rows = self._rendered(environment, marked + "\n" * template.endswith("\n")).split("\n")
+        except CloudConfigError:
+            return ()
+        if "\n".join(_MARK.sub("", row) for row in rows) != text:
+            return ()
+        found, last = [], template.removesuffix("\n").count("\n") + 1
+        for row in reversed(rows):
+            marks = _MARK.findall(row)
+            last = int(marks[-1]) if marks else last
+            found.append(last + 1)
+        return tuple(reversed(found))
+
+    def _rendered(self, environment: Any, template: str) -> str:
+        try:
+            with rendering(environment.meter.budget):
+                text: str = environment.from_string(template).render(**self.variables)
+        except TooMuch as passed:
+            line = line_of(passed)
+            raise passed.located(passed.file, None if line is None else line + 1) from None
+        except Exception as error:
+            line = getattr(error, "lineno", None)
+            raise CloudConfigError(
+                TEMPLATE, f"the template cannot be rendered: {error}", line=None if line is None else line + 1
+            ) from error
+        return text + "\n" * template.endswith("\n")
+
+
+_MARK = re.compile("\ue000(\\d+)\ue001")
+
+
+def _marked(text: str, line: int) -> str:
+    """The text between two tags of a template, each of its line breaks with a mark before it."""
+    first, *rest = text.split("\n")
+    return first + "".join(f"\ue000{line + index}\ue001\n{row}" for index, row in enumerate(rest))
+
+
+def no_data(title: str, origin: Origin) -> Layer:
+    """A template of which nobody can say what it gives."""
+    return Layer.unknown(title, origin, "is a template, and there is no instance data")
+
+
+def _variables(tree: Mapping[str, Any], above: str, packed: set[str]) -> dict[str, Any]:
+    from jinja2.lexer import operator_re
+
+    found: dict[str, Any] = {}
+    for key, value in sorted(tree.items()):
+        path = f"{above}/{key}" if above else key
+        value = _unpacked(value) if path in packed else value
+        if isinstance(value, dict):
+            value = _variables(value, path, packed)
+            if _VERSION.fullmatch(key):
+                found |= value
+        found[key] = value
+        alias = operator_re.sub("_", key)
+        if alias != key:
+            found[alias] = value
+    return found
+
+
+def _unpacked(value: Any) -> Any:
+    content = base64.b64decode(value)
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content
+
+
+def _environment(budget: Budget, is_known: bool = True) -> Any:
+    """is_known: whether asking for what is below a missing variable is an error"""
+    base = module().DebugUndefined if is_known else module().ChainableUndefined
+
+    class Undefined(base):  # type: ignore[misc, valid-type]  # loaded on use
+        def __str__(self) -> str:
+            return f"{MISSING}{self._undefined_name}"
+
+        def __sub__(self, other: Any) -> Any:
+            name, rest = self._undefined_name, str(other).replace(MISSING, "")
+            raise TypeError(f"{name}-{rest} is not defined; is {name}_{rest} meant?")
+
+    return sandboxed(budget, undefined=Undefined, trim_blocks=True, extensions=["jinja2.ext.do"])

@@ -1,0 +1,619 @@
+"""From bytes to parts: gzip, mail messages, archives and includes, as cloud-init unpacks them.
+
+The mail itself is read by Python's `email`, as in cloud-init, so that its oddities are the
+same ones. Nothing is fetched, and nothing outside an include folder is read. It knows no
+mergers.
+"""
+
+from __future__ import annotations
+
+import email
+import gzip
+import io
+import re
+import zlib
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from email.message import Message
+from email.mime.base import MIMEBase
+from email.mime.nonmultipart import MIMENonMultipart
+from email.mime.text import MIMEText
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.budget import Budget
+from nodeattrs.dialects.cloudinit.codes import ARCHIVE as BAD_ARCHIVE
+from nodeattrs.dialects.cloudinit.codes import DECOMPRESS, EMPTY, ENCODING, TOO_LARGE
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.parts import (
+    ARCHIVE,
+    CLOUD_CONFIG,
+    INCLUDES,
+    JINJA,
+    JSONP,
+    SCRIPTS,
+    CloudPart,
+    load_yaml,
+)
+from nodeattrs.errors import BadArgument, DocumentError, TooMuch, wrong_argument
+from nodeattrs.texts.documents import content_of
+
+_NOT_MULTIPART = "text/x-not-multipart"
+_TYPED_BY_TEXT = ("text/plain", _NOT_MULTIPART, "text/x-shellscript")
+_GZIP_TYPES = tuple(
+    f"application/{name}"
+    for name in (
+        "gzip", "gzip-compressed", "gzipped", "x-compress", "x-compressed", "x-gunzip", "x-gzip", "x-gzip-compressed",
+    )
+)  # fmt: skip
+_PER_PART, _PER_MESSAGE = 100, 1_000
+"""How many steps a part is, alone and out of a message: as near as one can say."""
+_COPIED_A_STEP = 5_000
+_WITH_PARAMETERS = re.compile(rb"(?im)^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*")
+_INCLUDE = re.compile(r"(?i)^#include(-once)?")
+MAX_INCLUDES = 20
+"""How deep includes may lie in each other."""
+
+
+_FIRST_LINES = {
+    "#include": "text/x-include-url",
+    "#include-once": "text/x-include-once-url",
+    "#!": "text/x-shellscript",
+    "#cloud-config": CLOUD_CONFIG,
+    "#part-handler": "text/part-handler",
+    "#cloud-boothook": "text/cloud-boothook",
+    "#cloud-config-archive": ARCHIVE,
+    "#cloud-config-jsonp": JSONP,
+    "## template: jinja": JINJA,
+}
+_LONGEST_FIRST = sorted(_FIRST_LINES, key=len, reverse=True)
+
+
+def type_of_text(text: str | bytes, default: str | None = None) -> str | None:
+    """The type that the beginning of a text shows, in any case and after leading white space.
+
+    >>> type_of_text("#Cloud-Config-JSONP")
+    'text/cloud-config-jsonp'
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8")
+        except UnicodeDecodeError:
+            return default
+    start = text.lstrip()[:40].lower()
+    return next((_FIRST_LINES[mark] for mark in _LONGEST_FIRST if start.startswith(mark)), default)
+
+
+class Blob:
+    """A whole user-data, or one file of several.
+
+    content: text or bytes
+    file:    its name, as messages show it
+    packed:  whether it was packed in the file, so that its lines are not those of the file
+    """
+
+    def __init__(self, content: str | bytes, file: str | None = None, *, packed: bool = False) -> None:
+        if not isinstance(content, (str, bytes)):
+            raise wrong_argument("the content of a blob", "text or bytes", content, 'Blob("#cloud-config...")')
+        self.content = content
+        self.file = file
+        self.packed = packed
+
+
+def blob_of(source: Any) -> Blob:
+    """A blob of a text, of bytes, or of a file.
+
+    raises: CloudConfigError, where the file cannot be read or is too large
+    """
+    if isinstance(source, Blob):
+        return source
+    if isinstance(source, (str, bytes)):
+        return Blob(source)
+    if isinstance(source, Path):
+        return Blob(read_bytes(source), source.as_posix())
+    raise BadArgument(
+        f"user-data is a text, bytes, a path or a CloudPart, not a {type(source).__name__}",
+        hint="a config that is already loaded goes to merge_many",
+    )
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a regular file, up to the limit.
+
+    raises: CloudConfigError
+    """
+    try:
+        return content_of(path, path.as_posix())
+    except TooMuch as error:
+        raise past_a_limit(error, "the file").located(path.as_posix()) from None
+    except DocumentError as error:
+        raise CloudConfigError(EMPTY, error.reason, file=error.file) from error
+
+
+@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
+def unpack(
+    sources: Iterable[Any],
+    *,
+    launch_index: int | None = None,
+    include_root: Path | None = None,
+    budget: Budget | None = None,
+) -> list[CloudPart]:
+    """The parts of user-data, in reading order.
+
+    sources:      texts, bytes, paths, blobs; a `CloudPart` is taken as it is, and so is an unknown `Layer`
+    launch_index: keep the parts for this index and those without one
+    include_root: the folder in which includes are looked up; without it they are listed only
+    budget:       what all of them together may take: for each part some steps, and what is unpacked
+    raises:       CloudConfigError of kind "decompress", "archive", "encoding" or "too-large":
+                  what stops cloud-init too, or would fill its memory
+    source:       docs/cloudinit.md, "Parts"
+    """
+    return unpacked(sources, launch_index, include_root, budget or Budget("user-data"))
+
+
+def unpacked(sources: Any, launch_index: int | None, include_root: Path | None, budget: Budget) -> list[Any]:
+    """See `unpack`, whose border is that of the caller here."""
+    if isinstance(sources, (str, bytes)) or not isinstance(sources, Iterable):
+        raise wrong_argument("user-data", "a list of parts", sources, 'merge(["#cloud-config\\n..."]), or a Path in it')
+    unpacking = _Unpacking(launch_index, include_root, budget)
+    found: list[Any] = []
+    for source in sources:
+        is_taken = isinstance(source, CloudPart) or hasattr(source, "origin")  # a layer: most merges load no folds
+        found += [source] if is_taken else unpacking.blob(blob_of(source))
+    return found
+
+
+class _Attached(NamedTuple):
+    """A part that is attached to the whole: how it was packed, and the headers that it lost."""
+
+    part: Message
+    packed: str
+    lost: tuple[str, ...]
+
+
+class _Unpacking:
+    """Unpacks several blobs into one row of parts: names count on, and so does what was unpacked."""
+
+    def __init__(self, launch_index: int | None, include_root: Path | None, budget: Budget) -> None:
+        self.launch_index = launch_index
+        self.include_root = include_root
+        self.attached = self.walked = 0
+        self.budget = budget
+        self.included: list[Path] = []
+        self.blob_now = Blob("")
+        self.rows = _Rows("", budget)
+
+    def blob(self, blob: Blob) -> list[CloudPart]:
+        before = self.blob_now, self.rows
+        self.blob_now = blob
+        try:
+            data = self._unpacked(blob.content)
+            if b"mime-version:" in data[:4096].lower():
+                for header in _WITH_PARAMETERS.finditer(data):
+                    self._draw_for_parameters(header[0])
+                return self._leaves(self._parts_of(_message(data)))
+            return self._leaves(self._single(data))
+        except CloudConfigError as error:
+            raise error.located(blob.file) from error
+        except TooMuch as error:
+            raise past_a_limit(error, "what is unpacked").located(blob.file) from None
+        except RecursionError:
+            raise CloudConfigError(TOO_LARGE, "messages are nested too deeply", file=blob.file) from None
+        finally:
+            self.blob_now, self.rows = before
+
+    # --- packing ------------------------------------------------------------------------
+
+    def _unpacked(self, content: str | bytes) -> bytes:
+        """The bytes of a blob, one layer of gzip removed."""
+        try:
+            data = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        except UnicodeEncodeError as error:
+            raise CloudConfigError(ENCODING, "half of a surrogate pair, which no file can hold") from error
+        if len(data) > self.budget.limits.bytes:
+            raise self.budget.passed("bytes")
+        if data[:2] == b"\x1f\x8b":
+            self.rows = _Rows("", self.budget)
+            return self._gunzipped(data, data)
+        self.rows = _Rows("" if self.blob_now.packed else data.decode("utf-8", "replace"), self.budget)
+        return data
+
+    def _leaves(self, found: Iterable[CloudPart | _Attached]) -> list[CloudPart]:
+        """The parts of all that is attached: looked at last, since what a message holds is attached once more by
+        itself, and has its name and type from there."""
+        rows: list[CloudPart] = []
+        for one in list(found):
+            if isinstance(one, CloudPart):
+                rows.append(one)
+            else:
+                rows += [self._part(leaf, one) for leaf in _selected(one.part, self.launch_index)]
+        return rows
+
+    def _single(self, data: bytes) -> Iterator[CloudPart | _Attached]:
+        """The parts of a text that is no message. Most are one part, for which no message need be made."""
+        body = data.decode("utf-8", "surrogateescape")
+        kind = type_of_text(body) or _NOT_MULTIPART
+        if kind in (*INCLUDES, ARCHIVE) or self.launch_index is not None:
+            message = MIMEBase(*_NOT_MULTIPART.split("/"))
+            message.set_payload(data)
+            yield from self._parts_of(message)
+            return
+        self._count(_PER_PART)
+        self.walked += 1
+        name = f"part-{self.attached:03d}"
+        headers = {"MIME-Version": "1.0", "Content-Disposition": f'attachment; filename="{name}"', "Content-Type": kind}
+        yield CloudPart(body, kind, name, headers, self.blob_now.file, 1 if self.rows.text else None)
+
+    def _gunzipped(self, data: bytes, otherwise: bytes | None) -> bytes:
+        """Unpacked data; where it is no gzip, *otherwise*, or an error if that is None."""
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+                content = packed.read(self.budget.left("bytes") + 1)
+        except (OSError, EOFError, zlib.error) as error:
+            if otherwise is not None:
+                return otherwise
+            raise CloudConfigError(
+                DECOMPRESS,
+                f"a part says it is gzip and cannot be unpacked: {error}",
+                hint="pack it again, or give it its real type",
+            ) from error
+        self.budget.bytes(len(content))
+        return content
+
+    # --- the walk -----------------------------------------------------------------------
+
+    def _parts_of(self, base: Message) -> Iterator[CloudPart | _Attached]:
+        for part in base.walk():
+            if part.get_content_maintype() == "multipart":
+                continue
+            declared = part.get_content_type()
+            payload = self._payload(part)
+            packed = declared in _GZIP_TYPES
+            if packed:
+                payload = self._unpacked_text(payload)
+                declared = "text/plain"
+            kind = type_of_text(payload) if declared in _TYPED_BY_TEXT and payload is not None else None
+            kind = kind or declared
+            lost: tuple[str, ...] = ()
+            if packed:
+                lost = tuple(key for key, _ in part.items() if key.lower() in ("merge-type", "x-merge-type"))
+                part = _rewrapped(part, kind, payload)
+            elif kind != part.get_content_type():
+                _set_header(part, "Content-Type", kind)
+            if kind in INCLUDES:
+                yield from self._included(part, payload or "", kind)
+            elif kind == ARCHIVE:
+                yield from self._archived(payload or "")
+            else:
+                # cloud-init types the whole message after each of its parts; walking on does not mind
+                _set_header(base, "Content-Type", kind)
+                yield self._attached(part, "gzip" if packed else "", lost)
+
+    def _payload(self, part: Message) -> Any:
+        content = part.get_payload(decode=True)
+        if part.get_content_maintype() != "text" or not isinstance(content, bytes):
+            return content
+        codec = getattr(part.get_charset(), "input_codec", None) or "utf-8"
+        try:
+            return content.decode(codec, "surrogateescape")
+        except (LookupError, UnicodeError) as error:
+            raise CloudConfigError(ENCODING, f"a part cannot be read as {codec}") from error
+
+    def _unpacked_text(self, payload: Any) -> str:
+        data = payload if isinstance(payload, bytes) else str(payload or "").encode("utf-8", "surrogateescape")
+        try:
+            return self._gunzipped(data, None).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise CloudConfigError(DECOMPRESS, "a gzip part is not UTF-8 text", hint="pack text") from error
+
+    def _count(self, steps: int) -> None:
+        self.attached += 1
+        self.budget.steps(steps)
+
+    def _draw_for_parameters(self, header: bytes) -> None:
+        # For each parameter of a header `email` copies what follows it.
+        self.budget.steps(header.count(b";") * len(header) // _COPIED_A_STEP)
+
+    def _attached(self, part: Message, packed: str = "", lost: tuple[str, ...] = ()) -> _Attached:
+        self._count(_PER_MESSAGE)
+        for value in part.values():
+            self._draw_for_parameters(str(value).encode("utf-8", "surrogatepass"))
+        if not part.get_filename():
+            _set_filename(part, f"part-{self.attached:03d}")
+        if self.launch_index is not None:
+            _add_launch_index(part, self.budget)
+        return _Attached(part, packed, lost)
+
+    def _part(self, leaf: Message, attached: _Attached) -> CloudPart:
+        payload = self._payload(leaf)
+        body = payload if isinstance(payload, (str, bytes)) else b""  # it holds parts, or a number of an archive
+        kind = leaf.get_content_type()
+        name = leaf.get_filename() or f"part-{self.walked:03d}"  # one in a message has none, and is counted from 0
+        self.walked += 1
+        first: dict[str, Any] = {}
+        for key, value in leaf.items():
+            first.setdefault(key.lower(), value)
+        headers: dict[str, Any] = {key: first[key.lower()] for key in leaf}
+        headers["Content-Type"] = kind
+        line, indent = (None, 0) if attached.packed or not isinstance(body, str) else self.rows.place(body)
+        return CloudPart(body, kind, name, headers, self.blob_now.file, line, attached.packed, attached.lost, indent)
+
+    # --- archives -----------------------------------------------------------------------
+
+    def _archived(self, text: str) -> Iterator[_Attached]:
+        try:
+            entries = load_yaml(text, self.budget.whole())
+        except CloudConfigError as error:
+            if error.kind != EMPTY:
+                raise
+            return  # cloud-init reads an archive with broken YAML as an empty one
+        if isinstance(entries, set):
+            entries = sorted(entries, key=str)  # an order of its own would change from run to run
+        for number, entry in enumerate(entries if isinstance(entries, list) else (), 1):
+            if isinstance(entry, str):
+                entry = {"content": entry}
+            if not isinstance(entry, dict):
+                continue
+            content = entry.get("content")
+            self.budget.bytes(len(content) if isinstance(content, (str, bytes)) else 0)
+            try:
+                part = _from_entry(entry)
+            except Exception as error:  # whatever stops cloud-init: odd types, odd headers, odd text
+                raise CloudConfigError(
+                    BAD_ARCHIVE,
+                    f"entry {number} of the archive cannot be made a part: {error}",
+                    hint="content and headers are texts; a type is written like text/cloud-config",
+                ) from error
+            if _stops_as(part, content):
+                raise CloudConfigError(BAD_ARCHIVE, f"entry {number} of the archive is a {type(content).__name__}")
+            yield self._attached(part)
+
+    # --- includes -----------------------------------------------------------------------
+
+    def _included(self, part: Message, text: str, kind: str) -> Iterator[CloudPart]:
+        for line in text.splitlines():
+            stripped = _INCLUDE.sub("", line).lstrip()
+            url = stripped.strip()
+            if not url or url.startswith("#"):
+                continue
+            found = self._found(url)
+            if found is None or found in self.included or len(self.included) >= MAX_INCLUDES:
+                yield CloudPart(
+                    url, kind, part.get_filename() or "include", {}, self.blob_now.file, self.rows.line(line)
+                )
+                continue
+            self.included.append(found)
+            try:
+                yield from self.blob(Blob(read_bytes(found), f"{url}"))
+            finally:
+                self.included.pop()
+
+    def _found(self, url: str) -> Path | None:
+        """The file below the include folder that a URL names; None where there is none."""
+        if self.include_root is None:
+            return None
+        try:
+            parts = urlsplit(url)
+        except ValueError:
+            return None
+        host = parts.hostname or "" if parts.scheme in ("http", "https") else ""
+        root = self.include_root.resolve()
+        try:
+            path = (root / host / unquote(parts.path).lstrip("/")).resolve()
+            return path if path.is_file() and path.is_relative_to(root) else None
+        except (OSError, ValueError):
+            return None
+
+
+def _message(data: bytes) -> Message:
+    try:
+        return email.message_from_string(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        before = data[: error.start].count(b"\n") + 1
+        raise CloudConfigError(
+            ENCODING, "the message is not UTF-8 text", line=before, hint="encode its parts as base64"
+        ) from error
+
+
+def _set_header(part: Message, key: str, value: str) -> None:
+    del part[key]
+    part[key] = value
+
+
+def _rewrapped(part: Message, kind: str, payload: str) -> Message:
+    """What was packed as a message of its own: only the name and the launch index come along."""
+    new = MIMENonMultipart(*kind.split("/", 1))
+    new.set_payload(payload)
+    name = part.get_filename()
+    if name:
+        _set_filename(new, name)
+    if "Launch-Index" in part:
+        _set_header(new, "Launch-Index", str(part["Launch-Index"]))
+    return new
+
+
+def _add_launch_index(part: Message, budget: Budget) -> None:
+    """The index that the header says, or else the body."""
+    index: Any = part.get("Launch-Index")
+    if index is None and part.get_content_type() == CLOUD_CONFIG:
+        content = part.get_payload(decode=True)
+        try:
+            config = load_yaml(content.decode("utf-8"), budget.whole()) if isinstance(content, bytes) else None
+        except (CloudConfigError, UnicodeDecodeError):
+            return
+        index = config.get("launch-index") if isinstance(config, dict) else None
+    try:
+        number = int(index)
+    except (TypeError, ValueError):
+        return
+    part.add_header("Launch-Index", str(number))
+
+
+def _selected(part: Message, wanted: int | None) -> Iterator[Message]:
+    """The leaves of a part that the launch index lets through. A message in a part is a leaf and holds leaves."""
+    if wanted is not None:
+        index = part.get("Launch-Index")
+        if index is not None and _number(index) != wanted:
+            return
+    if part.get_content_maintype() != "multipart":
+        yield part
+    if part.is_multipart():
+        for inner in part.get_payload():
+            if isinstance(inner, Message):
+                yield from _selected(inner, wanted)
+
+
+def _number(text: Any) -> int | None:
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        return None
+
+
+# --- an entry of an archive as a message, as cloud-init makes it ---------------------------
+
+_ENTRY_KEYS = (
+    "content", "filename", "type", "launch-index", "content-disposition", "number-attachments", "content-type",
+)  # fmt: skip
+
+
+def _set_filename(part: Message, name: Any) -> None:
+    """Call a part something."""
+    del part["Content-Disposition"]
+    part.add_header("Content-Disposition", "attachment", filename=str(name))
+
+
+def _from_entry(entry: dict[Any, Any]) -> Message:
+    """A part of its own. raises: whatever stops cloud-init, too"""
+    content = entry.get("content", "")
+    kind = entry.get("type")
+    if not kind:
+        default = "application/octet-stream" if isinstance(content, bytes) else CLOUD_CONFIG
+        kind = type_of_text(_text_or_bytes(content), default) or default
+    main, sub = kind.split("/", 1)
+    part: Message
+    if main == "text":
+        part = MIMEText(content.decode() if isinstance(content, bytes) else content, _subtype=sub)
+    else:
+        part = MIMEBase(main, sub)
+        part.set_payload(content)
+    if "filename" in entry:
+        _set_filename(part, entry["filename"])
+    if "launch-index" in entry:
+        part.add_header("Launch-Index", str(entry["launch-index"]))
+    for header, value in entry.items():
+        if header.lower() not in _ENTRY_KEYS:
+            part.add_header(header, value)
+    return part
+
+
+def _stops_as(part: Message, content: Any) -> bool:
+    """Whether cloud-init stops at an entry whose content is not text, because no handler has its type."""
+    if not content or isinstance(content, (str, bytes)):
+        return False
+    if isinstance(content, list):
+        return True
+    # What is declared as several parts, and has none, is never looked at.
+    known = part.get_content_type() in (CLOUD_CONFIG, JSONP, JINJA, *SCRIPTS)
+    return not known and part.get_content_maintype() != "multipart"
+
+
+def _text_or_bytes(content: Any) -> str | bytes:
+    if not isinstance(content, (str, bytes)):
+        raise TypeError(f"its content is a {type(content).__name__}")
+    return content
+
+
+# --- where a body stands in the file that it came from -----------------------------------
+
+_SEEN_IN_A_STEP = 1_000
+"""How many signs are looked at in one step: as near as one can say."""
+
+
+class _Rows:
+    """The lines of a text. What is found in it lies behind what was found before.
+
+    text:   nothing where bodies do not stand in the file as they are
+    budget: what the looking may take
+    """
+
+    def __init__(self, text: str, budget: Budget) -> None:
+        self.text = text
+        self._budget = budget
+        self._searched = 0
+
+    @cached_property
+    def _rows(self) -> list[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *accumulate(len(row) + 1 for row in self._rows)]
+
+    @cached_property
+    def _where(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, row in enumerate(self._rows):
+            found.setdefault(_unindented(row), []).append(number)
+        return found
+
+    def place(self, body: str) -> tuple[int | None, int]:
+        """The line on which a body begins, and how far it is indented: in an archive it is a block of the YAML."""
+        line = self.line(body)
+        if line is not None or not body.strip() or not self.text:
+            return line, 0
+        wanted = body.rstrip("\n").split("\n")
+        for number in self._candidates(wanted, 0, self._row_at(self._searched)):
+            rows = self._rows[number : number + len(wanted)]
+            indent = len(rows[0]) - len(wanted[0])
+            if len(rows) == len(wanted) and indent > 0 and all(map(_is_indented, rows, wanted, [indent] * len(rows))):
+                self._searched = self._starts[number + len(wanted)]
+                return number + 1, indent
+        return None, 0
+
+    def line(self, body: str) -> int | None:
+        """The line on which a body begins, where it stands in the file as it is."""
+        at = self._found(body) if body and self.text else -1
+        if at < 0:
+            return None
+        self._searched = at + len(body)
+        return self._row_at(at) + 1
+
+    def _row_at(self, offset: int) -> int:
+        return bisect_right(self._starts, offset) - 1
+
+    def _found(self, body: str) -> int:
+        """Where it stands first; -1 for nowhere."""
+        before, *inner = body.split("\n")[:-1] or [""]
+        if not inner:
+            at = self.text.find(body, self._searched)
+            self._budget.steps(((at if at >= 0 else len(self.text)) - self._searched) // _SEEN_IN_A_STEP)
+            return at
+        # What is between its first and its last line are whole lines of the file.
+        for number in self._candidates(inner, 1, self._row_at(self._searched)):
+            at = self._starts[number + 1] - len(before) - 1
+            if at >= self._searched and self.text.startswith(body, at):
+                return at
+        return -1
+
+    def _candidates(self, wanted: Sequence[str], after: int, first: int) -> Iterator[int]:
+        """The rows, from one on, that several wanted lines may follow after so many others, by the rarest of these."""
+        self._budget.steps(len(wanted))
+        known = [self._where.get(_unindented(line), ()) for line in wanted]
+        rarest = min(range(len(wanted)), key=lambda index: len(known[index]))
+        rows = known[rarest]
+        for at in range(bisect_left(rows, first + after + rarest), len(rows)):
+            self._budget.steps()
+            yield rows[at] - after - rarest
+
+
+def _unindented(row: str) -> str:
+    return row.lstrip(" ") if row.strip() else ""
+
+
+def _is_indented(row: str, wanted: str, indent: int) -> bool:
+    return row == " " * indent + wanted or (not wanted and not row.strip())

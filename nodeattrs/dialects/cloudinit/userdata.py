@@ -1,0 +1,425 @@
+"""The parts of user-data joined to one config, each by its own definition; and what came of it.
+
+`merge` is the handler of cloud-init for a whole user-data; nothing is run, fetched or
+written. A part that cannot be merged leaves the result as it was. The folding keeps its steps,
+so that what each part did, and who has set what, can be shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+from nodeattrs.core.borders import A_PATH, taking
+from nodeattrs.core.budget import Budget
+from nodeattrs.core.claim import Locator, Origin
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.folding import Folding
+from nodeattrs.core.origins import origins_at, sources
+from nodeattrs.core.part import Part
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.cloudinit.codes import DEFINITION, FORMAT, TEMPLATE, TOO_DEEP, UNKNOWN_MERGER, VALUE
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError, past_a_limit
+from nodeattrs.dialects.cloudinit.lints import Warned, warnings_of
+from nodeattrs.dialects.cloudinit.mergers import (
+    CONFIG_DEFAULT,
+    PART_DEFAULT,
+    Definition,
+    Mode,
+    lay,
+    own_definition,
+    policy_of,
+)
+from nodeattrs.dialects.cloudinit.merging import ANY_DEFINITION, as_definition
+from nodeattrs.dialects.cloudinit.parts import (
+    CLOUD_CONFIG,
+    INCLUDES,
+    JINJA,
+    JSONP,
+    SCRIPTS,
+    CloudPart,
+    dumped,
+    independent,
+    load_config,
+    measured,
+)
+from nodeattrs.dialects.cloudinit.patching import changes_in, given_in, operations_of
+from nodeattrs.dialects.cloudinit.places import YamlLocator
+from nodeattrs.dialects.cloudinit.provenance import Provenance
+from nodeattrs.dialects.cloudinit.releases import LATEST, NEWEST, Release, release_of
+from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, Status, status_of, steps_of
+from nodeattrs.dialects.cloudinit.templates import REDACTED, InstanceData, no_data, template_in
+from nodeattrs.dialects.cloudinit.unpacking import type_of_text, unpacked
+from nodeattrs.errors import MergeConflict, MissingExtra, NodeattrsError, TooMuch, wrong_argument
+from nodeattrs.texts.yaml_events import Repeated
+
+_WRITTEN = re.compile(r"(?m)^(merge_how|merge_type)\s*:")
+
+
+@taking(launch_index=int | None, include_root=A_PATH | None, budget=Budget | None)
+def merge(
+    parts: Iterable[Any],
+    *,
+    mode: Mode = "current",
+    how: Any = None,
+    launch_index: int | None = None,
+    include_root: Path | None = None,
+    budget: Budget | None = None,
+    cloud_init: str = NEWEST,
+    instance_data: InstanceData | None = None,
+) -> Merged:
+    """Merge user-data as cloud-init does, offline.
+
+    parts:        texts or bytes of whole user-data (cloud-config, MIME, gzip, archive, patch), paths
+                  of such files, `CloudPart`s, or layers that are unknown; read one after the other into
+                  one row of parts
+    mode:         "current": each part joins by its own definition; "documented": by the stack of
+                  the older manual
+    how:          a definition to use for every part instead of its own: a what-if
+    launch_index: keep the parts for this index, and those without one
+    include_root: the folder in which includes are looked up; nothing is ever fetched
+    budget:       what unpacking and merging may take, all parts together
+    cloud_init:   the release whose rules apply, such as "22.4"
+    instance_data: what templates are rendered with; without it they are unknown layers
+    raises:       CloudConfigError, where unpacking itself stops. A part that is rejected or fails
+                  raises nothing: its report says so
+    source:       docs/cloudinit.md
+
+    >>> merged = merge(["#cloud-config\\npackages: [vim]", "#cloud-config\\npackages: [git]"])
+    >>> merged.config, [warning.name for warning in merged.warnings]
+    ({'packages': ['git']}, ['default-replaces'])
+    """
+    if mode not in get_args(Mode):
+        raise wrong_argument(
+            "the mode of a merge", " or ".join(map(repr, get_args(Mode))), mode, "leave it out for today's"
+        )
+    asked = None if how is None else as_definition(how)
+    rules = Rules(mode, asked, LATEST if cloud_init == NEWEST else release_of(cloud_init), _known(instance_data))
+    budget = budget or Budget("user-data")
+    run = _Run(rules, budget)
+    for part in unpacked(parts, launch_index, include_root, budget):
+        run.take(part)
+    return run.merged()
+
+
+def _known(data: Any) -> InstanceData | None:
+    """The instance data that somebody gave; a merge without them loads no templates. raises: BadArgument"""
+    if data is None:
+        return None
+    if not isinstance(data, InstanceData):
+        raise wrong_argument("instance data", "an InstanceData", data, 'InstanceData({"v1": {...}})')
+    return data
+
+
+_READ_IN_A_STEP = 100
+_MET_IN_A_STEP = 50
+
+
+class _Effort:
+    """What joining one part after the other takes.
+
+    A join makes the maps and lists anew in which old and new meet; a patch, or a merger of somebody's own, all of the
+    result, which is no larger than what was read before.
+    """
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._read = 0
+
+    def all(self) -> None:
+        """It may make all of the result anew. raises: TooMuch"""
+        self.budget.steps(self._read // _READ_IN_A_STEP)
+
+    def meeting(self, before: Any, laid: Any) -> None:
+        """It is laid over what was there. cost: one visit for each part of what is laid. raises: TooMuch"""
+        size, pairs = 0, [(before, laid)]
+        while pairs:
+            old, new = pairs.pop()
+            size += len(old) if isinstance(old, (dict, list, str)) else 0
+            if isinstance(old, dict) and isinstance(new, dict):
+                pairs += [(old[key], inner) for key, inner in new.items() if key in old]
+            elif isinstance(old, list) and isinstance(new, list):
+                pairs += zip(old, new, strict=False)
+        if size >= _MET_IN_A_STEP:
+            self.budget.steps(size // _MET_IN_A_STEP)
+
+    def read(self, text: str, config: Any = None) -> None:
+        """One more part is read; where its text has aliases, it says more than it wrote. raises: TooMuch, TooDeep"""
+        self._read += len(text)
+        if "*" in text and config is not None:
+            size = measured(config)
+            self.budget.values(size)
+            self._read += size
+
+
+class _Run:
+    def __init__(self, rules: Rules, budget: Budget) -> None:
+        self.rules = rules
+        self.mode, self.how, self.release, self.data = rules
+        self.effort = _Effort(budget)
+        self.folding: Folding | None = None
+        self.has_config = False
+        self.reports: list[PartReport] = []
+        self.unknown: dict[int, Layer] = {}
+        self.joinings: list[Joining] = []
+        self.stack: list[tuple[Definition, str]] = [(CONFIG_DEFAULT, "default")]
+
+    def take(self, part: CloudPart | Layer) -> None:
+        number = len(self.reports) + 1
+        if not isinstance(part, CloudPart):
+            name = part.title or f"part-{number:03d}"
+            self.reports.append(
+                self._unknown(number, CloudPart("", filename=name, type="", line=None), name, part, "unknown")
+            )
+            return
+        name = f"part-{number:03d}" if part.filename is None else part.filename
+        if part.type == JINJA:
+            self.reports.append(self._template(number, part, name))
+        elif part.type in (CLOUD_CONFIG, JSONP):
+            self.reports.append(self._handled(number, part, name))
+        elif part.type in SCRIPTS:
+            self.reports.append(PartReport(number, part, name, "script"))
+        elif part.type in INCLUDES and not part.headers:  # one in an archive has headers, and nobody looks at it
+            self.reports.append(PartReport(number, part, name, "include"))
+        else:
+            self.reports.append(PartReport(number, part, name, "ignored" if part.body else "empty"))
+
+    def _template(self, number: int, part: CloudPart, name: str) -> PartReport:
+        """A template and what it is rendered to, which is handled as if it stood there; a patch is a config there."""
+        title = PartReport(number, part, name, "template").title
+        alone = part.file is None or title == part.file
+        origin = Origin("part", "" if alone else title, part.file or name, part.line)
+        try:
+            template = None if part.lines else template_in(part.text)
+            if template is None:
+                raise CloudConfigError(TEMPLATE, "a template begins with its first line", line=1)
+            if self.data is None:
+                return self._unknown(number, part, name, no_data(title, origin), "template")
+            budget = self.effort.budget
+            text = self.data.render(template, budget)
+            budget.bytes(len(text))
+            lines = self.data.lines(template, text, budget)
+        except TooMuch as passed:
+            error: NodeattrsError = past_a_limit(passed, "the template")
+            return PartReport(number, part, name, "failed", error=self._placed(error, part, name))
+        except CloudConfigError as raised:
+            return PartReport(number, part, name, "failed", error=self._placed(raised, part, name))
+        if REDACTED in text:
+            why = "is rendered with a secret that the instance data withholds"
+            return self._unknown(number, part, name, Layer.unknown(title, origin, why), "template")
+        part, kind = part._replace(body=text, lines=lines), type_of_text(text)
+        if kind in (CLOUD_CONFIG, JSONP):
+            return self._handled(number, part, name)
+        is_script = kind in ("text/x-shellscript", "text/cloud-boothook")
+        return PartReport(number, part, name, "script" if is_script else "ignored" if text else "empty")
+
+    def _unknown(self, number: int, part: CloudPart, name: str, layer: Layer, status: Status) -> PartReport:
+        """It may have a definition of its own, and set anything."""
+        self._begun().lay(Part(layer.value, number), ANY_DEFINITION)
+        self.unknown[number] = layer
+        self.joinings.append(Joining(number, part, name, ANY_DEFINITION, None))
+        return PartReport(number, part, name, status)
+
+    def _begun(self) -> Folding:
+        if self.folding is None:
+            self.folding = Folding(start=Part({}, 0), growing=True)
+        elif self.folding.result.value is None:
+            self._begin_anew(self.folding)
+        return self.folding
+
+    def _handled(self, number: int, part: CloudPart, name: str) -> PartReport:
+        folding, self.has_config = self._begun(), True
+        try:
+            text = part.text
+            if part.body == b"":
+                raise CloudConfigError(VALUE, "the part holds something else than text")
+            if part.type == JSONP:
+                self.effort.read(text)
+                self.effort.all()
+                operations = operations_of(text)
+                folding.change(*changes_in(operations, self.effort.budget), of=given_in(operations, number))
+                self.joinings.append(Joining(number, part, name, None, None, steps=len(operations)))
+                return PartReport(number, part, name, "merged")
+            repeated: list[Repeated] = []
+            config = load_config(text, self.effort.budget.whole(), self.release, repeated)
+            self.effort.read(text, config)
+            own, rest, source = own_definition(config, part.headers)
+            used, source = self._used(own, source)
+            policy = policy_of(used, self.mode)
+            if used.is_built_in:
+                self.effort.meeting(folding.result.value, rest)
+            else:
+                self.effort.all()
+            laid = Part(rest, number)
+            lay(folding, laid, policy)
+            self.joinings.append(Joining(number, part, name, policy, laid))
+            if own.mergers:
+                self.stack.append((own, f"part {number}"))
+            return PartReport(number, part, name, "merged", used, source, repeated=repeated)
+        except MissingExtra:
+            raise
+        except RecursionError:
+            error: NodeattrsError = CloudConfigError(TOO_DEEP, "nested too deep to be merged")
+        except TooMuch as passed:
+            error = past_a_limit(passed, "all so far")
+        except NodeattrsError as raised:
+            error = raised
+        error = self._placed(error, part, name)
+        return PartReport(number, part, name, status_of(error), error=error)
+
+    def _placed(self, error: NodeattrsError, part: CloudPart, name: str) -> NodeattrsError:
+        """The error with the part's name, and the line of what it is about."""
+        title = PartReport(0, part, name, "failed").title
+        shown = title if part.file is None or title.startswith(part.file) else f"{part.file} {name}"
+        at = part.at if part.file is not None else part._replace(line=1).at
+        if isinstance(error, MergeConflict):
+            path = tuple(error.path or ())
+            origin = YamlLocator(part.text, Origin("part", "", shown), at).at(path)
+            details = [f"what was there is set by {old}" for old in self._setters_before(path)]
+            return MergeConflict(
+                f"{origin.place}: {error.message}", path=path, origins=(origin,), details=details, hint=error.hint
+            )
+        if not isinstance(error, CloudConfigError):
+            return error
+        line = error.line
+        if line is None and error.kind in (FORMAT, DEFINITION, UNKNOWN_MERGER):
+            written = None if "in the header" in error.reason else _WRITTEN.search(part.text)
+            line = None if written is None else part.text.count("\n", 0, written.start()) + 1
+        line = None if line is None else at(line)
+        return CloudConfigError(error.kind, error.reason, file=shown, line=line, column=error.column, hint=error.hint)
+
+    def _setters_before(self, path: TreePath) -> list[str]:
+        """The titles of the parts whose word stands at a path so far."""
+        origins = self.folding.result.origins if self.folding is not None else ()
+        for step in path:
+            origins = origins_at(origins, step)
+        return [self.reports[number - 1].title for number in sources(origins) if number]
+
+    def _used(self, own: Definition, source: str) -> tuple[Definition, str]:
+        if self.how is not None:
+            return self.how, "asked"
+        if self.mode == "documented":
+            policy_of(own, self.mode)  # one that cannot be built fails its own part, not the next one
+            return self.stack[-1]
+        return (own, source) if own.mergers else (PART_DEFAULT, "default")
+
+    def _begin_anew(self, folding: Folding) -> None:
+        """A patch has put null in place of the whole config: cloud-init goes on with nothing."""
+        folding.change(lambda before, laid: Part({}, 0))
+        self.joinings.append(self.joinings[-1]._replace(policy=None, laid=None, steps=1))
+
+    def merged(self) -> Merged:
+        reports = tuple(self.reports)
+        if self.folding is None:
+            return Merged(None, reports, rules=self.rules)
+        row = Row(self.folding, tuple(self.joinings))
+        return Merged(self.folding.result if self.has_config else None, reports, (row,), self.unknown, self.rules)
+
+
+def without(merged: Merged, types: Collection[str]) -> Merged:
+    """The same merge without the parts of some types, which are disabled."""
+    assert merged.rules is not None
+    run = _Run(merged.rules, Budget("user-data"))
+    for report in merged.parts:
+        if report.part.type in types:
+            run.reports.append(report._replace(status="disabled", error=None))
+        else:
+            run.take(merged.unknown[report.number] if report.status == "unknown" else report.part)
+    return run.merged()
+
+
+class Rules(NamedTuple):
+    """By what parts are merged: see `merge`."""
+
+    mode: Mode
+    how: Definition | None
+    release: Release
+    data: InstanceData | None
+
+
+class Merged(Provenance):
+    """A merged config that can say where each part of it came from.
+
+    parts:   what became of each part or source, in order
+    rows:    how they were merged; the last row gave the result
+    unknown: the layers that cannot be read, by their number
+
+    >>> from nodeattrs.dialects.cloudinit.userdata import merge
+    >>> merged = merge(["#cloud-config\\nhostname: a", "#cloud-config\\nhostname: b"])
+    >>> for claim in merged.trace("hostname").claims:
+    ...     print(claim.outcome.value, claim.value, claim.origin, claim.why or "-")
+    wins b part-002:2 (part) -
+    loses a part-001:2 (part) dict(replace): the new value replaces the old one (dict(replace)+list()+str())
+    """
+
+    def __init__(
+        self,
+        result: Part | None,
+        parts: tuple[PartReport, ...],
+        rows: tuple[Row, ...] = (),
+        unknown: Mapping[int, Layer] | None = None,
+        rules: Rules | None = None,
+    ) -> None:
+        self.parts = parts
+        self.rows = rows
+        self.rules = rules
+        self.unknown = dict(unknown or {})
+        self._result = result
+        self._locators: dict[int, Locator] = {}
+
+    @cached_property
+    def config(self) -> dict[Any, Any] | None:
+        """The merged config; {} if parts came and none was merged, None if no cloud-config came at all."""
+        return None if self._result is None else independent(self._result.value)
+
+    @property
+    def text(self) -> str:
+        """The file that cloud-init writes, byte for byte, but for what is unknown; empty where no cloud-config came."""
+        if self._result is None or self._result.value is None:
+            return ""
+        joinings = [one for row in self.rows for one in row.joinings if one.number not in self.unknown]
+        names = [_clean(joining.filename) for joining in joinings]
+        lines = ["#cloud-config", ""]
+        if names:
+            lines += [f"# from {len(names)} files", *(f"# {name or '?'}" for name in names), ""]
+        lines += [
+            f"# Cloud-config part ignored SCHEMA_ERROR: {_in_a_line(report.filename)}"
+            for report in self.parts
+            if report.status == "rejected" and (self.rules is None or self.rules.release.notes)
+        ]
+        return "\n".join([*lines, dumped(self._result.value)])
+
+    @property
+    def ok(self) -> bool:
+        """Whether no part was rejected and none failed."""
+        return all(report.ok for report in self.parts)
+
+    @cached_property
+    def warnings(self) -> tuple[Warned, ...]:
+        """The traps that these parts fall into; looked for when first asked."""
+        return tuple(warnings_of(self.parts, self.rows, self.value))
+
+    @property
+    def value(self) -> dict[Any, Any]:
+        """The merged config; {} where there is none."""
+        return self.config or {}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The config, and what became of the parts, as data."""
+        return {"version": 1, "config": self.config, "parts": [report.to_dict() for report in self.parts]}
+
+    @property
+    def steps(self) -> Iterator[Joining]:
+        """Each joining, in order, with the result before and after it; none is kept. cost: that of the merge"""
+        return steps_of(self.rows)
+
+
+def _clean(name: str) -> str:
+    return _in_a_line(name.replace("\t", " "))
+
+
+def _in_a_line(name: str) -> str:
+    return name.replace("\n", " ").replace("\r", " ").strip()

@@ -1,0 +1,164 @@
+"""Plain folds: which files, in which order, under which policy.
+
+    [fold.site]
+    files = ["values.yaml", "conf.d", "env/*.yaml"]
+    policy = "helm"
+
+    [fold.site.merge]
+    "ingress.hosts" = "append"
+
+A folder stands for its files by name, a pattern for what it fits, sorted alike. What a policy
+does is the adapters'; what a file says, `texts` reads.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import pathlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+
+from nodeattrs import border
+from nodeattrs.core.fold import Folded, Layer, fold
+from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Meet, Policy
+from nodeattrs.core.rules import PathRule
+from nodeattrs.core.tree import Path, meant
+from nodeattrs.dialects.files.policies import POLICIES, NamedPolicy
+from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
+from nodeattrs.node.secrets import Secrets
+from nodeattrs.runs.config import PlainFold
+from nodeattrs.runs.fields import known_or_near
+from nodeattrs.runs.repository import Repository
+from nodeattrs.texts.documents import Document, Syntax, syntax_of
+from nodeattrs.texts.layers import LayerReader
+
+COMPOSE, HIERA = "compose", "hiera-deep"
+NAMES = (*(one.name for one in POLICIES), COMPOSE, HIERA)
+"""The names of all policies."""
+
+_NUMBERED = re.compile(r"(.+)#(\d{1,9})")
+
+
+@cache
+def policy_named(name: str) -> NamedPolicy:
+    """The policy of that name. raises: BadArgument"""
+    if name == COMPOSE:
+        from nodeattrs.dialects.files.compose import POLICY
+
+        return POLICY
+    if name == HIERA:
+        return _hiera_deep()
+    for one in POLICIES:
+        if one.name == name:
+            return one
+    raise BadArgument(f"there is no policy {name!r}", hint=_known_policies(name))
+
+
+def _known_policies(name: str) -> str:
+    return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
+
+
+def check_policy(document: Document, one: PlainFold, *under: str) -> None:
+    """Refuse a fold under a policy that is not there. under: where the fold is written. raises: DocumentError"""
+    if one.policy not in NAMES:
+        what = f"there is no policy {one.policy!r}"
+        raise document.error(what, (*under, "policy"), hint=_known_policies(one.policy))
+
+
+def _hiera_deep() -> NamedPolicy:
+    from nodeattrs.adapters.hiera.strategies import strategy_of
+
+    key = Policy(
+        "hiera-deep, a key",
+        Line(ABSENT_KIND, PRESENT, TAKE, "no weaker file has the key"),
+        Line(ANY, PRESENT, strategy_of("deep").policy),
+    )
+    table = Policy(HIERA, Line(MAP, MAP, Meet(key), "the keys of both"), Line(ANY, PRESENT, TAKE))
+    summary = "each key as a lookup with the strategy deep finds it, the last file as the first level"
+    return NamedPolicy(HIERA, summary, "Puppet, Hiera, merge behaviors: deep", table, from_top=True)
+
+
+def layers_of(
+    words: Iterable[str],
+    reader: LayerReader,
+    folder: pathlib.Path,
+    shown: Callable[[pathlib.Path], str] = os.fspath,
+) -> Iterator[Layer]:
+    """The layers of files, folders and patterns, in their order; `FILE#2` is the second document of one.
+
+    folder: what they count from
+    shown:  what messages call a file
+    raises: NoFileFits; DocumentError
+    """
+    for word in words:
+        numbered = None if os.path.lexists(folder / word) else _NUMBERED.fullmatch(word)
+        one = replace(reader, document=int(numbered[2])) if numbered else reader
+        for path in _files(numbered[1] if numbered else word, folder):
+            yield from one.read(path, shown(path).replace(os.sep, "/"))
+
+
+def _files(word: str, folder: pathlib.Path) -> list[pathlib.Path]:
+    """The files that a word means, sorted by name where they are several."""
+    path = folder / word
+    if os.path.isdir(path) and not border.is_outside(path):
+        names = sorted(name for name in os.listdir(path) if name[0] != "." and syntax_of(name) is not None)
+        return [path / name for name in names if os.path.isfile(path / name)]
+    if os.path.lexists(path) or not glob.has_magic(word):
+        return [path]
+    found = sorted(glob.glob(word, root_dir=folder, recursive=True))
+    files = [folder / name for name in found if os.path.isfile(folder / name)]
+    if not files:
+        raise NoFileFits(f"no file fits {word}", hint="a pattern that stands for no file is probably not meant")
+    return files
+
+
+def folded(
+    layers: Sequence[Layer],
+    policy: NamedPolicy,
+    rules: Sequence[PathRule] = (),
+    sensitive: Iterable[Path] = (),
+    strict: bool = False,
+) -> Folded:
+    """The fold of some layers, the weakest first.
+
+    rules:     for paths, instead of what the policy says
+    sensitive: paths whose values are secrets
+    strict:    refuse layers that are unknown
+    raises:    MergeConflict; UnknownLayer with *strict*; BadArgument, where there is no layer
+    """
+    if paths := list(sensitive):
+        secrets = Secrets(paths)
+        for layer in layers:
+            if isinstance(layer.value, dict):
+                secrets.guarded((), layer.value)
+    return fold([policy.plan(layers, rules)] if layers else [], strict=strict)
+
+
+def fold_named(repository: Repository, name: str) -> PlainFold:
+    """The fold of that name in the settings of a repository. raises: FoldNotFound, DocumentError"""
+    folds = repository.config.folds
+    if name not in folds:
+        hint = known_or_near(name, folds) if folds else f"write [fold.{name}] with files = [...] into nodeattrs.toml"
+        raise FoldNotFound(f"there is no fold {name}", hint=hint)
+    if repository.settings.document is not None:
+        check_policy(repository.settings.document, folds[name], "fold", name)
+    return folds[name]
+
+
+def named_fold(repository: Repository, name: str) -> Folded:
+    """What a fold of a repository comes to.
+
+    raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
+    """
+    one = fold_named(repository, name)
+    return folded(named_layers(repository, one), policy_named(one.policy), one.rules, repository.config.sensitive)
+
+
+def named_layers(repository: Repository, one: PlainFold) -> list[Layer]:
+    """The layers of a fold of a repository, the weakest first. raises: FoldNotFound, DocumentError"""
+    syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
+    reader = LayerReader(syntax, warnings=repository.warnings)
+    return list(layers_of(one.files, reader, repository.root, repository.shown))
