@@ -17,13 +17,14 @@ from nodeattrs import (
     Node,
     Policy,
     catalog,
+    cloudinit,
     fold,
     keep,
     lazy,
     read_layer,
     runs,
 )
-from nodeattrs.adapters import bindings, cloudinit, hiera
+from nodeattrs.adapters import bindings, hiera
 from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError
