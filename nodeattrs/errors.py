@@ -11,6 +11,7 @@ attributes too, so no program need parse the sentence.
     ├── TypeConflict              (also TypeError)      a step or store into a scalar or list
     │   └── NullInTheWay                                the same, into null or into nothing
     ├── BadArgument               (also ValueError)     a call that cannot mean anything
+    │   └── BadUsage                                    options of a command that do not go together; exit code 2
     ├── BadKey, BadValue          (also TypeError)      what a tree cannot hold
     │   └── TooDeep                                     deeper than 500 levels, or a cycle
     ├── UnknownName               (also AttributeError) a name that older documents mention
@@ -202,6 +203,21 @@ class BadArgument(NodeattrsError, ValueError):
         cause="A call, an option or a setting that cannot mean anything.",
         example="nodeattrs show web1 --at yesterday",
         way_out="The message says what was given and what is wanted.",
+    )
+
+
+class BadUsage(BadArgument):
+    """Options of a command that do not go together, or one that is missing. The command line ends with exit code 2."""
+
+    entry = declared(
+        "NA0002",
+        "BadUsage",
+        cause=(
+            "The command line is not understood: an option or an argument that is not there, missing, or excludes "
+            "another."
+        ),
+        example="nodeattrs show",
+        way_out="`nodeattrs COMMAND --help` lists what the command takes.",
     )
 
 

@@ -7,17 +7,6 @@ from __future__ import annotations
 
 from nodeattrs.codes import declared, kind
 
-# Everywhere: NA00xx
-USAGE = kind(
-    "NA0002",
-    "usage",
-    cause=(
-        "The command line is not understood: an option or an argument that is not there, missing, or excludes another."
-    ),
-    example="nodeattrs show",
-    way_out="`nodeattrs COMMAND --help` lists what the command takes.",
-)
-
 # Merging: NA02xx
 LAYER_IS_UNKNOWN = kind(
     "NA0204",

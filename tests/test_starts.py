@@ -30,7 +30,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "role": ("role show web --repo repository", ""),
     "environment": ("environment show production --repo repository", ""),
     "hiera": (LINES["lookup"], "hiera"),
-    "ansible": ("ansible --help", ""),
+    "ansible": ("ansible --help", "ansible verbs"),
     "bindings": ("bindings --help", ""),
     "catalog": ("catalog --help", ""),
     "cloud-config": (LINES["cloud-config"], "cloudinit"),
@@ -54,7 +54,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "verbs"),
+    "completion": ("completion bash", "ansible verbs"),
 }
 
 _COUNTED = """

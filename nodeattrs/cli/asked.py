@@ -95,7 +95,7 @@ class Asked:
     def _perform(self, words: tuple[str, ...], terminal: _Collecting) -> int:
         from nodeattrs.runs.settings import Settings
 
-        options = argparse.Namespace(words=words, settings=Settings(self._given, os.environ))
+        options = argparse.Namespace(words=words, given=self._given, settings=Settings(self._given, os.environ))
         with self._parsing:
             self._parser(words[0]).parse_args(words, options)
         options.format = "json"

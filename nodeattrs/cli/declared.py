@@ -4,41 +4,31 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from nodeattrs.cli.changing import add_asking, request_of
-from nodeattrs.cli.options import add_output, add_ruby
+from nodeattrs.cli.options import (
+    actions_of,
+    add_budget,
+    add_output,
+    add_ruby,
+    add_run_code,
+    add_settings_from,
+    add_store,
+    add_strict,
+)
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.contract.command import Command, Question
+from nodeattrs.contract.command import Argument, Caller, Command, Question
 from nodeattrs.contract.dialect import Dialect
-from nodeattrs.contract.sides import folder_side
-from nodeattrs.dialects import foreign
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side, folder_side
+from nodeattrs.dialects import BUILT_IN, foreign
+from nodeattrs.errors import BadUsage
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
-
-
-def epilog_of(command: Command, words: str) -> str:
-    """The end of a command's help. words: the beginning of each example: "nodeattrs" """
-    examples = "".join(f"  {words} {one}\n" for one in command.examples)
-    exits = "    ".join(f"{code} {meaning}" for code, meaning in command.exits.items())
-    return f"examples:\n{examples}\nexit codes:\n  {exits}\n"
-
-
-def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
-    """The arguments of a command, and those that every declared command has.
-
-    dialect: the only dialect to ask; "" lets the caller choose
-    """
-    for one in command.arguments:
-        parser.add_argument(*one.names, help=one.help, **one.keywords)
-    parser.add_argument("--repo", metavar="DIR", default=".", help="the folder that is asked (default: this one)")
-    parser.add_argument("--run-code", action="store_true", help="run code of the repository: cookbooks, Python roles")
-    add_asking(parser, without=("--sample", "--node", *(["--dialect"] if dialect else [])))
-    add_ruby(parser)
-    add_output(parser)
-    parser.set_defaults(declared=command, **({"dialect": [dialect]} if dialect else {}))
 
 
 class Module(NamedTuple):
@@ -51,48 +41,126 @@ class Module(NamedTuple):
     perform: Callable[[argparse.Namespace, Terminal], int]
 
 
+def dialect_commands() -> dict[str, Dialect]:
+    """The commands of the built-in dialects that declare theirs: word -> dialect."""
+    return {one.command: one for one in BUILT_IN if one.command}
+
+
 def module_of(name: str) -> Module | None:
-    """A verb, or the commands of a dialect of an installed package; None for another name."""
+    """A verb, or the commands of a dialect; None for another name."""
     if name in TOP:
         command = TOP[name]
         options = partial(add_arguments, command=command)
         return Module(command.summary, command.description, epilog_of(command, "nodeattrs"), options, perform)
+    built_in = dialect_commands().get(name)
+    if built_in is not None:
+        add_options = partial(add_actions, dialect=built_in)
+        examples = _examples(built_in.examples, "nodeattrs")
+        return Module(built_in.summary, built_in.description, examples, add_options, perform)
     dialect = next((one for one in foreign().dialects if one.name == name), None)
     if dialect is None:
         return None
     summary = f"ask the dialect {name}, of an installed package"
-    return Module(summary, (dialect.__doc__ or summary), "", partial(add_dialect, dialect=dialect), perform)
+    add_options = partial(add_actions, dialect=dialect, verbs=OF_DIALECT)
+    return Module(summary, (dialect.__doc__ or summary), "", add_options, perform)
 
 
-def add_dialect(parser: argparse.ArgumentParser, dialect: Dialect) -> None:
-    """The commands of a dialect of an installed package: the verbs, and its own."""
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action", required=True)
-    commands: Mapping[str, Command] = {**OF_DIALECT, **dialect.commands()}
-    for name, command in commands.items():
-        one = actions.add_parser(
-            name,
-            help=command.summary,
-            description=command.description,
-            epilog=epilog_of(command, f"nodeattrs {dialect.name}"),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        add_arguments(one, command, dialect.name)
+def _examples(lines: Iterable[str], words: str) -> str:
+    text = "".join(f"  {words} {one}\n" for one in lines)
+    return f"examples:\n{text}" if text else ""
+
+
+def epilog_of(command: Command, words: str) -> str:
+    """The end of a command's help. words: the beginning of each example: "nodeattrs" """
+    exits = "    ".join(f"{code} {meaning}" for code, meaning in command.exits.items())
+    parts = [_examples(command.examples, words), f"exit codes:\n  {exits}\n" if exits else ""]
+    return "\n".join(filter(None, parts))
+
+
+def add_actions(
+    parser: argparse.ArgumentParser, dialect: Dialect, verbs: Mapping[str, Command] = MappingProxyType({})
+) -> None:
+    """The commands of a dialect, each as an action. verbs: those that it has beside its own"""
+    commands = {**verbs, **dialect.commands()}
+    summaries = {name: command.summary for name, command in commands.items()}
+    epilogs = {
+        name: epilog_of(command, f"nodeattrs {dialect.command or dialect.name}") for name, command in commands.items()
+    }
+    for name, one in actions_of(parser, summaries, epilogs):
+        if commands[name].description:
+            one.description = commands[name].description
+        add_arguments(one, commands[name], dialect.name)
+
+
+def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: str = "") -> None:
+    """The arguments of a command: its own, and those that it shares.
+
+    dialect: the only dialect to ask; "" lets the caller choose
+    """
+    _add_own(parser, command.arguments)
+    shared: dict[str, Callable[[], object]] = {
+        "folder": partial(_add_folder, parser),
+        "asking": partial(add_asking, parser, without=("--sample", "--node", *(["--dialect"] if dialect else []))),
+        "ruby": partial(add_ruby, parser),
+        "strict": partial(add_strict, parser),
+        "code": partial(add_run_code, parser),
+        "settings": partial(add_settings_from, parser),
+        "store": partial(add_store, parser),
+        "output": partial(add_output, parser, default=command.form),
+        "budget": partial(add_budget, parser),
+    }
+    for name in command.shared:
+        shared[name]()
+    parser.set_defaults(declared=command, **({"dialect": [dialect]} if dialect else {}))
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--repo", metavar="DIR", default=".", help="the folder that is asked (default: this one)")
+    parser.add_argument("--run-code", action="store_true", help="run code of the repository: cookbooks, Python roles")
+
+
+def _add_own(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> None:
+    places: dict[str, argparse._ActionsContainer] = {"": parser}
+    for one in arguments:
+        if one.group not in places:
+            places[one.group] = parser.add_argument_group(one.group)
+        place = places[one.group]
+        if one.choice:
+            if one.choice not in places:
+                places[one.choice] = place.add_mutually_exclusive_group(required=one.choice.endswith("!"))
+            place = places[one.choice]
+        place.add_argument(*one.names, help=one.help, **one.keywords)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command that the parser found."""
     command: Command = options.declared
-    terminal.warn(foreign().faults)
-    options.node = []
-    request = request_of(options, os.path.realpath(options.repo), options.run_code)
-    names = [name for argument in command.arguments for name in argument.names[:1]]
-    arguments = {name.lstrip("-").replace("-", "_"): None for name in names}
-    arguments = {name: getattr(options, name) for name in arguments}
+    terminal.warn(foreign().faults if "asking" in command.shared else ())
     with terminal.counting(what="subject") as count:
-        side = folder_side(Path(options.repo))
-        question = Question(side, request, arguments, options.dialect, lambda name, done, of: count(name))
-        output = command.run(question)
+        question = _question(options, command, terminal, lambda name, done, of: count(name))
+        try:
+            output = command.run(question)
+        except BadUsage as error:
+            options.refuse(error.message)
+            raise
     terminal.warn(output.warnings)
-    terminal.report(output.report)
+    if isinstance(output.report, str):
+        terminal.text(output.report)
+    else:
+        terminal.report(output.report)
     return output.code
+
+
+def _question(
+    options: argparse.Namespace, command: Command, caller: Caller, progress: Callable[[str, int, int], None]
+) -> Question:
+    folder = Path(getattr(options, "repo", None) or ".")
+    side, request = Side("", folder, folder, {}), Request()
+    if "asking" in command.shared:
+        options.node = []
+        request = request_of(options, os.path.realpath(folder), options.run_code)
+        side = folder_side(folder)
+    given = {
+        name: value for name, value in getattr(options, "given", {}).items() if getattr(options, name, None) is None
+    }
+    return Question(side, request, vars(options) | given, options.dialect, progress, caller)

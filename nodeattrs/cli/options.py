@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
-from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
 from nodeattrs.kinds import SAVED_NOTE
 from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import Config
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.policies import Asked
     from nodeattrs.runs.run import Run
@@ -362,35 +361,18 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     file = os.path.join(folder or "", SETTINGS_FILE)
     if folder is None or not hasattr(options, "budget") or not os.path.lexists(file) or not (named or is_ours(file)):
         return {}
-    config, warnings = _settings_in(file, SETTINGS_FILE)
+    from nodeattrs.runs.settings import settings_in
+
+    config, warnings = settings_in(file, SETTINGS_FILE)
     terminal.warn(warnings)
     return config.limits
 
 
-def _settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]:
-    """What a nodeattrs.toml says, and what in it is doubtful, without its repository. raises: DocumentError"""
-    from nodeattrs.runs.config import judged
-    from nodeattrs.texts.documents import read
-
-    return judged(read(pathlib.Path(file), shown), pathlib.Path(os.path.dirname(file) or os.curdir))
-
-
 def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Path]:
-    """What is sensitive for a command that reads trees of other systems.
+    """As `sensitive_beside`, for the repository that the options or the environment name. raises: DocumentError"""
+    from nodeattrs.runs.settings import sensitive_beside
 
-    The settings that count for the call say it, and those at or above each place that it reads.
-
-    places: files and folders, or None
-    raises: DocumentError
-    """
-    named = getattr(options, "repo", None) or os.environ.get("NODEATTRS_REPO")
-    folders = {os.path.abspath(named)} if named else set()
-    for place in filter(None, (os.curdir, *places)):
-        folder = nearest(SETTINGS_FILE, place)
-        if folder is not None and (folder == os.path.abspath(place) or is_ours(os.path.join(folder, SETTINGS_FILE))):
-            folders.add(folder)
-    files = [os.path.relpath(os.path.join(folder, SETTINGS_FILE)) for folder in sorted(folders)]
-    return [path for file in files if os.path.lexists(file) for path in _settings_in(file, file)[0].sensitive]
+    return sensitive_beside(getattr(options, "repo", None), *places)
 
 
 def repository_of(options: argparse.Namespace) -> Repository:

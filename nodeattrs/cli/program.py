@@ -15,7 +15,7 @@ from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal, columns
 from nodeattrs.core.code import held_back
-from nodeattrs.errors import InternalError, NodeattrsError
+from nodeattrs.errors import BadUsage, InternalError, NodeattrsError
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -35,7 +35,7 @@ _MODULES = {
     "role": "role_command",
     "environment": "environment_command",
     "hiera": "hiera",
-    "ansible": "ansible",
+    "ansible": "declared",
     "bindings": "bindings",
     "catalog": "catalog",
     "cloud-config": "cloud_config",
@@ -108,7 +108,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         first, line, rest = message.partition("\n")
-        super().error(f"{first} [NA0002]{line}{rest}\n  {self.prog} --help shows more")
+        super().error(f"{first} [{BadUsage.entry.code}]{line}{rest}\n  {self.prog} --help shows more")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         found, left = super().parse_known_args(args, namespace)

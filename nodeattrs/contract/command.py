@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from nodeattrs.codes import Code
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports import Report
 from nodeattrs.reports.screen import Screen
+
+VERB = ("folder", "asking", "ruby", "output")
+"""What a verb shares with all others; see `Command.shared`."""
 
 
 class Argument(NamedTuple):
@@ -18,11 +23,46 @@ class Argument(NamedTuple):
     names:    ("key",) for a word; ("--on",) or ("--format", "-F") for an option
     help:     one line
     keywords: further arguments of `argparse.ArgumentParser.add_argument`
+    group:    the title below which `--help` lists it; "" for none
+    choice:   of the arguments with the same word here one at most may be given; "!" at its end: exactly one
     """
 
     names: tuple[str, ...]
     help: str
     keywords: Mapping[str, Any] = {}
+    group: str = ""
+    choice: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in `Question.arguments`: the first long name, with _ for -, unless `keywords` have a "dest"."""
+        first = next((one for one in self.names if one.startswith("--")), self.names[0])
+        return str(self.keywords.get("dest") or first.lstrip("-").replace("-", "_"))
+
+
+class Caller(Protocol):
+    """A command line, a page or a tool that puts a question."""
+
+    def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
+        """Show warnings, each once. code: for bare sentences"""
+        ...
+
+    def remark(self, lines: Iterable[str]) -> None:
+        """Show lines that are neither an answer nor a warning."""
+        ...
+
+
+class _Nobody:
+    """A caller that shows nothing."""
+
+    def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
+        """Nothing."""
+
+    def remark(self, lines: Iterable[str]) -> None:
+        """Nothing."""
+
+
+NOBODY: Caller = _Nobody()
 
 
 class Question(NamedTuple):
@@ -30,9 +70,10 @@ class Question(NamedTuple):
 
     side:      the folder
     request:   facts, options and overrides
-    arguments: name -> value, of the arguments that the command declares
+    arguments: name -> value, of the arguments that the command declares and shares; "format" is the form of the output
     dialects:  the names of the dialects to ask; empty: all
     progress:  called with a subject, how many are done, and of how many
+    caller:    takes warnings
     """
 
     side: Side
@@ -40,17 +81,19 @@ class Question(NamedTuple):
     arguments: Mapping[str, Any]
     dialects: Sequence[str] = ()
     progress: Callable[[str, int, int], None] = lambda name, done, of: None
+    caller: Caller = NOBODY
 
 
 class Output(NamedTuple):
     """What a command gives. Only `cli` writes it.
 
-    report: as lines for people and as data for --format json; `PlainReport` serves for both
+    report:   lines for people, and data for --format json; `PlainReport` serves for both. A text is printed as it is
+    warnings: sentences, errors or findings
     """
 
-    report: Report
+    report: Report | str
     code: int = 0
-    warnings: Sequence[str] = ()
+    warnings: Sequence[object] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +117,13 @@ class Command(NamedTuple):
 
     summary:     one line, for lists of commands
     description: a paragraph
-    arguments:   its own; where the files are, facts and the format of the output come by themselves
-    examples:    command lines
-    exits:       exit code -> its meaning here
-    run:         raises: NodeattrsError
+    arguments:   its own; those that it shares come by themselves
+    examples:    command lines, without the words before them; empty for none
+    exits:       exit code -> its meaning here; empty leaves the list out
+    run:         raises: NodeattrsError; BadUsage, where the arguments cannot be meant
+    shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
+                 "store", "output", "budget"
+    form:        the format of the output if the caller names none
     """
 
     summary: str
@@ -86,3 +132,5 @@ class Command(NamedTuple):
     examples: Sequence[str]
     exits: Mapping[int, str]
     run: Callable[[Question], Output]
+    shared: Sequence[str] = VERB
+    form: str = "text"

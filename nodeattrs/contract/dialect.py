@@ -114,6 +114,8 @@ class Dialect(ABC):
     noun: what a subject is, in one word: "node", "host"
     needs_facts: whether an answer without facts of its subject is doubtful
     facts_choose_files: whether facts decide which files a subject reads
+    command:     the word of its commands on the command line; "" for a built-in dialect without commands of its own
+    summary, description, examples: what the help of that command says; an example is a line without "nodeattrs"
     """
 
     name: ClassVar[str]
@@ -121,6 +123,10 @@ class Dialect(ABC):
     option: ClassVar[Option | None] = None
     needs_facts: ClassVar[bool] = False
     facts_choose_files: ClassVar[bool] = False
+    command: ClassVar[str] = ""
+    summary: ClassVar[str] = ""
+    description: ClassVar[str] = ""
+    examples: ClassVar[Sequence[str]] = ()
 
     @abstractmethod
     def open(self, side: Side, request: Request) -> Opened:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,32 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, checked_name, under
-from nodeattrs.errors import DocumentError
+from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.errors import DocumentError, NotFound
 from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.settings import Settings
 from nodeattrs.texts.documents import read
 
 _DATA = (".json", ".yaml", ".yml")
+
+
+def store_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
+    """The store that the settings name, and the sensitive paths. raises: StoreError, DocumentError"""
+    repository = settings.repository
+    return open_store(settings.store), repository.config.sensitive if repository is not None else ()
+
+
+def saved_nodes_of(settings: Settings) -> tuple[Store, Sequence[TreePath]]:
+    """As `store_of`, for a command that only reads. raises: NotFound, where nothing was ever saved"""
+    store, sensitive = store_of(settings)
+    if not store.is_there():
+        raise NotFound(
+            f"there is no store at {store.describe()}",
+            hint="name the place with --store, or save a node first: nodeattrs run",
+        )
+    return store, sensitive
 
 
 class InRepository(Opened):

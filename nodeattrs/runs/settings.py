@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -22,9 +22,10 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.git import is_tracked
-from nodeattrs.runs.config import RepositorySettings
+from nodeattrs.runs.config import Config, RepositorySettings, judged
 from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.rights import leads_out, way_out
+from nodeattrs.texts.documents import read
 from nodeattrs.texts.nearest import is_ours, nearest
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
@@ -154,3 +155,27 @@ def without_password(text: str) -> str:
         return text
     text = _PASSWORD.sub(r"://\1@", text)
     return _ASKED_WITH.sub("", text).rstrip("?&")
+
+
+def settings_in(file: str, shown: str) -> tuple[Config, Sequence[DocumentError]]:
+    """What a nodeattrs.toml says, and what in it is doubtful, without its repository. raises: DocumentError"""
+    return judged(read(pathlib.Path(file), shown), pathlib.Path(os.path.dirname(file) or os.curdir))
+
+
+def sensitive_beside(named: str | None, *places: str | None) -> list[Path]:
+    """What is sensitive for a command that reads trees of other systems.
+
+    The settings that count for the call say it, and those at or above each place that it reads.
+
+    named:  the folder of a repository; None takes NODEATTRS_REPO
+    places: files and folders, or None
+    raises: DocumentError
+    """
+    named = named or os.environ.get("NODEATTRS_REPO")
+    folders = {os.path.abspath(named)} if named else set()
+    for place in filter(None, (os.curdir, *places)):
+        folder = nearest(FILE, place)
+        if folder is not None and (folder == os.path.abspath(place) or is_ours(os.path.join(folder, FILE))):
+            folders.add(folder)
+    files = [os.path.relpath(os.path.join(folder, FILE)) for folder in sorted(folders)]
+    return [path for file in files if os.path.lexists(file) for path in settings_in(file, file)[0].sensitive]

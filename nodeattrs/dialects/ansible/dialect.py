@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, Looked, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
@@ -16,6 +17,20 @@ class Ansible(Dialect):
     name = "ansible"
     noun = "host"
     option = Option("--inventory", "FILE", "of Ansible (default: that of ansible.cfg)")
+    command = "ansible"
+    summary = "say which file and line set a variable of an Ansible inventory"
+    description = (
+        "Read inventories, group_vars, host_vars, playbooks and roles of Ansible as they are, without running "
+        "anything: what a\nhost has, at which of the 22 precedence levels each value was set, and why the others lost. "
+        "docs/ansible.md says what\nis read, and what cannot be known."
+    )
+    examples = (
+        "ansible explain web1 http_port -i inventory",
+        "ansible explain web1 http_port -i inventory --playbook site.yml --task restart",
+        "ansible who-has http_port -i inventory",
+        "ansible list -i inventory",
+        "ansible inventory --list",
+    )
 
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the inventory."""
@@ -28,3 +43,9 @@ class Ansible(Dialect):
         from nodeattrs.dialects.ansible.checking import looked
 
         return looked(folder, count)
+
+    def commands(self) -> Mapping[str, Command]:
+        """Its own commands."""
+        from nodeattrs.dialects.ansible.commands import COMMANDS
+
+        return COMMANDS

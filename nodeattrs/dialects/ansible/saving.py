@@ -2,42 +2,33 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from nodeattrs.cli.exits import DONE, UNKNOWN_LAYER
-from nodeattrs.cli.options import add_settings_from, add_store, add_strict, kept_in
-from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.command import Output, Question
+from nodeattrs.core.fold import Layer
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.values import as_attribute
+from nodeattrs.dialects.common import store_of
+from nodeattrs.keep import Saved
+from nodeattrs.keep.filters import saved_document
+from nodeattrs.keep.revisions import Noted
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
-
-if TYPE_CHECKING:
-    from nodeattrs.ansible import Inventory, Variables
-    from nodeattrs.core.fold import Layer
-    from nodeattrs.node.node import Node
+from nodeattrs.node.intake import Intake
+from nodeattrs.node.node import Node
+from nodeattrs.runs.settings import Settings
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Where they are kept, besides the words of an inventory."""
-    parser.add_argument("--limit", metavar="PATTERN", help="only hosts that it names, such as web:!web3")
-    add_strict(parser)
-    add_settings_from(parser)
-    add_store(parser)
-
-
-def perform(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
+def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Output:
     """Save each host as a node; one that is as it was gets no new revision."""
-    from nodeattrs.keep import Saved
-    from nodeattrs.keep.filters import saved_document
-    from nodeattrs.keep.revisions import Noted
-
-    store, sensitive = kept_in(options)
-    hosts = list(inventory.hosts) if options.limit is None else inventory.matching(options.limit)
+    store, sensitive = store_of(Settings(question.arguments, os.environ))
     unknown = []
     for name in hosts:
         answer = inventory.host(name)
         layers = answer.unknown()
-        if layers and options.strict:
+        if layers and question.arguments["strict"]:
             answer.folded().trace(()).require_known()
         unknown += [f"{name}: {layer.origin.at(()).place or layer.origin.at(()).who}" for layer in layers]
         node = _node(answer, sensitive)
@@ -45,17 +36,13 @@ def perform(options: argparse.Namespace, terminal: Terminal, inventory: Inventor
         last = store.load(name)
         if last is None or last.document != document:
             store.save(Saved(name, document, node.snapshot(), noted=Noted(by="ansible save")))
-    terminal.remark([f"{len(hosts)} host{'s' * (len(hosts) != 1)} saved in {store.describe()}"])
-    terminal.warn(dict.fromkeys(unknown), LAYER_IS_UNKNOWN.entry)
-    return UNKNOWN_LAYER if unknown else DONE
+    question.caller.remark([f"{len(hosts)} host{'s' * (len(hosts) != 1)} saved in {store.describe()}"])
+    question.caller.warn(dict.fromkeys(unknown), LAYER_IS_UNKNOWN.entry)
+    return Output("", 5 if unknown else 0)
 
 
 def _node(answer: Variables, sensitive: Any) -> Node:
     """A host as a node: its variables are normal attributes, what Ansible knows of it automatic ones."""
-    from nodeattrs.dialects.ansible.values import as_attribute
-    from nodeattrs.node.intake import Intake
-    from nodeattrs.node.node import Node
-
     magic = answer.magic
     facts = {name: magic[name] for name in ("inventory_hostname", "group_names") if magic.get(name)}
     node = Node.from_chef({"name": answer.host, "automatic": facts}, sensitive=sensitive)

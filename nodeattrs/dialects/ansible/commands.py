@@ -1,0 +1,340 @@
+"""`nodeattrs ansible`: what a host has in an inventory or in a task, and which file and line set it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.core.code import held_back
+from nodeattrs.core.fold import Layer
+from nodeattrs.core.tree import parse
+from nodeattrs.dialects.ansible import saved_inventory, saving
+from nodeattrs.dialects.ansible.answers import Variables
+from nodeattrs.dialects.ansible.codes import NO_HOST
+from nodeattrs.dialects.ansible.faults import AnsibleError
+from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.playbook import Playbook
+from nodeattrs.dialects.ansible.printing import as_json_text, as_yaml_text, graph, printed_inventory, printed_variables
+from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
+from nodeattrs.dialects.ansible.reports import (
+    Groups,
+    Unread,
+    differences,
+    explained_variable,
+    matrix,
+    not_evaluated,
+    places,
+    set_variables,
+    unread,
+    unread_warnings,
+)
+from nodeattrs.errors import BadUsage
+from nodeattrs.reports.lookup import Compared
+from nodeattrs.reports.screen import printable
+from nodeattrs.runs.settings import sensitive_beside
+
+_EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
+_MANY: Mapping[str, Any] = {"action": "append", "default": []}
+_FLAG: Mapping[str, Any] = {"action": "store_true"}
+
+_HOST = Argument(("host",), "a host of the inventory", {"metavar": "HOST"})
+_VARIABLE = Argument(("path",), "a variable, or a path in one: users.0.name", {"metavar": "VAR"})
+_LIMIT = Argument(("--limit",), "only hosts that it names, such as web:!web3", {"metavar": "PATTERN"})
+_RENDER = Argument(("--render",), "evaluate templates; what cannot be is named", _FLAG)
+_INVENTORY = (
+    Argument(
+        ("-i", "--inventory"),
+        "a file, a folder, or a list of hosts such as web1,web2, ; may be repeated (default: that of ansible.cfg)",
+        {"metavar": "SOURCE", **_MANY},
+        "inventory",
+    ),
+    Argument(
+        ("-e", "--extra-vars"),
+        "name=value words, a map in YAML or JSON, or @FILE; may be repeated",
+        {"metavar": "VARS", **_MANY},
+        "inventory",
+    ),
+    Argument(
+        ("--folder",),
+        "ansible.cfg lies there, and files are named from there (default: here)",
+        {"metavar": "DIR"},
+        "inventory",
+    ),
+    Argument(
+        ("--playbook-dir",),
+        "beside it lie the playbook's group_vars and host_vars",
+        {"metavar": "DIR"},
+        "inventory",
+    ),
+    Argument(("--facts",), "cached facts, a JSON file for each host", {"metavar": "DIR"}, "inventory"),
+    Argument(
+        ("--environment",),
+        "let variables such as ANSIBLE_HASH_BEHAVIOUR override ansible.cfg",
+        _FLAG,
+        "inventory",
+    ),
+    Argument(
+        ("--vault-password-file", "--vault-id"),
+        "a file with the password of vaults, or a program that prints it; may be repeated. What it opens is a secret",
+        {"metavar": "[ID@]FILE", **_MANY},
+        "inventory",
+    ),
+    Argument(
+        ("--run-inventory",),
+        "run this script or plugin among the sources, or take FILE as what it prints; may be repeated",
+        {"metavar": "SOURCE[=FILE]", **_MANY},
+        "inventory",
+    ),
+    Argument(("--lenient",), "let a broken file cost its own variables only", _FLAG, "inventory"),
+)
+_TASK = (
+    Argument(
+        ("--playbook",),
+        "a playbook in which the host has a task; may be repeated",
+        {"metavar": "FILE", **_MANY},
+        "task",
+    ),
+    Argument(("--play",), "the number of the play, from 1", {"metavar": "N", "type": int}, "task"),
+    Argument(("--role",), "the role that the task belongs to", {"metavar": "NAME"}, "task"),
+    Argument(("--task",), "the task (default: the last one)", {"metavar": "NAME"}, "task"),
+)
+_YAML = (("--yaml", "-y"), "YAML instead of JSON", _FLAG, "as Ansible prints it")
+_LISTING = (
+    Argument(("--traceback",), "on an error, show the whole way to it", _FLAG, "as Ansible prints it"),
+    Argument(("--export",), "variables of groups stay with the groups", _FLAG, "as Ansible prints it"),
+    _LIMIT._replace(group="as Ansible prints it"),
+    Argument(("--toml",), "TOML instead of JSON", _FLAG, "as Ansible prints it", "form"),
+    Argument(*_YAML, "form"),
+)
+
+
+def _inventory(question: Question) -> Inventory:
+    """The inventory that the arguments name. Its sources run, if --run-inventory names them."""
+    asked = question.arguments
+    named = [*asked["inventory"], asked["folder"], asked["playbook_dir"], *asked.get("playbook", ())]
+    with held_back(False):  # what is run was named, one by one
+        return Inventory(
+            *asked["inventory"],
+            folder=asked["folder"],
+            playbook_dir=asked["playbook_dir"],
+            extra_vars=asked["extra_vars"],
+            environment=dict(os.environ) if asked["environment"] else None,
+            facts=asked["facts"],
+            lenient=asked["lenient"],
+            run_inventory=asked["run_inventory"],
+            vault_passwords=asked["vault_password_file"],
+            sensitive_paths=sensitive_beside(asked.get("repo"), *named),
+        )
+
+
+def _answer(question: Question, inventory: Inventory, host: str) -> Variables:
+    """What a host has: in the inventory, or in the task that the arguments name."""
+    asked = question.arguments
+    if not asked["playbook"]:
+        if asked["task"] or asked["role"] or asked["play"]:
+            raise BadUsage("--play, --role and --task need a --playbook")
+        return inventory.host(host)
+    inventory.found(host)
+    playbook = Playbook(inventory, *asked["playbook"])
+    met = [
+        task
+        for task in playbook.tasks(host)
+        if asked["play"] in (None, task.where.play.number)
+        and asked["role"] in (None, task.where.role and task.where.role.name)
+        and asked["task"] in (None, task.name)
+    ]
+    if not met:
+        names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
+        unknown = [one for one in unread(playbook.unknown(host)) if one.names is None]
+        also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
+        raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
+    return playbook.within(met[0] if asked["task"] else met[-1], host)
+
+
+def _hosts(question: Question, inventory: Inventory) -> list[str]:
+    """The hosts that --limit names; all of them without it."""
+    limit = question.arguments["limit"]
+    return list(inventory.hosts) if limit is None else inventory.matching(limit)
+
+
+def _known(question: Question, inventory: Inventory, layers: Iterable[Layer]) -> int:
+    """The exit code of an answer that unknown layers may change; each level of them is named."""
+    return _named(question, inventory, unread(layers))
+
+
+def _named(question: Question, inventory: Inventory, found: Sequence[Unread]) -> int:
+    question.caller.warn(unread_warnings(found))
+    question.caller.warn(inventory.warnings)
+    return 5 if found else 0
+
+
+def _warned(question: Question, answer: Variables, rendered: Rendered | None) -> int:
+    """Name what is not evaluated."""
+    if rendered is None or not rendered.left:
+        return 0
+    question.caller.warn(not_evaluated(answer, rendered))
+    return 5
+
+
+def _vars(question: Question) -> Output:
+    asked, inventory = question.arguments, _inventory(question)
+    answer = _answer(question, inventory, asked["host"])
+    code = _known(question, inventory, answer.unread())
+    if asked["origins"]:
+        return Output(set_variables(answer), code)
+    rendered = Rendering(answer).variables() if asked["render"] else None
+    found = printed_variables(answer, rendered and rendered.value)
+    is_yaml = asked["yaml"] or asked["format"] == "yaml"
+    text = as_yaml_text(found) if is_yaml else as_json_text(found, marked=False) + "\n"
+    return Output(text, _warned(question, answer, rendered) or code)
+
+
+def _list(question: Question) -> Output:
+    asked, inventory = question.arguments, _inventory(question)
+    form = "yaml" if asked["yaml"] else "toml" if asked["toml"] else "json"
+    text = printed_inventory(inventory, form, export=asked["export"], limit=asked["limit"])
+    return Output(text, _known(question, inventory, inventory.unread(_hosts(question, inventory))))
+
+
+def _graph(question: Question) -> Output:
+    asked, inventory = question.arguments, _inventory(question)
+    text = graph(inventory, asked["group"], with_variables=asked["vars"])
+    code = _known(question, inventory, inventory.unread(inventory.hosts if asked["vars"] else ()))
+    if asked["format"] == "text":
+        return Output("".join(f"{printable(line)}\n" for line in text.splitlines()), code)
+    return Output(Groups(inventory, asked["group"], text), code)
+
+
+def _explain(question: Question) -> Output:
+    asked, inventory = question.arguments, _inventory(question)
+    answer = _answer(question, inventory, asked["host"])
+    report = explained_variable(inventory, answer, parse(asked["path"]), render=asked["render"])
+    trace = report.explanation.trace
+    if asked["strict"]:
+        trace.require_known()
+    is_unknown = trace.unknown or (report.rendered and report.rendered.left)
+    return Output(report, 5 if is_unknown else 0 if trace.found else 1, inventory.warnings)
+
+
+def _who_has(question: Question) -> Output:
+    inventory = _inventory(question)
+    found = places(inventory, parse(question.arguments["path"]))
+    return Output(found, _named(question, inventory, found.unread) or (0 if found.found else 1))
+
+
+def _matrix(question: Question) -> Output:
+    asked, inventory = question.arguments, _inventory(question)
+    found = matrix(inventory, _hosts(question, inventory), parse(asked["path"]), asked["path"])
+    return Output(found, _named(question, inventory, found.unread) or (0 if found.found else 1))
+
+
+def _diff(question: Question) -> Output:
+    asked, inventory = question.arguments, _inventory(question)
+    one, other = (_answer(question, inventory, asked[name]) for name in ("host", "other"))
+    code = _known(question, inventory, [*one.unread(), *other.unread()])
+    return Output(Compared((asked["host"], asked["other"]), differences(one, other)), code)
+
+
+def _save(question: Question) -> Output:
+    inventory = _inventory(question)
+    output = saving.save(question, inventory, _hosts(question, inventory))
+    return output._replace(warnings=[*output.warnings, *inventory.warnings])
+
+
+COMMANDS: Mapping[str, Command] = {
+    "vars": Command(
+        "print the variables of a host",
+        "",
+        [
+            _HOST,
+            _RENDER,
+            *_INVENTORY,
+            *_TASK,
+            Argument(*_YAML),
+            Argument(("--origins",), "instead, each variable with who set it", _FLAG, "as Ansible prints it"),
+        ],
+        (),
+        _EXITS,
+        _vars,
+        ("output",),
+    ),
+    "list": Command(
+        "print hosts and groups with their variables, as ansible-inventory --list does",
+        "",
+        [*_INVENTORY, *_LISTING],
+        (),
+        _EXITS,
+        _list,
+        (),
+    ),
+    "graph": Command(
+        "print the tree of groups, as ansible-inventory --graph does",
+        "",
+        [
+            Argument(("group",), "where to begin (default: all)", {"metavar": "GROUP", "nargs": "?", "default": "all"}),
+            Argument(("--vars",), "variables, too", _FLAG),
+            *_INVENTORY,
+        ],
+        (),
+        _EXITS,
+        _graph,
+        ("output",),
+    ),
+    "explain": Command(
+        "say who set a variable of a host, whom that overrides, and by which rule",
+        "",
+        [_HOST, _VARIABLE, _RENDER, *_INVENTORY, *_TASK],
+        (),
+        _EXITS,
+        _explain,
+        ("strict", "output"),
+    ),
+    "who-has": Command(
+        "print every place that sets a variable, and on how many hosts it counts",
+        "",
+        [_VARIABLE, *_INVENTORY],
+        (),
+        _EXITS,
+        _who_has,
+        ("output",),
+    ),
+    "matrix": Command(
+        "print what each host has, equal ones together",
+        "",
+        [_VARIABLE, _LIMIT, *_INVENTORY],
+        (),
+        _EXITS,
+        _matrix,
+        ("output",),
+    ),
+    "diff": Command(
+        "print the variables that two hosts have not alike",
+        "",
+        [_HOST, Argument(("other",), "another one", {"metavar": "HOST"}), *_INVENTORY, *_TASK],
+        (),
+        _EXITS,
+        _diff,
+        ("output",),
+    ),
+    "save": Command(
+        "keep the hosts as nodes, so that search, show, history and diff know them",
+        "",
+        [*_INVENTORY, _LIMIT],
+        (),
+        _EXITS,
+        _save,
+        ("strict", "settings", "store", "output"),
+    ),
+    "inventory": Command(
+        "print the kept nodes as a dynamic inventory, as Ansible asks of a script",
+        "",
+        saved_inventory.ARGUMENTS,
+        (),
+        {},
+        saved_inventory.printed,
+        ("strict", "settings", "store", "output"),
+        "json",
+    ),
+}

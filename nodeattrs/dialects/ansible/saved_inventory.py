@@ -1,0 +1,62 @@
+"""`nodeattrs ansible inventory`: kept nodes for Ansible, as it asks a script for them."""
+
+from __future__ import annotations
+
+import os
+
+from nodeattrs.contract.command import Argument, Output, Question
+from nodeattrs.dialects.ansible.inventory_report import DynamicInventory, ansible_name
+from nodeattrs.dialects.common import saved_nodes_of
+from nodeattrs.errors import BadArgument, BadUsage
+from nodeattrs.keep import Store
+from nodeattrs.keep.search import parse_query
+from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
+from nodeattrs.reports.undecided import Undecided, words_of
+from nodeattrs.runs.remembered import required
+from nodeattrs.runs.settings import Settings
+
+ARGUMENTS = (
+    Argument(
+        ("--list",),
+        "all groups and hosts, with the variables of each host",
+        {"action": "store_true"},
+        choice="what!",
+    ),
+    Argument(("--host",), "the variables of one host", {"metavar": "NAME"}, choice="what!"),
+    Argument(("--prefix",), "put all of a host below this one variable", {"metavar": "NAME", "default": ""}),
+)
+
+
+def printed(question: Question) -> Output:
+    """The inventory. An unknown layer is a warning, and with --strict an error: Ansible wants 0 or nothing."""
+    asked, settings = question.arguments, Settings(question.arguments, os.environ)
+    prefix, host = asked["prefix"], asked["host"]
+    if prefix and prefix != ansible_name(prefix):
+        raise BadUsage(f"--prefix {prefix} is no name of a variable: try {ansible_name(prefix)}")
+    store, sensitive = saved_nodes_of(settings)
+    inventory = DynamicInventory(host or "", prefix)
+    for name in [host] if host else store.names():
+        found = required(store, name, sensitive)
+        if asked["strict"]:
+            found.node.trace(()).require_known()
+        inventory.add(found.node, found.saved.document)
+        question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
+        unknown = words_of({f"the node {name}": Undecided.at(found.node, ())})
+        question.caller.warn(unknown, LAYER_IS_UNKNOWN.entry)
+    if asked["list"]:
+        _add_searches(settings, store, inventory)
+    for code, sentences in inventory.warnings():
+        question.caller.warn(sentences, code)
+    return Output(inventory)
+
+
+def _add_searches(settings: Settings, store: Store, inventory: DynamicInventory) -> None:
+    """The groups of [ansible.groups]. raises: QueryNotUnderstood, QueryNotSupported, with the line"""
+    repository = settings.repository
+    for name, query in repository.config.ansible_groups.items() if repository is not None else ():
+        try:
+            inventory.group(name, store.search(parse_query(query)))
+        except BadArgument as error:
+            place = settings.folded.origins(("ansible", "groups", name))[0]
+            error.details = (*error.details, f"it is the search of the group {name}, {place}")
+            raise
