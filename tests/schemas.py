@@ -692,7 +692,7 @@ LINES = {
         "explain web1 apache2.listen_ports",
         "explain web1 app.legacy_queue",
         "explain web1 app.database.password --at 1",
-        f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --all",
+        f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --because",
     ],
     "show": [
         "show web1 app --origins",
@@ -713,7 +713,7 @@ LINES = {
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
-    "impact": ["impact . hiera", "impact hiera . --sample 2 --fail-on **"],
+    "impact": ["impact . hiera", "impact hiera . --sample 2 --forbid **"],
     "what-if": [
         "what-if --without role[base] --set app.database.password=1 --node web1",
         "what-if --without roles/web.json --without roles/base.yaml:4 --jobs 1",

@@ -87,7 +87,7 @@ class TestCauses:
 
 
 class TestOfOtherDialects:
-    """`explain --all` names the lines that decide there, as text and as data."""
+    """`explain --because` names the lines that decide there, as text and as data."""
 
     HIERA: ClassVar[dict[str, str]] = {
         "hiera.yaml": "version: 5\nhierarchy:\n- name: node\n  path: node.yaml\n- name: common\n  path: common.yaml\n",

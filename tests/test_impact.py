@@ -716,10 +716,10 @@ class TestOnTheCommandLine:
         [
             ([], 0),
             (["--exit-code"], 1),
-            (["--fail-on", "port"], 1),
-            (["--fail-on", "**"], 1),
-            (["--fail-on", "dir.**"], 0),
-            (["--ignore", "po*", "--exit-code"], 0),
+            (["--forbid", "port"], 1),
+            (["--forbid", "**"], 1),
+            (["--forbid", "dir.**"], 0),
+            (["--ignore-path", "po*", "--exit-code"], 0),
             (["--max-nodes", "1"], 1),
             (["--max-nodes", "2"], 0),
             (["--node", "d", "--exit-code"], 0),
@@ -743,7 +743,7 @@ class TestOnTheCommandLine:
         assert change["subjects"] == ["a", "b"]
 
     def test_sarif_has_the_line(self, capsys):
-        _, text = ended(["impact", "HEAD~1..HEAD", "--format", "sarif", "--fail-on", "port"], capsys)
+        _, text = ended(["impact", "HEAD~1..HEAD", "--format", "sarif", "--forbid", "port"], capsys)
 
         (result,) = json.loads(text)["runs"][0]["results"]
         assert (result["ruleId"], result["level"]) == ("NA0461", "error")
@@ -760,7 +760,7 @@ class TestOnTheCommandLine:
         edit(repo, "nodes/d.json", "[]", '["recipe[x]"]')
         commit(repo)
 
-        code, _ = ended(["impact", "HEAD~1..HEAD", "--no-run-code", "--fail-on", "**"], capsys)
+        code, _ = ended(["impact", "HEAD~1..HEAD", "--no-run-code", "--forbid", "**"], capsys)
 
         assert code == 1  # its run-list is another one
 

@@ -137,7 +137,7 @@ ROWS: dict[str, Row] = {
     "catalog why": Row(_each("File[/etc/x] Service[x]", *_FROM), ("catalog",)),
     "catalog explain": Row(_each("{resource}", *_FROM), ("catalog",)),
     "catalog impact": Row(_each("{resource}", *_FROM), ("catalog",)),
-    "catalog diff": Row(("{catalog} catalogs/web2.json", "{compiled} {compiled} --puppet"), ("catalog",)),
+    "catalog diff": Row(("{catalog} catalogs/web2.json", "{compiled} {compiled} --compiled"), ("catalog",)),
     "cloud-config merge": Row(
         ("{user-data} {user-data}", "{user-data} --include-root .", "{user-data} --instance-data {instance}"),
         ("cloud",),
