@@ -23,6 +23,7 @@ from nodeattrs.cli.options import (
     store_of,
 )
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.command import Checked
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
         found = findings_of(_everywhere(options, terminal, looked))
     repository = settings_of(options).repository
     root = options.site or (str(repository.root) if repository is not None else ".")
-    return finish(options, terminal, list(found), looked, repository, root)
+    return finish(options, terminal, Checked(list(found), looked, root), repository)
 
 
 def _everywhere(

@@ -12,6 +12,7 @@ from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import exit_code
 from nodeattrs.cli.options import actions_of, add_applying, add_output, add_run_code, add_run_options, settings_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Outcome, Plan
@@ -149,7 +150,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 
     plan = _plan(options, terminal)
     repository = settings_of(options).repository
-    return finish(options, terminal, findings_of(plan), looked_at(plan), repository, options.repo or "")
+    return finish(options, terminal, Checked(findings_of(plan), looked_at(plan), options.repo or ""), repository)
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:

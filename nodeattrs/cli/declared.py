@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from nodeattrs.cli.changing import add_asking, request_of
+from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import (
     actions_of,
     add_budget,
@@ -20,6 +21,7 @@ from nodeattrs.cli.options import (
     add_settings_from,
     add_store,
     add_strict,
+    settings_of,
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.command import Argument, Caller, Command, Question
@@ -27,7 +29,6 @@ from nodeattrs.contract.dialect import Dialect
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.dialects import BUILT_IN, foreign
-from nodeattrs.errors import BadUsage
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 
@@ -108,6 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: st
         "store": partial(add_store, parser),
         "output": partial(add_output, parser, default=command.form),
         "budget": partial(add_budget, parser),
+        "checking": partial(add_checking, parser),
     }
     for name in command.shared:
         shared[name]()
@@ -137,13 +139,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     command: Command = options.declared
     terminal.warn(foreign().faults if "asking" in command.shared else ())
     with terminal.counting(what="subject") as count:
-        question = _question(options, command, terminal, lambda name, done, of: count(name))
-        try:
-            output = command.run(question)
-        except BadUsage as error:
-            options.refuse(error.message)
-            raise
+        output = command.run(_question(options, command, terminal, lambda name, done, of: count(name)))
     terminal.warn(output.warnings)
+    if output.checked is not None:
+        return finish(options, terminal, output.checked, settings_of(options).repository)
     if isinstance(output.report, str):
         terminal.text(output.report)
     else:
