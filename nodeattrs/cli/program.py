@@ -36,7 +36,7 @@ _MODULES = {
     "environment": "environment_command",
     "hiera": "hiera",
     "ansible": "declared",
-    "bindings": "bindings",
+    "bindings": "declared",
     "catalog": "catalog",
     "cloud-config": "cloud_config",
     "fold": "fold",

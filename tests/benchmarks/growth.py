@@ -105,7 +105,6 @@ ROWS = (
     Row("bindings explain (bindings)", f"bindings explain m::k1 {_SITE}", made.bindings, 400),
     Row("bindings list (bindings)", f"bindings list {_SITE}", made.bindings, 400),
     Row("bindings matrix (bindings)", f"bindings matrix m::k1 {_SITE}", made.bindings, 800),
-    Row("bindings what-if (bindings)", f"bindings what-if --without modules {_SITE}", made.bindings, 400),
     Row("bindings graph (bindings)", f"bindings graph {_SITE}", made.bindings, 400),
     Row("catalog check (resources)", "catalog check --from {}/a.json", made.catalog, 8_000),
     Row("catalog check (a ring)", "catalog check --from {}/a.json", made.catalog_ring, 8_000, (0, 1)),

@@ -130,7 +130,6 @@ ROWS: dict[str, Row] = {
     "bindings list": Row(_each("", *_SITE), ("bindings",)),
     "bindings graph": Row(_each("", *_SITE), ("bindings",)),
     "bindings matrix": Row(_each("{key}", *_SITE), ("bindings",)),
-    "bindings what-if": Row(("--site . --set k=5 --no-run-code --jobs 1",), ("bindings",), git=True),
     "catalog check": Row(_each("", *_FROM), ("catalog",)),
     "catalog order": Row(_each("", *_FROM, f"{_FROM[0]} --shuffle 3"), ("catalog",)),
     "catalog graph": Row(_each("", *_FROM, f"{_FROM[0]} --as mermaid"), ("catalog",)),

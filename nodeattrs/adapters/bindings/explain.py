@@ -1,6 +1,6 @@
 """Why a key has its value: who declared it, whom that overrides and by which rule, fragments, look-ups.
 
-An explanation is data, and an answer as the core has it; `nodeattrs.reports.bindings` lays it
+An explanation is data, and an answer as the core has it; `nodeattrs.dialects.bindings.reports` lays it
 out. Who set what says a folding of the declarations (`tracing`); here are the rest of the
 questions, why a class is included among them, and none of it is kept while values are made.
 """
