@@ -15,7 +15,7 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
 from nodeattrs import children
@@ -188,12 +188,14 @@ class Composition:
         bound["environment"] = name
         self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
         request = Request(self.node, name, self.state.categories, self.facts)
-        wanted = DEFAULT_LAYERS if described.layers is None else described.layers
-        wanted = [one for one in wanted if one.name not in self._without]
-        layers = [one.to_dict() for one in wanted] if self._layers is None else self._layers
-        self._read_layers(layers, classified, request)
-        if self._layers is None:
-            self.layers = tuple(replace(one, origin=its.origin) for one, its in zip(self.layers, wanted, strict=True))
+        if self._layers is not None:
+            self._read_layers(self._layers, classified, request)
+            return
+        listed = described.listed("layers")
+        pairs = zip_longest(DEFAULT_LAYERS if listed is None else listed, described.layers_at)
+        kept = [(layer, at) for layer, at in pairs if layer["name"] not in self._without]
+        self._read_layers([layer for layer, _ in kept], classified, request)
+        self.layers = tuple(replace(one, origin=at) for one, (_, at) in zip(self.layers, kept, strict=True))
 
     def _inside(self, path: str) -> pathlib.Path:
         inner = self.root / path.lstrip("/")

@@ -175,7 +175,7 @@ class Injector(ValueMaker):
                 raise self._not_bound(wanted)
             return Handle(lambda: self.ask(wanted))
         maker = declared.root.producer
-        if isinstance(maker, Custom) and maker.series:
+        if isinstance(maker, Custom) and maker.each_time:
             made = maker.producer(self, {})
             return Handle(lambda: self._finished(declared, made.produce()))
         return Handle(lambda: self.ask(wanted))

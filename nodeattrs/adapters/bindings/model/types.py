@@ -58,6 +58,11 @@ class Type:
         return str(self.args[0]) if self.args else ""
 
     @property
+    def is_instance(self) -> bool:
+        """Whether it names one instance of the objects: `Sql[one]`."""
+        return bool(self.args) and self.name not in ("Array", "Hash", "Type", "Class", "Pattern")
+
+    @property
     def is_data(self) -> bool:
         """Whether every value of it is data, so that its names share one space."""
         if self.name in ("Array", "Hash"):

@@ -39,8 +39,7 @@ from nodeattrs.adapters.bindings.model.items import (
     hash_of,
     is_parameter_map,
 )
-from nodeattrs.adapters.bindings.model.producers import Constant, Producing, Ref, with_options
-from nodeattrs.adapters.bindings.model.queries import Attribute, Query
+from nodeattrs.adapters.bindings.model.producers import Attribute, Constant, Producing, Query, Ref, with_options
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
     ANY,
@@ -430,5 +429,5 @@ def _map(applied: Applied, left: Type, right: Type) -> Declaration | None:
 def _source_type(of: Producing | None) -> Type | int:
     """The type that gives parameters; a number for producers whose type nobody knows before they are asked."""
     if isinstance(of, Ref):
-        return Type(of.type.name) if of.is_instance else of.type
+        return Type(of.type.name) if of.type.is_instance else of.type
     return of.type if isinstance(of, Query) else id(of)

@@ -31,6 +31,7 @@ from nodeattrs.adapters.bindings.model.expressions import (
 )
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Ref
+from nodeattrs.adapters.bindings.model.values import pattern_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
 
@@ -89,7 +90,7 @@ class Expressions:
         return Variable(str(tree.children[0])[1:])
 
     def _regex(self, tree: Tree) -> Node:
-        return Literal(self._text.pattern(str(tree.children[0])[1:-1].replace("\\/", "/"), tree))
+        return Literal(self._text.tried(pattern_of, tree, str(tree.children[0])[1:-1].replace("\\/", "/")))
 
     def _reference(self, tree: Tree) -> Node:
         return Literal(Ref(self._text.type(tree.children[0])).reference)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nodeattrs.adapters.bindings.codes import CATEGORIES_TWICE, ENVIRONMENT_TWICE
 from nodeattrs.adapters.bindings.forms.language.expressions import Expressions, written
-from nodeattrs.adapters.bindings.forms.language.text import Text, Tree
+from nodeattrs.adapters.bindings.forms.language.text import Tree
 from nodeattrs.adapters.bindings.model.expressions import (
     HashOf,
     Interpolated,
@@ -30,20 +29,17 @@ from nodeattrs.adapters.bindings.model.items import (
     Rebinding,
     Variables,
     When,
+    category,
+    is_parameter_map,
 )
-from nodeattrs.adapters.bindings.model.producers import Custom, Named, Producing, Ref
-from nodeattrs.adapters.bindings.model.queries import PATTERN_SIGNS, Condition, Query
-from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
+from nodeattrs.adapters.bindings.model.producers import Condition, Custom, Named, Producing, Query, Ref, condition
+from nodeattrs.adapters.bindings.model.sites import Site
 from nodeattrs.adapters.bindings.model.types import Asked, target_of
 from nodeattrs.core.claim import Origin
 
 
-class Items:
+class Items(Expressions):
     """Reads the sets of one text. Each method with an origin reads the item of its name."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-        self._expressions = Expressions(text)
 
     def set(self, tree: Tree) -> BindingSet:
         """A set with its name. raises: BindingError"""
@@ -63,7 +59,7 @@ class Items:
             if child.data == "type":
                 typed = self._text.type(child)
             else:
-                name = self._expressions.name(child)
+                name = self.name(child)
         return Asked(typed, name)
 
     # --- one method an item ------------------------------------------------------------------
@@ -97,11 +93,11 @@ class Items:
 
     def _param_map(self, tree: Tree, origin: Origin) -> Item:
         *flags, left, right, pairs = tree.children
-        given = plain(self._expressions.node(pairs))
+        given = plain(self.node(pairs))
         if isinstance(given, dict) and set(given) == {"map"} and isinstance(given["map"], (list, dict)):
             given = given["map"]  # { map => [a, b] }, the unit map that the document proposes
         named = {name: name for name in given} if isinstance(given, list) else given
-        if not all(isinstance(name, str) for pair in named.items() for name in pair):
+        if not is_parameter_map(named):
             raise self._text.error(pairs, "a map says which parameter fills which: { left => right }")
         return ParameterMap(
             origin=origin, lhs=self._text.type(left), rhs=self._text.type(right), map=named,
@@ -112,7 +108,7 @@ class Items:
         (at,) = (child for child in tree.children if child.data == "to")
         others = self._fields(child for child in tree.children if child is not at)
         *optional, producer = at.children
-        node = self._expressions.node(producer) if producer.data not in ("producer", "type_or_query") else None
+        node = self.node(producer) if producer.data not in ("producer", "type_or_query") else None
         values = (self._demanded if others.get("abstract") else self._given)(node, at)
         return Variables(origin=origin, **others, **values, optional=bool(optional))
 
@@ -159,39 +155,38 @@ class Items:
                     *optional, producer = child.children
                     fields |= {"to": self._producer(producer), **({"optional": True} if optional else {})}
                 case "into":
-                    fields["into"] = self._expressions.name(child.children[0])
+                    fields["into"] = self.name(child.children[0])
                 case "options":
                     fields["options"] = dict(map(self._option, child.children))
                 case "string":
-                    fields["id"] = self._expressions.name(child)
+                    fields["id"] = self.name(child)
                 case flag:
                     fields[str(flag)] = True
         return fields
 
     def _option(self, tree: Tree) -> tuple[str, Any]:
         name, value = tree.children
-        known = self._expressions.name(name) if hasattr(name, "data") else str(name)
-        return known, settled(self._expressions.node(value))
+        known = self.name(name) if hasattr(name, "data") else str(name)
+        return known, settled(self.node(value))
 
     def _predicate(self, tree: Tree) -> tuple[str, str]:
         name, value = tree.children
-        node = self._expressions.node(value)
+        node = self.node(value)
         if isinstance(node, Interpolated):
             return str(name), node.text
-        found = plain(node)
-        return str(name), str(found).lower() if isinstance(found, bool) else str(found)
+        return category(name, plain(node))
 
     def _producer(self, tree: Tree) -> Producing:
         if tree.data == "producer":
             (of,) = tree.children
             if of.data == "string":
-                return Named(self._expressions.name(of))
+                return Named(self.name(of))
             found = self._text.type(of)
             return Custom(found.title if found.name == "Type" else str(found))
         if tree.data == "type_or_query":
             (inner,) = tree.children
             return self._query(inner) if inner.data == "query" else Ref(self._text.type(inner))
-        return producing(self._expressions.node(tree), written(self._text, tree))
+        return producing(self.node(tree), written(self._text, tree))
 
     def _query(self, tree: Tree) -> Query:
         of, *where = tree.children
@@ -207,72 +202,59 @@ class Items:
             case "not_":
                 yield "not", tuple(self._conditions(tree.children[0]))
             case "comparison":
-                yield self._comparison(*tree.children)
+                yield self._compared(*tree.children)
             case _:
                 raise self._text.error(tree, "a condition compares an attribute: name == 'one'")
 
-    def _comparison(self, left: Tree, sign: Tree, right: Tree) -> Condition:
-        wanted = plain(self._expressions.node(right))
-        if str(sign) in PATTERN_SIGNS and not isinstance(wanted, re.Pattern):
-            if not isinstance(wanted, str):
-                raise self._text.error(right, f"{wanted!r} is no pattern")
-            self._text.pattern(wanted, right)
-        return str(plain(self._expressions.node(left))), str(sign), wanted
+    def _compared(self, left: Tree, sign: Tree, right: Tree) -> Condition:
+        attribute, wanted = str(plain(self.node(left))), plain(self.node(right))
+        return self._text.tried(condition, right, attribute, str(sign), wanted)
 
 
-class SiteReader:
+class SiteReader(Expressions):
     """Reads the site that one text describes."""
-
-    def __init__(self, text: Text) -> None:
-        self._text = text
-        self._expressions = Expressions(text)
 
     def site(self, tree: Tree) -> Site:
         """The site of a whole text, and the statements beside it."""
-        found = Site(file=self._text.file)
+        found = Site()
         for child in tree.children:
             if child.data != "site":
-                found.statements.append(self._expressions.node(child))
+                found.statements.append(self.node(child))
                 continue
-            found.is_written = True
+            found.parts = found.parts or {}
             for part in child.children:
-                self._part(part, found)
+                self._part(part, found, found.parts)
         return found
 
-    def _part(self, tree: Tree, site: Site) -> None:
+    def _part(self, tree: Tree, site: Site, parts: dict[str, Any]) -> None:
         match tree.data:
             case "defaults":
-                site.defaults = self._attributes(tree.children[0])
+                parts["defaults"] = self._attributes(tree.children[0])
             case "environment":
-                self._environment(tree, site)
+                name, named = self.name(tree.children[0]), parts.setdefault("environments", {})
+                if name in named:
+                    raise self._text.error(tree, f"the environment {name!r} is declared twice", ENVIRONMENT_TWICE)
+                named[name] = self._attributes(tree.children[1])
             case "dynamic":
-                site.dynamic = (self._expressions.node(tree.children[0]), self._attributes(tree.children[1]))
+                parts["dynamic"] = {"dir": self.node(tree.children[0]), "attrs": self._attributes(tree.children[1])}
             case "categories":
-                if site.categories is not None:
+                if "categories" in parts:
                     raise self._text.error(tree, "there is a second categories expression", CATEGORIES_TWICE)
-                listed = tree.children[0]
-                site.categories = list(self._pairs(listed))
-                site.listed_at = {str(one.children[0]): self._text.origin(one) for one in listed.children}
+                listed = tree.children[0].children
+                parts["categories"] = [[str(one.children[0]), self.node(one.children[1])] for one in listed]
+                site.listed_at = {str(one.children[0]): self._text.origin(one) for one in listed}
             case "layers":
-                site.layers = [*(site.layers or ()), *map(self._layer, tree.children)]
-
-    def _environment(self, tree: Tree, site: Site) -> None:
-        name = self._expressions.name(tree.children[0])
-        if name in (site.environments or {}):
-            raise self._text.error(tree, f"the environment {name!r} is declared twice", ENVIRONMENT_TWICE)
-        site.environments = {**(site.environments or {}), name: self._attributes(tree.children[1])}
+                parts["layers"] = [*parts.get("layers", ()), *map(self._layer, tree.children)]
+                site.layers_at += map(self._text.origin, tree.children)
 
     def _attributes(self, tree: Tree) -> dict[str, Node]:
-        return dict(self._pairs(tree))
+        return {str(one.children[0]): self.node(one.children[1]) for one in tree.children}
 
-    def _pairs(self, tree: Tree) -> list[tuple[str, Node]]:
-        return [(str(one.children[0]), self._expressions.node(one.children[1])) for one in tree.children]
-
-    def _layer(self, tree: Tree) -> SiteLayer:
+    def _layer(self, tree: Tree) -> dict[str, Any]:
         name, *lists = tree.children
-        layer = SiteLayer(self._expressions.name(name), origin=self._text.origin(tree))
+        layer: dict[str, Any] = {"name": self.name(name)}
         for one in lists:
             strings = [child for child in one.children if child.data == "string"]
             side = "exclude" if len(strings) < len(one.children) else "include"
-            setattr(layer, side, [*(getattr(layer, side) or []), *map(self._expressions.name, strings)])
+            layer[side] = [*layer.get(side, ()), *map(self.name, strings)]
         return layer

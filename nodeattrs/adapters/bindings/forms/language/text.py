@@ -18,7 +18,6 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
-from nodeattrs.texts.patterns import BadPattern, expression
 
 _KEYWORDS = (
     "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",
@@ -161,17 +160,13 @@ class Text:
         details = caret(self.text, origin.line, origin.column)
         return BindingError(kind, f"{where}{message}", origins=(origin,), details=details)
 
-    def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
-        """The type that a branch spells."""
+    def tried(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
+        """What *read* makes of what is given to it; its error is about a branch."""
         try:
-            return read(_REMARK.sub(" ", self.source(tree)))
+            return read(*given)
         except BindingError as error:
             raise self.error(tree, error.message, error.kind) from None
 
-    def pattern(self, written: str, at: Tree) -> re.Pattern[str]:
-        """The pattern that is written there."""
-        try:
-            expression(written)
-            return re.compile(written)
-        except BadPattern as error:
-            raise self.error(at, f"the pattern {written!r} cannot be read: {error}") from None
+    def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
+        """The type that a branch spells."""
+        return self.tried(read, tree, _REMARK.sub(" ", self.source(tree)))
