@@ -157,8 +157,7 @@ class Composition:
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
-        known = {"classes": self._classes, "objects": self._objects, "resolutions": self._known.resolutions}
-        options = {**known, "faults": self.faults, **options}
+        options = {"classes": self._classes, "objects": self._objects, "faults": self.faults, **options}
         return Injector(self.layers, self.state, **options)
 
     # --- reading ---------------------------------------------------------------------------------

@@ -33,7 +33,6 @@ from nodeattrs.adapters.bindings.production.early import early_faults
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.scopes import awaited
-from nodeattrs.adapters.bindings.resolution import Resolutions, resolve
 from nodeattrs.adapters.bindings.resolution.declarations import Layer
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
@@ -64,7 +63,6 @@ class Injector(ValueMaker):
     objects:     the instances that parameters and queries read
     faults:    what was wrong already when the layers were read
     lenient:   what is wrong stands in `faults`, and is not raised; what nothing is wrong with can be asked for
-    resolutions: what others of the same layers have resolved, for this one and those to come
     strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
@@ -92,7 +90,6 @@ class Injector(ValueMaker):
         parent: Injector | None = None,
         strict: bool = False,
         lenient: bool = False,
-        resolutions: Resolutions | None = None,
     ) -> None:
         register = Classes({"Injector": Injector, "Producer": Producer, "ConstantProducer": ConstantProducer})
         register = register.merged(classes if isinstance(classes, Classes) else Classes(classes))
@@ -100,7 +97,6 @@ class Injector(ValueMaker):
         super().__init__(
             taken, state if isinstance(state, State) else State(state or ()), register,
             {**FUNCTIONS, **(functions or {})}, objects or Objects(),
-            resolve if resolutions is None else resolutions.of,
         )  # fmt: skip
         self.parent = parent
         self._given[_OWN] = self

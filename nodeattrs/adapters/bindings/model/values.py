@@ -9,6 +9,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from nodeattrs.adapters.bindings.codes import NOT_DATA, SYNTAX
@@ -37,17 +38,12 @@ def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
     return entries
 
 
-_SHOWN: dict[str, str] = {}
-
-
+@lru_cache(maxsize=1024)
 def shown_file(file: str) -> str:
     """A file of Python as messages show it: relative where it can be, never a path of this machine."""
-    known = _SHOWN.get(file)
-    if known is None:
-        relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
-        inside = not relative.startswith(os.pardir)
-        known = _SHOWN[file] = (relative if inside else os.path.basename(file)).replace(os.sep, "/")
-    return known
+    relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
+    inside = not relative.startswith(os.pardir)
+    return (relative if inside else os.path.basename(file)).replace(os.sep, "/")
 
 
 def as_data(value: Any) -> Any:

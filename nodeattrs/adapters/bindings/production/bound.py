@@ -18,8 +18,8 @@ from nodeattrs.adapters.bindings.model.protocols import is_abstract
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, spelled_key, variable_key
 from nodeattrs.adapters.bindings.production.filling import Slot, not_given, place_of, slots_of
-from nodeattrs.adapters.bindings.resolution import resolve
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
+from nodeattrs.adapters.bindings.resolution.applying import resolve
+from nodeattrs.adapters.bindings.resolution.declarations import At, Declaration, Layer, Place, Resolution
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import near
 
@@ -38,7 +38,6 @@ class Bound:
         state: State,
         register: Classes,
         objects: Objects,
-        resolve: Callable[[tuple[Layer, ...], State, Objects], Resolution] = resolve,
     ) -> None:
         self.layers = layers
         self.state = state
@@ -116,8 +115,7 @@ class Bound:
         found = self._unbound.get(known)
         if found is None:
             item = Bind(origin=place_of(known), type=wanted.type, to=Instance(wanted.type.title))
-            found = Declaration(item, NO_PLACE, 0, 0, wanted.key, wanted.type)
-            found.producer = item.to
+            found = Declaration(item, At(NO_PLACE, 0, 0), wanted.key, wanted.type, item.to)
             found = self._unbound.setdefault(known, found)
         return found
 

@@ -45,15 +45,13 @@ from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
 from nodeattrs.adapters.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
-from nodeattrs.adapters.bindings.production.plans import Make, planned
+from nodeattrs.adapters.bindings.production.plans import Make, Planner
 from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
-from nodeattrs.adapters.bindings.resolution import resolve
 from nodeattrs.adapters.bindings.resolution.declarations import (
     CLASS_IDS,
     Declaration,
     Layer,
     Position,
-    Resolution,
     standing,
 )
 from nodeattrs.core.borders import taking
@@ -85,9 +83,8 @@ class ValueMaker(Bound):
         register: Classes,
         functions: Mapping[str, Callable[..., Any]],
         objects: Objects,
-        resolve: Callable[[tuple[Layer, ...], State, Objects], Resolution] = resolve,
     ) -> None:
-        super().__init__(layers, state, register, objects, resolve)
+        super().__init__(layers, state, register, objects)
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
@@ -348,7 +345,7 @@ class ValueMaker(Bound):
         """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
-            plan = self._plans[id(root)] = planned(self, root)
+            plan = self._plans[id(root)] = Planner(self, self.ask).of(root)
         if plan is None or getattr(self._making, "replay", None) is not None:
             return _MISSING
         try:
@@ -369,9 +366,10 @@ class ValueMaker(Bound):
         return one
 
     def _product(self, root: Declaration, args: Mapping[str, Any]) -> Any:
+        if args and (root.producer is None or not root.producer.takes_arguments):
+            message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
+            raise self.about(root, ARGUMENTS, message)
         if root.is_multibind:
-            if args:
-                raise BindingError(ARGUMENTS, "a multibind takes no arguments")
             fragments = list(self._fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection

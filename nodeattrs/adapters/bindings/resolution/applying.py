@@ -1,4 +1,8 @@
-"""What applies: the items of all layers become declarations at their positions.
+"""What applies, and which declaration counts: the items of all layers become declarations at their positions.
+
+A position is a layer, then the categories that make a declaration apply. The best position of a key wins;
+the order in which things are declared never matters. All faults of all keys are collected before any is
+raised. Nothing is produced.
 
 What has to wait until all of them are known is put aside: rebindings, and parameters that come
 from instances; then one of the declarations of each key is chosen, and the others are below it.
@@ -53,6 +57,7 @@ from nodeattrs.adapters.bindings.model.types import (
 )
 from nodeattrs.adapters.bindings.resolution.declarations import (
     OWN_IDS,
+    At,
     Declaration,
     Layer,
     Place,
@@ -68,6 +73,22 @@ from nodeattrs.core.unknown import Unknown
 
 _MANY = 50_000
 """When so many keys were looked at for near misses, all of them together, nobody looks for more."""
+
+
+def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
+    """Decide which declaration counts for each key.
+
+    layers: highest first
+    cost:   linear in the number of bindings
+    source: docs/bindings.md, "Who wins"
+    """
+    applied = Applied(state)
+    applied.take(list(layers))
+    declare_parameters(applied, objects)
+    bind_again(applied)
+    choose(applied)
+    check_ids(applied)
+    return applied.resolution
 
 
 class Applied:
@@ -98,12 +119,9 @@ class Applied:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
 
-    def declare(self, item: Any, at: Declaration | tuple[Place, int, int], name: str, of: Type) -> Declaration:
-        """Declare a name among the data, with the flags of its item. at: a position, or a declaration there"""
-        place, rank, mask = (at.place, at.position[1], at.mask) if isinstance(at, Declaration) else at
-        one = _flagged(item, place, rank, mask, name, of)
-        self.declared["Data", name].append(one)
-        return one
+    def declare(self, item: Item, at: At, name: str, of: Type, producer: Producing | None) -> None:
+        """Declare a name among the data, with the flags of its item."""
+        self.declared["Data", name].append(Declaration(item, at, ("Data", name), of, producer))
 
     def fault(self, kind: Kind, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
         """Note something that is wrong, with all whom it is about."""
@@ -129,16 +147,16 @@ class Applied:
         """Take in the items of a block. masks: the conjunctions that hold around it"""
         ranked = self.state.ranked
         mask = max(masks, key=ranked)
-        rank = ranked(mask)
+        at = At(place, ranked(mask), mask)
         for item in items:
             if type(item) is When:
                 self._when(item, place, masks)
                 continue
             self.resolution.faults.extend(faults(item))
             if isinstance(item, Bind):
-                self._bind(item, place, rank, mask)
+                self._bind(item, at)
             else:
-                self._other(item, (place, rank, mask))
+                self._other(item, at)
 
     def _when(self, item: When, place: Place, masks: tuple[int, ...]) -> None:
         holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
@@ -146,73 +164,53 @@ class Applied:
         if inside:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
 
-    def _bind(self, item: Bind, place: Place, rank: int, mask: int) -> None:
+    def _bind(self, item: Bind, at: At) -> None:
         is_fragment = item.into is not None and type(item) is not Multibind
         of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
         key = None if is_fragment else (of.kind, item.name or "")
-        one = Declaration(item, place, rank, mask, key, of)
-        one.name = item.name
-        one.producer = item.to
-        one.abstract, one.override, one.final = item.abstract, item.override, item.final
-        one.optional = item.optional
-        if item.options:
-            one.options = item.options
-            self._with_options(one)
-        if isinstance(item, Multibind):
-            one.id = item.id
-            if item.id is not None:
-                self.ids.setdefault(item.id, []).append(one)
+        one = Declaration(item, at, key, of, item.to)
+        if item.options and item.to is not None:
+            try:
+                one.producer = with_options(item.to, item.options)
+            except BindingError as error:
+                self.fault(error.kind, error.message, [one])
+        if one.id is not None:
+            self.ids.setdefault(one.id, []).append(one)
         if key is not None:
             self.declared[key].append(one)
         if item.into is not None:
             self.resolution.fragments.setdefault(item.into, []).append(one)
 
-    def _with_options(self, one: Declaration) -> None:
-        if one.producer is not None:
-            try:
-                one.producer = with_options(one.producer, one.options)
-            except BindingError as error:
-                self.fault(error.kind, error.message, [one])
-
-    def _other(self, item: Item, at: tuple[Place, int, int]) -> None:
+    def _other(self, item: Item, at: At) -> None:
         match item:
             case Inclusion():
-                self.resolution.inclusions.append((item, Declaration(item, *at, None, DATA)))
+                self.resolution.inclusions.append((item, Declaration(item, at, None, DATA)))
             case Variables():
                 for name, value in item.values.items():
-                    one = self.declare(item, at, variable_key(name), item.type or ANY)
-                    one.producer = None if item.abstract else value
+                    self.declare(item, at, variable_key(name), item.type or ANY, None if item.abstract else value)
             case ParameterMap():
-                self.declare(item, at, map_key(item.lhs, item.rhs), ANY).producer = Constant(dict(item.map))
+                self.declare(item, at, map_key(item.lhs, item.rhs), ANY, Constant(dict(item.map)))
             case Parameters():
                 self._parameters(item, at)
             case Rebinding():
-                self.rebindings.append((item, _flagged(item, *at, "", DATA)))
+                self.rebindings.append((item, Declaration(item, at, ("Data", ""), DATA)))
             case Dependency():
-                self.resolution.dependencies.append((item, at[0]))
+                self.resolution.dependencies.append((item, at.place))
 
-    def _parameters(self, item: Parameters, at: tuple[Place, int, int]) -> None:
+    def _parameters(self, item: Parameters, at: At) -> None:
         given = hash_of(item)
         if given is None:
-            self.sources.append((item, _flagged(item, *at, "", ANY)))
+            self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
             return
         for name, value in given.items():
-            one = self.declare(item, at, parameter_key(item.target, str(name)), ANY)
-            one.producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+            producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+            self.declare(item, at, parameter_key(item.target, str(name)), ANY, producer)
 
 
 def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
     """One parameter, which knows where it stands in the hash."""
     places = item.to.places if isinstance(item.to, Constant) else None
     return Constant(value, places=None if places is None else Below(places, (name,)))
-
-
-def _flagged(item: Any, place: Place, rank: int, mask: int, name: str, of: Type) -> Declaration:
-    one = Declaration(item, place, rank, mask, ("Data", name), of)
-    one.name = name
-    one.abstract, one.override, one.final = item.abstract, item.override, item.final
-    one.optional = item.optional
-    return one
 
 
 def bind_again(applied: Applied) -> None:
@@ -240,8 +238,7 @@ def _sides(item: Rebinding) -> tuple[Any, Any, str]:
 
 def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
     target = item.target
-    one = Declaration(item, at.place, at.position[1], at.mask, target.key, target.type or source.type)
-    one.name = target.name or ""
+    one = Declaration(item, at.at, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
     one.final = item.final  # override says nothing new: what is bound again exists
     one.optional = source.optional
@@ -398,8 +395,8 @@ def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: O
             hint=f"say which fills which: {{ map => {{ name_in_{item.target.name.lower()} => name }} }}",
         )  # fmt: skip
     for left, right in names.items():
-        one = applied.declare(item, at, parameter_key(item.target, left), ANY)
-        one.producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
+        producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
+        applied.declare(item, at.at, parameter_key(item.target, left), ANY, producer)
 
 
 def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:

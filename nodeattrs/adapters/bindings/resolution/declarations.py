@@ -12,7 +12,17 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.items import NOWHERE, BindingSet, Dependency, Inclusion, Item, Multibind, When
+from nodeattrs.adapters.bindings.model.items import (
+    NOWHERE,
+    Bind,
+    BindingSet,
+    Dependency,
+    Flagged,
+    Inclusion,
+    Item,
+    Multibind,
+    When,
+)
 from nodeattrs.adapters.bindings.model.producers import Producing
 from nodeattrs.adapters.bindings.model.state import State
 from nodeattrs.adapters.bindings.model.types import Key, Type
@@ -92,34 +102,60 @@ class Why(Enum):
     FILLED = "a concrete binding fills an abstract one beside it"
 
 
+class At(NamedTuple):
+    """Where something applies: its place, and the categories that make it apply, as a rank and as a set."""
+
+    place: Place
+    rank: int
+    mask: int
+
+
 class Declaration:
     """One thing that applies: a key, or a fragment, at a position.
 
-    mask:       the categories that made it apply
-    source:     for an alias: the declaration whose producer it has; its product is shared
-    lower:      for an alias: what lay below its source, for an optional source that gives nothing
+    source: for an alias: the declaration whose producer it has; its product is shared
+    lower:  for an alias: what lay below its source, for an optional source that gives nothing
     """
 
     __slots__ = (
-        "abstract", "demands", "final", "id", "item", "key", "lower", "mask", "name", "optional", "options",
-        "override", "place", "position", "producer", "source", "type",
+        "abstract", "at", "demands", "final", "item", "key", "lower", "optional", "override", "position", "producer",
+        "source", "type",
     )  # fmt: skip
 
-    def __init__(self, item: Item, place: Place, rank: int, mask: int, key: Key | None, of: Type) -> None:
+    def __init__(self, item: Item, at: At, key: Key | None, of: Type, producer: Producing | None = None) -> None:
         self.item = item
-        self.place = place
-        self.position: Position = (place.number, rank)
-        self.mask = mask
+        self.at = at
+        self.position: Position = (at.place.number, at.rank)
         self.key = key
         self.type = of
-        self.name: str | None = None
-        self.producer: Producing | None = None
+        self.producer = producer
         self.abstract = self.override = self.final = self.optional = False
-        self.options: Mapping[str, Any] = {}
-        self.id: str | None = None
+        if isinstance(item, Flagged):
+            self.abstract, self.override = item.abstract, item.override
+            self.final, self.optional = item.final, item.optional
         self.source: Declaration | None = None
         self.lower: tuple[Declaration, ...] = ()
         self.demands: tuple[Type, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Its layer and its set."""
+        return self.at.place
+
+    @property
+    def name(self) -> str:
+        """The name that its item has; "" for none."""
+        return (self.item.name or "") if isinstance(self.item, Bind) else ""
+
+    @property
+    def id(self) -> str | None:
+        """The id that a multibind collects; None for all others."""
+        return self.item.id if isinstance(self.item, Multibind) else None
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of its item."""
+        return self.item.options if isinstance(self.item, Bind) else {}
 
     @property
     def origin(self) -> Origin:
@@ -207,4 +243,4 @@ class Resolution:
 
     def when(self, one: Declaration) -> str:
         """The categories that made a declaration apply, in words."""
-        return self.state.title(one.mask)
+        return self.state.title(one.at.mask)

@@ -31,7 +31,7 @@ class Malformed(Exception):
 class Reading:
     """One document.
 
-    locate: (the name of a set, a path in the document) -> a locator of what stands there
+    locate: (the name of a set, a path in the document) -> a locator for that path
     set:    the name of the set that is being read
     """
 
@@ -107,7 +107,7 @@ class Reading:
     ) -> _Found:
         """What *read* makes of what is given to it; its error is noted at this place.
 
-        kind: of the fault; that of the error unless given
+        kind: of the fault; the kind of the error unless given
         what: what could not be done, before the error's own words
         """
         try:
@@ -230,7 +230,7 @@ class Record:
         return {one.word: one for one in self.fields}
 
     def shape(self) -> Shape:
-        """A value that such a map stands for."""
+        """The shape of a field whose value is such a map."""
         return Shape(self.read, self.write, self.schema())
 
     def schema(self, **more: Schema) -> Schema:
@@ -280,7 +280,11 @@ TARGET = _spelled(target_of, {"type": "string"})
 
 
 def list_of(shape: Shape, what: str, least: int = 0) -> Shape:
-    """A list of values of one shape, at least so many; a tuple in the model. what: says what the list is"""
+    """A list of values of one shape; a tuple in the model.
+
+    what:  what a message says that the list is
+    least: the smallest number of values
+    """
 
     def read(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
         listed = reading.list(data, path, what)

@@ -1,6 +1,6 @@
 """Expressions of a text: branches of its tree become the nodes of the model.
 
-Where the entries of a value are written is looked for when somebody asks, in the text itself.
+Where the entries of a value are written is looked for when somebody asks, in the tree.
 """
 
 from __future__ import annotations
@@ -163,37 +163,30 @@ class Expressions:
 
 @dataclass(frozen=True)
 class WrittenValue:
-    """A value of a text as a locator: it knows its text, and reads that again when it is asked.
+    """A value of a text as a locator: it looks for an entry when it is asked.
 
     origin: where the value begins
     """
 
-    text: str
+    text: Text
+    tree: Tree
     origin: Origin
 
     def at(self, path: Path) -> Origin:
-        """Where an entry is written, or what holds it. cost: one reading of the value"""
-        if not path:
-            return self.origin
-        again = Text(self.text)
-        here = again.parsed("expression").children[0]
+        """Where an entry is written, or what holds it."""
+        here = self.tree
         for step in path:
-            below = _entry(Expressions(again), here, step)
+            below = _entry(Expressions(self.text), here, step)
             if below is None:
                 break
             here = below
-        return self._moved(again.origin(here))
-
-    def _moved(self, inside: Origin) -> Origin:
-        first, line, column = self.origin, inside.line or 1, inside.column or 1
-        if line == 1:
-            column += (first.column or 1) - 1
-        return first._replace(line=(first.line or 1) + line - 1, column=column)
+        begin = self.text.origin(here)
+        return self.origin.moved(begin.line, begin.column)
 
 
 def written(text: Text, tree: Tree) -> WrittenValue:
     """The locator of the value of a branch."""
-    return WrittenValue(text.source(tree), text.origin(tree))
+    return WrittenValue(text, tree, text.origin(tree))
 
 
 def _entry(expressions: Expressions, tree: Tree, step: object) -> Tree | None:
