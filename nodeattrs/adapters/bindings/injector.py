@@ -25,7 +25,6 @@ from nodeattrs.adapters.bindings.model.types import (
     Classes,
     Key,
     parameter_key,
-    spelled_key,
     variable_key,
 )
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
@@ -33,7 +32,7 @@ from nodeattrs.adapters.bindings.production.early import early_faults
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.scopes import awaited
-from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.adapters.bindings.resolution import Layer
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
@@ -145,7 +144,7 @@ class Injector(ValueMaker):
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
         """The value of a key, or *default* where nothing is bound or produced. raises: as `inject`, but for NotBound"""
         wanted = asked(key, type, self.register)
-        value = self._injected(wanted, args)
+        value = self.ask(wanted, args)
         self._require_known(wanted)
         return default if value is None else value
 
@@ -189,7 +188,7 @@ class Injector(ValueMaker):
                 explained(self, wanted, ABSENT).trace().require_known()
             else:
                 first = self.resolution.unknown[0]
-                raise unknown_layer(first.content, first.origin)
+                raise unknown_layer(first.value, first.origin)
 
     def classes(self) -> list[str]:
         """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
@@ -341,14 +340,14 @@ class Injector(ValueMaker):
     def check(self) -> list[BindingError]:
         """What would fail when keys are injected, as far as it can be known without producing anything."""
         found: list[BindingError] = []
-        for key, winner in sorted(self.resolution.winners.items()):
+        for _, winner in sorted(self.resolution.winners.items()):
             if winner.is_multibind:
                 found += option_faults(winner, self)
             for wanted in self.needs(winner):
                 if self.declaration(wanted) is None and self._alone(wanted) is None and not winner.optional:
                     found.append(
                         self.about(
-                            winner, MISSING, f"{spelled_key(key)} looks up {wanted}, which nothing binds",
+                            winner, MISSING, f"{winner.words} looks up {wanted}, which nothing binds",
                             hint=self._hint(wanted),
                         )
                     )  # fmt: skip

@@ -14,7 +14,7 @@ from nodeattrs.adapters.bindings.model.protocols import is_protocol
 from nodeattrs.adapters.bindings.model.types import Asked
 from nodeattrs.adapters.bindings.production.bound import Bound
 from nodeattrs.adapters.bindings.production.filling import Slot
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.adapters.bindings.resolution import Declaration
 
 Make = Callable[[Any], Any]
 """Makes a product for the scope that it is given."""

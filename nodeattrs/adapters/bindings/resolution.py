@@ -13,7 +13,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from enum import Enum
+from math import inf
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.codes import (
     ABSTRACT_NOT_OVERRIDDEN,
@@ -29,8 +32,11 @@ from nodeattrs.adapters.bindings.codes import (
 )
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
+    NOWHERE,
     Bind,
+    BindingSet,
     Dependency,
+    Flagged,
     Inclusion,
     Item,
     Multibind,
@@ -55,21 +61,242 @@ from nodeattrs.adapters.bindings.model.types import (
     spelled_key,
     variable_key,
 )
-from nodeattrs.adapters.bindings.resolution.declarations import (
-    OWN_IDS,
-    At,
-    Declaration,
-    Layer,
-    Place,
-    Resolution,
-    UnknownSet,
-    Why,
-    standing,
-)
 from nodeattrs.codes import Kind
-from nodeattrs.core.claim import Below, Cause
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Below, Cause, Origin
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
+
+CLASS_IDS = ("included_classes", "excluded_classes")
+"""The ids whose fragments are includes and excludes of classes; they need no multibind."""
+BOUND_PROVIDERS = "bindings_providers"
+"""The id of the fragments that are providers of further sets; the name of each is its scheme."""
+OWN_IDS = (*CLASS_IDS, BOUND_PROVIDERS)
+
+Position = tuple[int, int]
+"""The rank of a layer, and the rank of the categories; the greatest wins."""
+
+
+@taking(name=str, sets=Listed)
+@dataclass(frozen=True)
+class Layer:
+    """A named list of binding sets. The name is for people only, and so is where a site lists it."""
+
+    name: str
+    sets: tuple[BindingSet, ...] = ()
+    origin: Origin | None = field(default=None, compare=False)
+
+    @classmethod
+    def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
+        """A layer that is there and cannot be read, or must not be asked.
+
+        It binds nothing; where it might decide a value, the explanation of that value says so.
+        reason: why, in words: "needs a server"
+        """
+        return cls(name, (BindingSet.unknown(name, origin, reason),))
+
+
+class Place:
+    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there."""
+
+    __slots__ = ("causes", "layer", "number", "set")
+
+    def __init__(self, number: int, layer: str, of: str, causes: tuple[Cause, ...] = ()) -> None:
+        self.causes = causes
+        self.number = number  # the layer's rank, the greatest is the highest
+        self.layer = layer
+        self.set = of
+
+    def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
+        """The same for what stands inside of a condition. listed_at: where its categories are listed"""
+        words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
+        names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
+        listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
+        return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *listed, *self.causes))
+
+
+class UnknownSet(NamedTuple):
+    """A set whose content is unknown, and where it stands.
+
+    position: the best that anything in it could have
+    """
+
+    value: Unknown
+    origin: Origin
+    place: Place
+
+    @property
+    def position(self) -> tuple[int, float]:
+        return self.place.number, inf
+
+
+class Why(Enum):
+    """Why a declaration does not decide its key. The value is the reason in words."""
+
+    LAYER = "a higher layer hides what lies below"
+    CATEGORY = "the higher category wins"
+    CATEGORIES = "more categories win over fewer"
+    FILLED = "a concrete binding fills an abstract one beside it"
+
+
+class At(NamedTuple):
+    """Where something applies: its place, and the categories that make it apply, as a rank and as a set."""
+
+    place: Place
+    rank: int
+    mask: int
+
+
+class Declaration:
+    """One thing that applies: a key, or a fragment, at a position.
+
+    source: for an alias: the declaration whose producer it has; its product is shared
+    lower:  for an alias: what lay below its source, for an optional source that gives nothing
+    """
+
+    __slots__ = (
+        "abstract", "at", "demands", "final", "item", "key", "lower", "optional", "override", "position", "producer",
+        "source", "type",
+    )  # fmt: skip
+
+    def __init__(self, item: Item, at: At, key: Key | None, of: Type, producer: Producing | None = None) -> None:
+        self.item = item
+        self.at = at
+        self.position: Position = (at.place.number, at.rank)
+        self.key = key
+        self.type = of
+        self.producer = producer
+        self.abstract = self.override = self.final = self.optional = False
+        if isinstance(item, Flagged):
+            self.abstract, self.override = item.abstract, item.override
+            self.final, self.optional = item.final, item.optional
+        self.source: Declaration | None = None
+        self.lower: tuple[Declaration, ...] = ()
+        self.demands: tuple[Type, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Its layer and its set."""
+        return self.at.place
+
+    @property
+    def name(self) -> str:
+        """The name that its item has; "" for none."""
+        return (self.item.name or "") if isinstance(self.item, Bind) else ""
+
+    @property
+    def id(self) -> str | None:
+        """The id that a multibind collects; None for all others."""
+        return self.item.id if isinstance(self.item, Multibind) else None
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of its item."""
+        return self.item.options if isinstance(self.item, Bind) else {}
+
+    @property
+    def origin(self) -> Origin:
+        """Where it stands."""
+        return self.item.origin
+
+    @property
+    def words(self) -> str:
+        """What messages call it: its key, or the id that it is a fragment of."""
+        if self.key is not None:
+            return spelled_key(self.key)
+        return f"a fragment of {self.item.into!r}" if isinstance(self.item, Bind) else "an item without a key"
+
+    @property
+    def short(self) -> str:
+        """The same in one word: its name, or the class that it binds."""
+        if self.key is None:
+            return self.words
+        kind, name = self.key
+        return name or kind.removeprefix("Type[").removesuffix("]" * kind.startswith("Type["))
+
+    @property
+    def root(self) -> Declaration:
+        """The declaration whose producer this one has: itself, unless it is an alias."""
+        one = self
+        while one.source is not None:
+            one = one.source
+        return one
+
+    @property
+    def is_multibind(self) -> bool:
+        """Whether its value is collected."""
+        return isinstance(self.root.item, Multibind)
+
+    @property
+    def scope(self) -> str:
+        """How long its product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        named = self.options.get("scope")
+        if named is not None:
+            return "" if named == "singleton" else str(named)
+        keeps = self.producer is None or self.options.get("singleton", self.producer.keeps)
+        return "" if keeps else "none"
+
+    def flags(self) -> str:
+        """Its flags in words, with a blank behind each."""
+        return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
+
+    def describe(self) -> str:
+        """What it gives, in words."""
+        root = self.root
+        if self.abstract:
+            return self.flags().strip()
+        if isinstance(root.item, Multibind):
+            return f"multibind {root.type}" + (f" as {root.id!r}" if root.id is not None else "")
+        return root.producer.describe() if root.producer else "(no producer)"
+
+
+def standing(several: list[Declaration]) -> list[Declaration]:
+    """Those of the best position: the concrete ones, or all where there is none. several: the best first"""
+    best = several[0].position
+    top = [one for one in several if one.position == best]
+    return [one for one in top if not one.abstract] or top
+
+
+@dataclass
+class Resolution:
+    """What a composition comes to for a state.
+
+    winners:      key -> the declaration that decides it
+    declared:     key -> all that apply, the best position first
+    fragments:    id -> the fragments, highest layer first, then as declared
+    inclusions:   included and excluded classes
+    dependencies: those that apply, with their places
+    unknown:      the sets that cannot be read, highest layer first
+    """
+
+    state: State
+    winners: dict[Key, Declaration] = field(default_factory=dict)
+    declared: dict[Key, list[Declaration]] = field(default_factory=dict)
+    fragments: dict[str, list[Declaration]] = field(default_factory=dict)
+    inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
+    dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
+    faults: list[BindingError] = field(default_factory=list)
+    warnings: list[BindingError] = field(default_factory=list)
+    unknown: list[UnknownSet] = field(default_factory=list)
+
+    def described(self, one: Declaration) -> str:
+        """A declaration as a line of a message."""
+        where = "" if one.origin is NOWHERE else f"{one.origin}; "
+        what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"
+        return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
+
+    def pairs(self) -> dict[tuple[str, str, str], Origin]:
+        """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
+        found: dict[tuple[str, str, str], Origin] = {}
+        for item, _ in self.dependencies:
+            for pair in item.pairs():
+                found.setdefault(pair, item.origin)
+        return found
+
+    def when(self, one: Declaration) -> str:
+        """The categories that made a declaration apply, in words."""
+        return self.state.title(one.at.mask)
+
 
 _MANY = 50_000
 """When so many keys were looked at for near misses, all of them together, nobody looks for more."""
@@ -333,7 +560,7 @@ def _line_for(key: Key) -> str:
 
 def _unread(applied: Applied) -> str | None:
     """The hint that it may be bound where nobody can look."""
-    names = ", ".join(one.content.name for one in applied.resolution.unknown)
+    names = ", ".join(one.value.name for one in applied.resolution.unknown)
     return f"it may be bound in what cannot be read: {names}" if names else None
 
 

@@ -1,1 +1,0 @@
-"""Which declaration decides each key, and everything that is wrong with a composition."""
