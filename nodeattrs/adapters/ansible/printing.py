@@ -14,12 +14,12 @@ from nodeattrs.adapters.ansible.faults import AnsibleError
 from nodeattrs.adapters.ansible.groups import PRIORITY
 from nodeattrs.adapters.ansible.inventory import Inventory
 from nodeattrs.adapters.ansible.levels import MAGIC, SHOWN
-from nodeattrs.adapters.ansible.toml_writing import as_toml_text
 from nodeattrs.adapters.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Marked, Sensitive
 from nodeattrs.errors import BadValue
 from nodeattrs.texts.hidden import ESCAPES
+from nodeattrs.texts.plain_writing import as_toml
 from nodeattrs.texts.yaml_writing import style_of, text
 
 _HIDDEN = MAGIC - SHOWN
@@ -146,7 +146,7 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
             return as_json_text(listing(inventory, **how)) + "\n"
         if form == "yaml":
             return as_yaml_text(nested_listing(inventory, **how))
-        return as_toml_text(with_leaves(flat_listing(inventory, **how), _for_toml))
+        return as_toml(with_leaves(flat_listing(inventory, **how), _for_toml))
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None
 
