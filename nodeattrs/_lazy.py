@@ -17,7 +17,7 @@ def imported(
     homes: name -> the module below the package that has it
     made:  what the package gives instead of what that module has
 
-    >>> imported("nodeattrs", {"fold": "core.fold"})("fold").__name__
+    >>> imported("nodeattrs", {"fold": "policies"})("fold").__name__
     'fold'
     """
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.errors import BadArgument, NotFound
-from nodeattrs.runs.folds import fold_named, named_fold, policy_named
+from nodeattrs.policies import policy_named
+from nodeattrs.runs.folds import fold_named, named_fold
 from nodeattrs.runs.repository import Repository
 
 

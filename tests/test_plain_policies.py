@@ -18,7 +18,8 @@ from nodeattrs import Layer, Origin
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.rules import read_rules
 from nodeattrs.errors import MergeConflict
-from nodeattrs.runs.folds import NAMES, folded, policy_named
+from nodeattrs.policies import NAMES, policy_named
+from nodeattrs.runs.folds import folded
 from nodeattrs.texts.layers import LayerReader
 from tests.effort import examples
 

@@ -310,7 +310,7 @@ class TestTables:
         """
         Messages and traces show it.
         """
-        assert "<Policy inside a group>" == repr(INSIDE)
+        assert "<Policy inside>" == repr(INSIDE)
 
 
 class TestWhatATableSaysOfItself:

@@ -94,7 +94,7 @@ class TestWhereItHolds:
         """
         layers = [{"a": {"b": [1], "c": [1]}, "b": [1]}, {"a": {"b": [2], "c": [2]}, "b": [2]}]
 
-        assert {"a": {"b": [2], "c": [1, 2]}, "b": [1, 2]} == fold(layers, rules={"a.b": "replace"}).value
+        assert {"a": {"b": [2], "c": [1, 2]}, "b": [1, 2]} == fold(layers, INSIDE, rules={"a.b": "replace"}).value
 
     def test_a_rule_holds_in_every_inner_fold(self):
         """

@@ -85,8 +85,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if is_report and options.format in ("toml", "env"):
         options.refuse(f"--format {options.format} is for the merged tree")
     if options.policies:
+        from nodeattrs.policies import NAMES, policy_named
         from nodeattrs.reports.fold import ShownPolicies
-        from nodeattrs.runs.folds import NAMES, policy_named
 
         terminal.report(ShownPolicies([policy_named(name) for name in NAMES]))
         return 0
@@ -101,7 +101,8 @@ class _Question:
     """The layers that are meant, and how they are folded."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        from nodeattrs.runs.folds import named_layers, policy_named
+        from nodeattrs.policies import policy_named
+        from nodeattrs.runs.folds import named_layers
         from nodeattrs.texts import layers
 
         self.options = options
@@ -159,8 +160,8 @@ def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
 
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:
     """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold."""
-    from nodeattrs.runs.defaults import DEFAULT_POLICY
-    from nodeattrs.runs.folds import NAMES, check_policy
+    from nodeattrs.policies import DEFAULT_POLICY, NAMES
+    from nodeattrs.runs.folds import check_policy
 
     if word is None:
         return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())

@@ -152,7 +152,7 @@ class Policy:
     >>> INSIDE.verdict(list, list).__name__, INSIDE.verdict(dict, str)
     ('unite', <Rule.TAKE: 'take'>)
     >>> print(INSIDE)
-    inside a group (lower, upper, rule)
+    inside (lower, upper, rule)
       map      map      MEET     two maps meet key by key
       list     list     unite    two lists unite
       any      present  TAKE     the later one replaces the earlier one
@@ -293,7 +293,7 @@ def _total(rule: object) -> bool:
 
 
 INSIDE = Policy(
-    "inside a group",
+    "inside",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
     Line(ANY, PRESENT, TAKE, "the later one replaces the earlier one"),
@@ -301,7 +301,7 @@ INSIDE = Policy(
 """Maps meet, lists unite, anything else is replaced: Chef's merge inside one level."""
 
 ACROSS = Policy(
-    "across groups",
+    "across",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(ANY, PRESENT, TAKE, "the stronger one replaces the weaker one"),
 )

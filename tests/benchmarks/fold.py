@@ -11,9 +11,10 @@ from typing import Any
 import yaml
 
 from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.policies import policy_named
 from nodeattrs.reports.fold import Blamed
 from nodeattrs.reports.screen import Screen
-from nodeattrs.runs.folds import folded, policy_named
+from nodeattrs.runs.folds import folded
 from nodeattrs.texts.layers import LayerReader
 from tests.benchmarks.clock import once, seconds_each, seconds_of_python
 from tests.benchmarks.figures import Figure

@@ -28,7 +28,8 @@ from nodeattrs.adapters.plain.compose import port_key
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.runs.folds import folded, policy_named
+from nodeattrs.policies import policy_named
+from nodeattrs.runs.folds import folded
 from nodeattrs.texts.documents import parse, parse_all
 from nodeattrs.texts.yaml_writing import written
 from tests import model

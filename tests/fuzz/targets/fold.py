@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.policies import NAMES, policy_named
 from nodeattrs.reports.fold import Blamed, LastChanges, traced
 from nodeattrs.reports.fold_text import text_of
 from nodeattrs.reports.screen import Screen
-from nodeattrs.runs.folds import NAMES, folded, policy_named
+from nodeattrs.runs.folds import folded
 from nodeattrs.texts.documents import Syntax, parse
 from nodeattrs.texts.layers import LayerReader
 from tests.fuzz.grammar import Grammar
