@@ -12,7 +12,7 @@ from typing import Any
 
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, made, promising
+from nodeattrs.core.part import Part, handler, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ACROSS,
@@ -87,7 +87,7 @@ def _lines(policy: Policy) -> list[str]:
     return [" ".join(str(line).split()) for line in policy.lines]
 
 
-@promising("hides")
+@handler(hides=True)
 def _without_nulls(lower: Part, upper: Part) -> Part:
     return meet(_PATCH_BELOW, made({}, upper), upper)
 
