@@ -19,6 +19,7 @@ from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
 from nodeattrs.git import Git
+from nodeattrs.node.running import merged_shared
 from nodeattrs.reports.screen import Screen
 from nodeattrs.verbs.comparing import Part, differences
 from nodeattrs.verbs.hunks import Hunks
@@ -896,7 +897,7 @@ class TestSharedFacts:
         repository = Repository(EXAMPLE)
         for name in repository.nodes():
             node = run_node(repository, name, facts=load_facts(EXAMPLE / f"facts/{name}.json", settled=True)).node
-            assert node.merged_shared() == node.to_dict(evaluate=False)
+            assert merged_shared(node) == node.to_dict(evaluate=False)
 
 
 class TestAgainstBruteForce:

@@ -73,8 +73,9 @@ from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
 from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, RUBY, SET_TWICE
+from nodeattrs.policies import DEFAULT_POLICY
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
-from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
+from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.runs.rights import note_beyond, tightened
