@@ -105,7 +105,7 @@ def _named_injector(named: str) -> Injector:
 def _of_repository(repository: Repository) -> Injector:
     from nodeattrs.errors import NotFound
     from nodeattrs.node.node import Node
-    from nodeattrs.runs.injection import Injection
+    from nodeattrs.runs.bindings import Injection
 
     injector = Injection(repository, Node("test")).injector
     if injector is None:

@@ -21,8 +21,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.errors import WordNotKnownHere
+from nodeattrs.runs.lookups import READERS
 from nodeattrs.runs.platform_words import QUESTIONS
-from nodeattrs.runs.readers import READERS
 from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY, words_now
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from nodeattrs.errors import BadArgument
 from nodeattrs.runs import Repository, recipes
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.facts.known import platform_file
+from nodeattrs.runs.lookups import READERS
 from nodeattrs.runs.platform_words import QUESTIONS, platform_words, questions
-from nodeattrs.runs.readers import READERS
 from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY
 from nodeattrs.runs.run import run_node
 from tests.on_disk import repository as written

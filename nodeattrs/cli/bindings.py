@@ -270,7 +270,7 @@ def _composition(options: argparse.Namespace) -> Composition:
     if repository is None:
         site = Composition(options.site or ".", **how)
     else:
-        from nodeattrs.runs.binding_sites import site_of
+        from nodeattrs.runs.bindings import site_of
 
         own = repository.root / repository.config.bindings if repository.config.bindings else "."
         how |= {} if options.site or own == "." else {"shown_from": repository.root}

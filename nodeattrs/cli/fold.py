@@ -160,7 +160,7 @@ def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:
     """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold."""
     from nodeattrs.dialects.files.folds import NAMES, check_policy
-    from nodeattrs.runs.defaults import DEFAULT_POLICY
+    from nodeattrs.runs.config import DEFAULT_POLICY
 
     if word is None:
         return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())

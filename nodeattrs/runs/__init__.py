@@ -13,16 +13,16 @@ from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
     from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
-    from nodeattrs.runs.expansion import expand_node
-    from nodeattrs.runs.repository import Repository
-    from nodeattrs.runs.roles import Environment, Role
-    from nodeattrs.runs.run_list import Expansion, expand_run_list
-    from nodeattrs.runs.start import (
+    from nodeattrs.runs.expansion import (
         apply_expansion,
         consume_external,
         consume_facts,
+        expand_node,
         reset_defaults_and_overrides,
     )
+    from nodeattrs.runs.repository import Repository
+    from nodeattrs.runs.roles import Environment, Role
+    from nodeattrs.runs.run_list import Expansion, expand_run_list
 
 _HOMES = {
     "AttributeFileOrder": "cookbooks",
@@ -31,13 +31,13 @@ _HOMES = {
     "Expansion": "run_list",
     "Repository": "repository",
     "Role": "roles",
-    "apply_expansion": "start",
-    "consume_external": "start",
-    "consume_facts": "start",
+    "apply_expansion": "expansion",
+    "consume_external": "expansion",
+    "consume_facts": "expansion",
     "cookbook_order": "cookbooks",
     "expand_node": "expansion",
     "expand_run_list": "run_list",
-    "reset_defaults_and_overrides": "start",
+    "reset_defaults_and_overrides": "expansion",
 }
 
 __all__ = [

@@ -14,11 +14,11 @@ from nodeattrs.keep import Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
-from nodeattrs.runs.cookbooks import RUBY, Cookbook
+from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
-from nodeattrs.runs.unread import NOT_RUN, lines_that_set
+from nodeattrs.runs.ruby import lines_that_set
 from nodeattrs.texts.writes import writes_of
 
 _MOST_NODES, _MOST = 200, 6

@@ -3,7 +3,7 @@
     for came in each(function, names, jobs=4): ...
 
 Used by `runs.fleet` and `verbs.impact`. It does not know what is done with a name. Who the workers are is known to
-`executors` and `processes`.
+`executors`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from nodeattrs.border import Border
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError
 from nodeattrs.kinds import CLUSTER_GONE, OTHER_CLOCK, OTHER_VERSION, WORKER_DIED
-from nodeattrs.runs.executors import PATIENCE_SECONDS, Workers, processors
-from nodeattrs.runs.processes import Processes, is_stopped, without_processes
+from nodeattrs.runs.executors import PATIENCE_SECONDS, Processes, Workers, is_stopped, processors, without_processes
 from nodeattrs.runs.shipping import Packed, hold
 
 CHUNK = 8

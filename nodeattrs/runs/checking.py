@@ -40,12 +40,11 @@ from nodeattrs.runs.checks.schema import against_schema
 from nodeattrs.runs.checks.spelling import Words, misspelt, shadowing
 from nodeattrs.runs.checks.stacks import known_nodes, possible
 from nodeattrs.runs.checks.usage import unused
-from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions
-from nodeattrs.runs.defaults import FILE
+from nodeattrs.runs.config import FILE
+from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
 from nodeattrs.runs.fields import fault, known_or_near
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
-from nodeattrs.runs.unread import NOT_RUN
 from nodeattrs.texts.documents import text_of
 
 _Thing = TypeVar("_Thing")

@@ -23,6 +23,7 @@ from nodeattrs.errors import (
     RecipeNotFound,
 )
 from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
+from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import AttributeData, read_data
@@ -31,6 +32,7 @@ from nodeattrs.runs.programs import Program
 from nodeattrs.runs.versions import Constraint, Version
 
 RUBY = ".rb"
+NOT_RUN = "is Ruby, which was not run"
 _SUFFIXES = (".py", RUBY)
 
 _FIELDS = (
@@ -359,3 +361,8 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
     if details:
         count = "a cookbook's version is" if len(details) == 1 else "the versions of cookbooks are"
         raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, details=details)
+
+
+def not_run(file: str, hint: str | None = None) -> DocumentError:
+    """The warning for a file in Ruby."""
+    return DocumentError(NOT_RUN, file=file, hint=hint, kind=RUBY_NOT_RUN)

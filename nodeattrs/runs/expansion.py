@@ -1,7 +1,7 @@
-"""A node takes in its roles and its environment.
+"""A node takes in its roles and its environment: the step of a run between facts and attribute files.
 
-The step of a run between facts and attribute files: expand the run-list, note its result
-among the automatic attributes, replace what environment and roles say.
+`expand_node` and the functions after it are for programs that have plain data and no repository; a run takes finer
+steps of the same.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nodeattrs.core.borders import NAMED, taking
+from nodeattrs.core.claim import Locator
 from nodeattrs.errors import EnvironmentNotFound
-from nodeattrs.node.intake import Intake
+from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
-from nodeattrs.runs.conditions import Facts
+from nodeattrs.runs.attribute_data import Facts
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.run_list import Expansion, expand_run_list
 
@@ -81,3 +82,67 @@ def environment_named(name: str, environments: Environments) -> Environment:
     if found is None:
         raise EnvironmentNotFound(f"there is no environment {name!r}", hint="add it under environments/")
     return found
+
+
+@taking(node=Node)
+def reset_defaults_and_overrides(node: Node) -> None:
+    """Empty the components default and override of a node. source: Chef's method of that name"""
+    Intake(node).reset()
+
+
+@taking(node=Node, role_default=Mapping, role_override=Mapping, environment="override_attributes?")
+def apply_expansion(
+    node: Node,
+    role_default: Mapping[Any, Any],
+    role_override: Mapping[Any, Any],
+    environment: EnvironmentLike | None = None,
+) -> None:
+    """Replace what environment and roles say on a node by the given trees.
+
+    environment: becomes the node's; None or "_default" says nothing
+    raises:      BadKey, BadValue, TooDeep
+    source:      Chef's `Node#apply_expansion_attributes`
+    """
+    if environment is not None:
+        node.environment = environment.name
+    intake = Intake(node)
+    intake.environment(environment)
+    intake.roles([(role_default, ROLES)], [(role_override, ROLES)])
+
+
+@taking(node=Node, facts=Mapping, json_attributes=Mapping | None)
+def consume_external(
+    node: Node,
+    facts: Mapping[Any, Any],
+    json_attributes: Mapping[Any, Any] | None = None,
+    *,
+    guid: str | None = None,
+    facts_locator: Locator = FACTS,
+    json_locator: Locator = JSON,
+) -> None:
+    """Take in JSON attributes and facts.
+
+    json_attributes: deep merged over normal with lists united; `run_list` (or `recipes`) and
+                     `chef_environment` are taken out of it
+    facts:           become the whole of automatic
+    raises:          AmbiguousRunList, BadArgument where the facts have no platform
+    source:          Chef's `Node#consume_external_attrs`
+    """
+    of_node = split_of_node(json_attributes or {}, json_locator)
+    if of_node.run_list is not None:
+        node.run_list = of_node.run_list
+    if of_node.environment is not None:
+        node.environment = of_node.environment
+    intake = Intake(node)
+    intake.json_attributes(of_node.attributes, json_locator)
+    intake.facts(facts, facts_locator, guid=guid)
+
+
+@taking(node=Node, facts=Mapping)
+def consume_facts(node: Node, facts: Mapping[Any, Any], *, guid: str | None = None, locator: Locator = FACTS) -> None:
+    """Deep merge facts over automatic, lists united, and note name and environment there.
+
+    raises: BadArgument, where the facts have no platform
+    source: Chef's `Node#consume_ohai_data`
+    """
+    Intake(node).facts(facts, locator, guid=guid, anew=False)

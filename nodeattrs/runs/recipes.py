@@ -33,11 +33,10 @@ from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import set_data
-from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
+from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook, not_run
 from nodeattrs.runs.platform_words import PLATFORM_WORDS, QUESTIONS, Question, platform_words, questions
 from nodeattrs.runs.resources import RESOURCE_WORDS
-from nodeattrs.runs.ruby_files import RubyFiles
-from nodeattrs.runs.unread import NOT_READ, Unrun, not_run, note_anything, note_code
+from nodeattrs.runs.ruby import NOT_READ, RubyFiles, Unrun, note_anything, note_code
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 

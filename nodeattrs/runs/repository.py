@@ -40,13 +40,19 @@ from nodeattrs.errors import (
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
 from nodeattrs.runs.config import ChefConfig, Config, RepositorySettings
 from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
-from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata
+from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook, not_run, read_metadata
 from nodeattrs.runs.fields import Fields, known_or_near
-from nodeattrs.runs.node_files import NodeFile, read_node
 from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
-from nodeattrs.runs.role_scripts import Script
-from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
-from nodeattrs.runs.unread import NOT_RUN, not_run
+from nodeattrs.runs.programs import Script
+from nodeattrs.runs.roles import (
+    DEFAULT_ENVIRONMENT,
+    Environment,
+    NodeFile,
+    Role,
+    read_environment,
+    read_node,
+    read_role,
+)
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:

@@ -18,19 +18,17 @@ from nodeattrs.node.intake import Intake, OfNode, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
+from nodeattrs.runs.bindings import Injection
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.runs.expansion import asked_facts, environment_named, note_expansion, take_layers
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.injection import Injection
-from nodeattrs.runs.lookups import lookup_word
-from nodeattrs.runs.node_files import NodeFile
+from nodeattrs.runs.lookups import lookup_word, reader_words
 from nodeattrs.runs.policies import Policy
-from nodeattrs.runs.readers import reader_words
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
-from nodeattrs.runs.roles import Environment, Role
-from nodeattrs.runs.ruby_files import RubyFiles
+from nodeattrs.runs.roles import Environment, NodeFile, Role
+from nodeattrs.runs.ruby import RubyFiles
 from nodeattrs.runs.run_list import Expansion, expand_run_list
 from nodeattrs.texts.documents import Document
 

@@ -22,9 +22,7 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.git import is_tracked
-from nodeattrs.runs.config import RepositorySettings
-from nodeattrs.runs.defaults import FILE, SETTINGS
-from nodeattrs.runs.rights import leads_out, way_out
+from nodeattrs.runs.config import FILE, SETTINGS, RepositorySettings, leads_out, way_out
 from nodeattrs.texts.nearest import is_ours, nearest
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}

@@ -35,7 +35,7 @@ from nodeattrs.errors import (
 from nodeattrs.keep.revisions import JsonMap, NewerRevision, Noted, OnNode, Revision, Saved, now, stale, taken
 from nodeattrs.keep.search.fields import IndexPart, index_parts
 from nodeattrs.keep.search.query import Query
-from nodeattrs.keep.stores.index import Index, names_found
+from nodeattrs.keep.stores.index import AT_ONCE, VERSION, Index, Transaction, names_found
 from nodeattrs.keep.stores.texts import (
     KINDS,
     PACKINGS,
@@ -47,7 +47,6 @@ from nodeattrs.keep.stores.texts import (
     text_in,
     texts_of,
 )
-from nodeattrs.keep.stores.transaction import AT_ONCE, VERSION, Transaction
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
