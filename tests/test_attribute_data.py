@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import DocumentError
+from nodeattrs.runs.attribute_data import FACT_WORDS as TESTS
 from nodeattrs.runs.attribute_data import SUFFIXES, WORDS, read_data, set_data
-from nodeattrs.runs.attribute_data import WORDS as TESTS
 from nodeattrs.runs.causes import of_trace
 from nodeattrs.runs.checking import checked
 from nodeattrs.runs.cookbooks import Cookbook
