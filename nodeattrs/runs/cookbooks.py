@@ -277,7 +277,7 @@ class AttributeFileOrder:
 
     loaded: "cookbook/path" of every file that began to load, in order
 
-    run:    called with a cookbook and a path in it; it may call `include` in turn. None when all are loaded
+    run:    called with a cookbook and a path in it; it may call `include` in turn
     suffix: see `attribute_files`; all that a cookbook has unless given
     """
 
@@ -286,7 +286,7 @@ class AttributeFileOrder:
     ) -> None:
         self.loaded: list[str] = []
         self._cookbooks = cookbooks
-        self.run: Callable[[Cookbook, str], None] | None = run
+        self._run = run
         self._suffix = suffix
         self._files: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._seen: set[tuple[str, str]] = set()
@@ -322,8 +322,7 @@ class AttributeFileOrder:
             self._seen.add((cookbook.name, name))
             for file in self._file_of(cookbook, name):
                 self.loaded.append(f"{cookbook.name}/{file}")
-                if self.run is not None:
-                    self.run(cookbook, file)
+                self._run(cookbook, file)
 
     def _file_of(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
         files = self._files_of(cookbook)

@@ -10,7 +10,7 @@ import ast
 import linecache
 import pathlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any
 
@@ -32,22 +32,18 @@ class Program:
     path:     where it lies, as tracebacks name it
     code:     what runs
     warnings: what is probably not meant
-    is_empty: it has nothing but remarks: it need not run
-    names:    all that its code mentions, but for its own variables
 
     file:   its name in messages, relative to the repository
     raises: DocumentError
     """
 
-    __slots__ = ("_lines", "code", "is_empty", "names", "path", "warnings")
+    __slots__ = ("_lines", "code", "path", "warnings")
 
     def __init__(self, path: pathlib.Path, file: str) -> None:
         source = source_of(path, file)
         self.path = str(path)
         self.code: CodeType = compiled(source, self.path, file)
-        self.names = frozenset(_names(self.code))
         self.warnings = ruby_left(source, file)
-        self.is_empty = all(line.lstrip()[:1] in ("", "#") for line in source.splitlines())
         self._lines = (len(source), None, source.splitlines(keepends=True), self.path)
 
     def run(self, namespace: dict[str, Any]) -> None:
@@ -57,13 +53,6 @@ class Program:
         # Tracebacks and explanations read the text that really ran, not what the file says later.
         linecache.cache[self.path] = self._lines
         exec(self.code, namespace)
-
-
-def _names(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            yield from _names(one)
 
 
 def source_of(path: pathlib.Path, file: str) -> str:

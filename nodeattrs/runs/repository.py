@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from nodeattrs import border
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
@@ -126,6 +127,12 @@ class Repository:
         from nodeattrs.adapters.bindings.site_files import Known
 
         return Known()
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that the repository is at, when somebody first asks; "" where it is not kept in git."""
+        with border.held(None):  # what it reads is a commit, or nothing
+            return _commit_of(self.root)
 
     @property
     def platforms(self) -> pathlib.Path | None:
@@ -452,3 +459,33 @@ class Repository:
     def shown(self, path: pathlib.Path) -> str:
         """What messages and origins call a file: seen from here where it lies below, else as it was given."""
         return self.settings.shown(path)
+
+
+def _commit_of(root: pathlib.Path) -> str:
+    """The commit that a folder kept in git is at; "" where that is not known. Starts no program."""
+    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
+    if git is None:
+        return ""
+    try:
+        head = _text(git / "HEAD").strip()
+        kind, _, name = head.partition("ref: ")
+        if kind or not name:
+            return _as_commit(head)
+        with contextlib.suppress(FileNotFoundError):
+            return _as_commit(_text(git / name).strip())
+        for line in _text(git / "packed-refs").splitlines():
+            commit, _, its = line.partition(" ")
+            if its == name:
+                return _as_commit(commit)
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def _text(file: pathlib.Path) -> str:
+    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
+    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
+
+
+def _as_commit(text: str) -> str:
+    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""

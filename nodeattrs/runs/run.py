@@ -197,7 +197,6 @@ def _run_files(
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
         runner.run_recipe(recipe)
-    runner.end()
     catalog = resources.finish()
     injection.relate(catalog)
     if ruby is not None:
