@@ -264,7 +264,7 @@ class Converged:
         from nodeattrs.core.tree import parse
         from nodeattrs.reports import Screen
         from nodeattrs.reports.explain import explained
-        from nodeattrs.runs.absent import setters_in
+        from nodeattrs.runs.causes import setters_in
 
         found = explained(self.node, parse(path), self.repository, search=self.run.search)
         if found.has_claims:

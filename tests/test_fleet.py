@@ -24,8 +24,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
 from nodeattrs.keep import open_store
 from nodeattrs.keep.nodes import set_normal
 from nodeattrs.runs import batches
-from nodeattrs.runs.batches import jobs_for
-from nodeattrs.runs.executors import processors, without_processes
+from nodeattrs.runs.batches import jobs_for, processors, without_processes
 from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
 from tests.on_disk import repository
 

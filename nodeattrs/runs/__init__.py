@@ -14,21 +14,22 @@ from nodeattrs._lazy import imported
 if TYPE_CHECKING:
     from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
     from nodeattrs.runs.expansion import (
+        Expansion,
         apply_expansion,
         consume_external,
         consume_facts,
         expand_node,
+        expand_run_list,
         reset_defaults_and_overrides,
     )
     from nodeattrs.runs.repository import Repository
     from nodeattrs.runs.roles import Environment, Role
-    from nodeattrs.runs.run_list import Expansion, expand_run_list
 
 _HOMES = {
     "AttributeFileOrder": "cookbooks",
     "Cookbook": "cookbooks",
     "Environment": "roles",
-    "Expansion": "run_list",
+    "Expansion": "expansion",
     "Repository": "repository",
     "Role": "roles",
     "apply_expansion": "expansion",
@@ -36,7 +37,7 @@ _HOMES = {
     "consume_facts": "expansion",
     "cookbook_order": "cookbooks",
     "expand_node": "expansion",
-    "expand_run_list": "run_list",
+    "expand_run_list": "expansion",
     "reset_defaults_and_overrides": "expansion",
 }
 

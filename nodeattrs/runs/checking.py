@@ -33,11 +33,10 @@ from nodeattrs.kinds import NOT_RUN as CODE_NOT_RUN
 from nodeattrs.kinds import RUBY as RUBY_NOT_READ
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
-from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
 from nodeattrs.runs.checks.overrides import overrides, type_changes
 from nodeattrs.runs.checks.rules import against_rules
 from nodeattrs.runs.checks.schema import against_schema
-from nodeattrs.runs.checks.spelling import Words, misspelt, shadowing
+from nodeattrs.runs.checks.spelling import Words, data_files, layers_in, misspelt, misspelt_facts, shadowing
 from nodeattrs.runs.checks.stacks import known_nodes, possible
 from nodeattrs.runs.checks.usage import unused
 from nodeattrs.runs.config import FILE

@@ -2,7 +2,7 @@
 
     for outcome in resolve(Fleet(repository, store, facts), names): ...
 
-`batches` hands the names out in chunks, `executors` knows the workers, and `shipping` sends a repository to them. A
+`batches` knows the workers and hands the names out in chunks, and `shipping` sends a repository to them. A
 worker opens repository and store once, runs the nodes of a chunk and saves them together. A node that fails does not
 stop the others. Nothing is printed.
 """
@@ -27,13 +27,12 @@ from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.keep import NewerRevision, Revision, Store, open_store
 from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
-from nodeattrs.runs.batches import CHUNK, through
-from nodeattrs.runs.executors import Workers
+from nodeattrs.runs.batches import CHUNK, Workers, through
 from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.roles import NOTHING_ASKED, Asked
 from nodeattrs.runs.session import Session, Wanted, last_of, require_known, run, save_failed
 from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
 from nodeattrs.texts.documents import Document, read

@@ -43,15 +43,18 @@ from nodeattrs.runs.config import ChefConfig, Config, RepositorySettings
 from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
 from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook, not_run, read_metadata
 from nodeattrs.runs.fields import Fields, known_or_near
-from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
 from nodeattrs.runs.programs import Script
 from nodeattrs.runs.roles import (
     DEFAULT_ENVIRONMENT,
+    NOTHING_ASKED,
+    Asked,
     Environment,
     NodeFile,
+    Policy,
     Role,
     read_environment,
     read_node,
+    read_policy,
     read_role,
 )
 from nodeattrs.texts import documents

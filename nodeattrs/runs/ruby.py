@@ -1,6 +1,6 @@
 """The Ruby of cookbooks: attribute files that are run, and the paths that other files may set.
 
-Used by `runs.recipes` while a node runs, and by `runs.absent`. What runs Ruby, and how, is known to
+Used by `runs.recipes` while a node runs, and by `runs.causes`. What runs Ruby, and how, is known to
 `adapters.chef.ruby`; nothing is started before the first file. Where it does not run, a recipe reaches the libraries,
 resources and definitions whose names it uses; what they may set counts, too.
 """

@@ -20,16 +20,21 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
 from nodeattrs.runs.bindings import Injection
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
-from nodeattrs.runs.expansion import asked_facts, environment_named, note_expansion, take_layers
+from nodeattrs.runs.expansion import (
+    Expansion,
+    asked_facts,
+    environment_named,
+    expand_run_list,
+    note_expansion,
+    take_layers,
+)
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.lookups import lookup_word, reader_words
-from nodeattrs.runs.policies import Policy
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
-from nodeattrs.runs.roles import Environment, NodeFile, Role
+from nodeattrs.runs.roles import Environment, NodeFile, Policy, Role
 from nodeattrs.runs.ruby import RubyFiles
-from nodeattrs.runs.run_list import Expansion, expand_run_list
 from nodeattrs.texts.documents import Document
 
 

@@ -32,9 +32,8 @@ from typing import Any, ClassVar
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.search.fields import CHEF, OWN, Entry, IndexPart, JsonMap, Steps, index_parts, names_of, within
-from nodeattrs.keep.search.query import Query
-from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Pattern, Range, Term
-from nodeattrs.keep.search.terms import Own as OwnTerm
+from nodeattrs.keep.search.query import All, And, Asked, Not, Or, Pattern, Query, Range, Term
+from nodeattrs.keep.search.query import Own as OwnTerm
 
 SCHEMA: tuple[str, ...] = (
     "CREATE TABLE text (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",

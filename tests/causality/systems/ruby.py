@@ -9,8 +9,8 @@ from pathlib import Path as Folder
 
 from nodeattrs.adapters.chef.ruby.helper import Helper
 from nodeattrs.runs import ruby
-from nodeattrs.runs.policies import Asked
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.roles import Asked
 from tests.causality.system import Input
 from tests.causality.systems.node import Making, NodeRuns
 
