@@ -215,7 +215,9 @@ def filtered_snapshot(
     lists = _by_slot(allow, block)
     slots = {number: _cut(tree, *lists[int(number)]) for number, tree in snapshot["slots"].items()}
     history = [cut for chronicle in snapshot["history"] for cut in _cut_chronicle(chronicle, *lists[chronicle[1]])]
-    return snapshot | {"slots": slots, "marks": _used(snapshot["marks"], slots, history), "history": history}
+    numbers, keys = _named_in(slots, history)
+    marks = [_mark(mark, keys) if number in numbers else {**_BLANK} for number, mark in enumerate(snapshot["marks"])]
+    return snapshot | {"slots": slots, "marks": marks, "history": history}
 
 
 _BLANK = {"kind": "unknown"}
@@ -300,23 +302,14 @@ def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator
     yield [path, slot, dropped, kept]
 
 
-def _used(marks: list[dict[str, Any]], slots: dict[str, Packed], history: list[Any]) -> list[dict[str, Any]]:
-    """The marks, those that still mean something; numbers stay as they are."""
-    numbers, keys = _named_in(slots, history)
-    return [_mark(mark, keys) if number in numbers else {**_BLANK} for number, mark in enumerate(marks)]
-
-
 def _mark(mark: dict[str, Any], keys: set[Any]) -> dict[str, Any]:
     kept = dict(mark)
     if "lines" in mark:
         kept["lines"] = _lines(mark["lines"], keys)
     if "causes" in mark:
-        kept["causes"] = [[path, found] for path, found in mark["causes"] if _are_kept(path, keys)]
+        known = [(path, {step for step in path if not isinstance(step, int)}, found) for path, found in mark["causes"]]
+        kept["causes"] = [[path, found] for path, steps, found in known if steps <= keys]
     return kept
-
-
-def _are_kept(path: list[Any], keys: set[Any]) -> bool:
-    return all(isinstance(step, int) or step in keys for step in path)
 
 
 def _named_in(slots: dict[str, Packed], history: list[Any]) -> tuple[set[int], set[Any]]:

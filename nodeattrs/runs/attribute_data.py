@@ -6,7 +6,6 @@ remembers of a file is the same for every node. The rules: docs/attribute-data.m
 
 from __future__ import annotations
 
-import operator
 import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.node import Node
 from nodeattrs.node.values import stored
 from nodeattrs.runs.fields import Fields
+from nodeattrs.runs.versions import allows, numbers_in
 from nodeattrs.texts import documents
 
 Facts = Mapping[Any, Any]
@@ -30,10 +30,6 @@ Test = Callable[[Any], bool]
 _VERSION = r"\d{1,9}(?:\.\d{1,9})*"
 _NUMBERS = re.compile(_VERSION)
 _CONSTRAINT = re.compile(rf"(<=|>=|~>|<|>|=)?\s*({_VERSION})")
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    **{"=": operator.eq, "<": operator.lt, ">": operator.gt},
-    **{"<=": operator.le, ">=": operator.ge, "~>": operator.ge},
-}
 
 
 @dataclass(frozen=True)
@@ -140,23 +136,12 @@ def _version(reader: _ConditionReader, value: Any, at: Path, fact: Path) -> Test
     if not all(read):
         hint = 'write an operator (= < > <= >= ~>) and numbers: ">= 22.04, < 24"'
         reader.fields.wrong(at, f"{value!r} is no version constraint", hint)
-    return lambda found: _allowed([(one[1] or "=", _numbers(one[2])) for one in read if one], found)
+    return lambda found: _allowed([(one[1] or "=", numbers_in(one[2])) for one in read if one], found)
 
 
 def _allowed(constraints: list[tuple[str, tuple[int, ...]]], found: Any) -> bool:
     numbers = _NUMBERS.match(str(found)) if type(found) in (str, int) else None
-    return numbers is not None and all(_allows(sign, asked, _numbers(numbers[0])) for sign, asked in constraints)
-
-
-def _allows(sign: str, asked: tuple[int, ...], version: tuple[int, ...]) -> bool:
-    length = max(len(asked), len(version))
-    one, other = (numbers + (0,) * (length - len(numbers)) for numbers in (version, asked))
-    fixed = max(len(asked) - 1, 1) if sign == "~>" else 0
-    return _COMPARE[sign](one, other) and one[:fixed] == asked[:fixed]
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(map(int, text.split(".")))
+    return numbers is not None and all(allows(sign, asked, numbers_in(numbers[0])) for sign, asked in constraints)
 
 
 def _never(found: Any) -> bool:

@@ -215,15 +215,11 @@ def opened(word: str, jobs: int | None = None) -> Iterator[Workers]:
     elif kind == "dask" and rest:
         yield from _dask(rest)
     elif word == "thread" or rest:
-        with _threads(jobs) if word == "thread" else _made(kind, rest) as executor:
+        with ThreadPoolExecutor(jobs or processors()) if word == "thread" else _made(kind, rest) as executor:
             yield Workers(executor, elsewhere=word != "thread")
     else:
         hint = "known are process, thread, dask:tcp://HOST:8786 and MODULE:CALLABLE, which makes an executor"
         raise BadArgument(f"{word!r} is no executor", hint=hint)
-
-
-def _threads(jobs: int | None) -> Executor:
-    return ThreadPoolExecutor(jobs or processors())
 
 
 def _made(module: str, name: str) -> Executor:
@@ -272,7 +268,7 @@ def _dask(address: str) -> Iterator[Workers]:
         )
 
 
-CHUNK = 8
+CHUNK = 16
 """Names that a worker is given at once."""
 
 UNDER_WAY = 64
@@ -390,8 +386,9 @@ def _handed_out(
                 border.note_refused(done.refused)
                 yield from done.given
             if time.monotonic() - last_came > PATIENCE_SECONDS:
-                _require_workers(workers)
                 last_came = time.monotonic()
+                if not workers.width():
+                    raise FleetError("the cluster has no worker any more", kind=CLUSTER_GONE, hint=_SAVED)
     except losses as error:
         raise _loss(error, workers) from error
     finally:
@@ -403,12 +400,6 @@ def _finished(under_way: list[Future[_Done]], in_order: bool) -> list[Future[_Do
     """Wait a moment for a chunk to finish; those that have, or with *in_order* those that nothing precedes."""
     wait(under_way[:1] if in_order else under_way, _PAUSE, FIRST_COMPLETED)
     return list(takewhile(Future.done, under_way) if in_order else filter(Future.done, under_way))
-
-
-def _require_workers(workers: Workers) -> None:
-    """raises: FleetError, where no worker is left"""
-    if not workers.width():
-        raise FleetError("the cluster has no worker any more", kind=CLUSTER_GONE, hint=_SAVED)
 
 
 def _require_same_time(done: _Done, began: float, workers: Workers) -> None:

@@ -15,9 +15,20 @@ from importlib import metadata
 from pathlib import Path
 from pkgutil import resolve_name
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from nodeattrs.adapters.bindings import BindingSet, Classes, Composition, Objects, Request
+from nodeattrs.adapters.bindings import (
+    BindingSet,
+    Classes,
+    Composition,
+    Injector,
+    Objects,
+    Request,
+    Type,
+    extended_run_list,
+    fill_parameters,
+    parameter_key,
+)
 from nodeattrs.adapters.bindings.model.items import Bind
 from nodeattrs.adapters.bindings.model.producers import Constant, Factory
 from nodeattrs.catalog import Catalog, ref_of
@@ -31,10 +42,6 @@ from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.runs.config import FILE
 from nodeattrs.runs.repository import Repository
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings import Injector
-
 
 CLASSES = "nodeattrs.bindings_classes"
 """The entry points of classes that `Type[X]` may name, in every repository."""
@@ -304,8 +311,6 @@ class Injection:
         """The word `parameters` of recipes: each from the bindings, else from Hiera, else as it is given here."""
         if self.injector is None:
             return {name: self._asked(f"{target}::{name}", value) for name, value in defaults.items()}
-        from nodeattrs.adapters.bindings import fill_parameters
-
         filled = fill_parameters(self.injector, target, defaults, lookup=self._asked, defaults=defaults)
         return {name: one.value for name, one in filled.items()}
 
@@ -344,10 +349,9 @@ class Injection:
         """
         if self.injector is None or word not in ("inject", "parameters"):
             return None
-        from nodeattrs.adapters.bindings import parameter_key
-
         target, _, name = key.rpartition("::")
-        asked = [key] if word == "inject" else [parameter_key(target, name), parameter_key(_type_of(target), name)]
+        kind = target.partition("[")[0]
+        asked = [key] if word == "inject" else [parameter_key(target, name), parameter_key(kind, name)]
         traces = (self.injector.explain(one).trace() for one in asked)
         return next((trace for trace in traces if trace.winner is not None), None)
 
@@ -356,11 +360,7 @@ class Injection:
 
     def run_list(self, items: list[str]) -> list[str]:
         """A run-list with the included classes behind it, as recipes."""
-        if self.injector is None:
-            return items
-        from nodeattrs.adapters.bindings import extended_run_list
-
-        return extended_run_list(self.injector, items)
+        return items if self.injector is None else extended_run_list(self.injector, items)
 
     def relate(self, catalog: Catalog) -> None:
         """Give the catalog the dependencies that are bound, where both sides are declared; each knows its binding."""
@@ -375,15 +375,8 @@ _ABSENT = object()
 
 def _prefix(target: str) -> str:
     """What the keys of a target's parameters begin with."""
-    from nodeattrs.adapters.bindings import Type, parameter_key
-
     kind, bracket, title = target.partition("[")
     return parameter_key(Type(kind, (title[:-1],)) if bracket else target, "")
-
-
-def _type_of(target: str) -> str:
-    kind, bracket, _ = target.partition("[")
-    return kind if bracket else target
 
 
 def _ref(text: str) -> str:

@@ -105,7 +105,8 @@ class _Causes:
         says = policy or described
         for index, item in enumerate(items):
             parsed = RunListItem.parse(item)
-            if says is not None and (parsed.type, _full(parsed)) == (kind, name):
+            full = qualified(parsed.name) if parsed.type == "recipe" else parsed.name
+            if says is not None and (parsed.type, full) == (kind, name):
                 return says.locator.at((*under, index))
         return Origin("run list", "of the node")
 
@@ -135,10 +136,6 @@ class _Causes:
             yield Cause(f"the node is in environment {name}", described.locator.at(("chef_environment",)))
         else:
             yield Cause(f"the node is in environment {name}", Origin("settings, arguments or an earlier run"))
-
-
-def _full(item: RunListItem) -> str:
-    return qualified(item.name) if item.type == "recipe" else item.name
 
 
 _MOST_NODES, _MOST = 200, 6

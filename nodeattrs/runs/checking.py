@@ -155,7 +155,9 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
         warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
     unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
     for folder, names in unrun.items():
-        warnings += [_script(f"{folder}/{name}.py") for name in sorted(names)]
+        message, hint = "is Python, and was not run", "--run-code runs it"
+        files = [f"{folder}/{name}.py" for name in sorted(names)]
+        warnings += [DocumentError(message, file=file, hint=hint, kind=CODE_NOT_RUN) for file in files]
     roles = _all(faults, (name for name in repository.roles() if name not in unrun["roles"]), repository.role)
     there = repository.environments()
     named = (name for name in there if name not in unrun["environments"])
@@ -190,10 +192,6 @@ def _unread(files: list[str]) -> Iterator[DocumentError]:
     if files:
         details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
         yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
-
-
-def _script(file: str) -> DocumentError:
-    return DocumentError("is Python, and was not run", file=file, hint="--run-code runs it", kind=CODE_NOT_RUN)
 
 
 class _Fetched:

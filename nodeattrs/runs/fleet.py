@@ -290,10 +290,7 @@ def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsErro
     if not work.fleet.save:
         return [*sessions]
     store = _worker(work).store
-    try:
-        came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
-    except StoreError as error:
-        return [error] * len(sessions)
+    came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
     return [
         one if isinstance(one, NodeattrsError) else replace(session, place=store.describe(), revision=one)
         for session, one in zip(sessions, came, strict=True)

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from traceback import extract_tb
 from typing import Any, NoReturn
 
@@ -265,9 +265,9 @@ class RecipeRunner:
             return
         program = cookbook.program(file)
         self.warnings += program.warnings
-        own: dict[str, Any] = {"include_attribute": self._include_attribute(cookbook.name)}
+        own: dict[str, Any] = {"include_attribute": partial(self._include_attribute, cookbook.name)}
         if kind == RECIPE:
-            own["include_recipe"] = self._include_recipe(cookbook.name)
+            own["include_recipe"] = partial(self._include_recipe, cookbook.name)
         words, shared = self._words[kind]
         names = {"__name__": f"{cookbook.name}.{_MODULE[kind]}", "__file__": program.path}
         namespace = {**shared, **own, **names}
@@ -314,19 +314,13 @@ class RecipeRunner:
         """Whether the node has a role, its own or one inside another."""
         return name in (self.node.read("roles") or ())
 
-    def _include_attribute(self, here: str) -> Callable[..., None]:
-        def include_attribute(*names: str) -> None:
-            for name in names:
-                self._order.include(name, here=here, by=self._caller)
+    def _include_attribute(self, here: str, *names: str) -> None:
+        for name in names:
+            self._order.include(name, here=here, by=self._caller)
 
-        return include_attribute
-
-    def _include_recipe(self, here: str) -> Callable[..., None]:
-        def include_recipe(*names: str) -> None:
-            for name in names:
-                self.run_recipe(name, here=here, by=self._caller)
-
-        return include_recipe
+    def _include_recipe(self, here: str, *names: str) -> None:
+        for name in names:
+            self.run_recipe(name, here=here, by=self._caller)
 
     def _log(self, message: object, level: str = "info") -> None:
         self._note(str(message), level, self.node.origin_here(column=False))

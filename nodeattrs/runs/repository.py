@@ -192,17 +192,19 @@ class Repository:
 
         raises: BadName, DataBagItemNotFound
         """
-        return list(self._once(("data bag", checked_name(bag, "data bag")), partial(self._data_bag, bag)))
 
-    def _data_bag(self, bag: str) -> list[str]:
-        folder = f"data_bags/{bag}"
-        if not os.path.isdir(self.root / folder):
-            raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
-        return self._names(folder, _DATA)
+        def make() -> list[str]:
+            folder = f"data_bags/{bag}"
+            if not os.path.isdir(self.root / folder):
+                raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
+            return self._names(folder, _DATA)
+
+        return list(self._once(("data bag", checked_name(bag, "data bag")), make))
 
     def data_bags(self) -> list[str]:
         """The names of all data bags."""
-        return self._folders("data_bags")
+        paths = entries(self.root / "data_bags")
+        return [path.name for path in paths if os.path.isdir(path) and not path.name.startswith(".")]
 
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
         """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
@@ -432,11 +434,6 @@ class Repository:
             lambda fields: read_metadata(name, fields, files, root, folder),
             partial(Cookbook, name, files=files, root=root, folder=folder),
         )
-
-    def _folders(self, folder: str) -> list[str]:
-        return [
-            path.name for path in entries(self.root / folder) if os.path.isdir(path) and not path.name.startswith(".")
-        ]
 
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
         files = [path for path in entries(self.root / folder) if path.suffix in suffixes]

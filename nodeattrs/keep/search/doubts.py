@@ -1,6 +1,6 @@
 """What a store's index says of paths: fields and paths that no node has, and nodes that read the same at one.
 
-`doubts` asks a store what a query asks, and looks into documents for near misses only. `Alike` opens no document.
+Documents are opened only where near misses are looked for.
 """
 
 from __future__ import annotations
