@@ -19,8 +19,8 @@ from typing import Any
 
 from nodeattrs.core.rules import WORDS
 from nodeattrs.core.trace import COLUMNS
+from nodeattrs.runs.attribute_data import FACT_WORDS as TESTS
 from nodeattrs.runs.attribute_data import WORDS as DATA_WORDS
-from nodeattrs.runs.conditions import WORDS as TESTS
 from nodeattrs.runs.config import _CHEFS
 from nodeattrs.texts.documents import SYNTAXES
 

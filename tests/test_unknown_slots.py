@@ -16,7 +16,7 @@ from nodeattrs.core.fold import Fold
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, UnknownLayer, UnknownName
 from nodeattrs.keep import Noted, Saved, open_store
-from nodeattrs.keep.snapshots import filtered_snapshot
+from nodeattrs.keep.filters import filtered_snapshot
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.running import plan_of, setting_as

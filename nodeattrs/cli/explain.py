@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.absent import Elsewhere
+    from nodeattrs.runs.causes import Elsewhere
 
 SUMMARY = "name the file and line that set a value, and what it overrode"
 DESCRIPTION = """\
@@ -101,7 +101,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
-    from nodeattrs.runs.absent import setters_in, setters_on
+    from nodeattrs.runs.causes import setters_in, setters_on
 
     store, sensitive = kept_in(options)
     found = setters_on(store, node, path, sensitive)

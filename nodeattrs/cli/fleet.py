@@ -137,7 +137,7 @@ class _Resolving:
 
     def _done(self) -> int:
         """Run the nodes; how many are done."""
-        from nodeattrs.runs.executors import opened
+        from nodeattrs.runs.batches import opened
         from nodeattrs.runs.fleet import compared, resolve, shipped
 
         options, fleet, pack = self._options, self._fleet, None

@@ -125,7 +125,7 @@ _ALONE = 8
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
     from nodeattrs.core.tree import ABSENT
-    from nodeattrs.keep.search.alike import Alike
+    from nodeattrs.keep.search.doubts import Alike
     from nodeattrs.reports.matrix import Cell
 
     alike, looked, alone = Alike(store, path), 0, 0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
-    from nodeattrs.runs.policies import Asked
+    from nodeattrs.runs.roles import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
@@ -196,7 +196,7 @@ def add_ruby(parser: argparse.ArgumentParser) -> None:
 
 def asked_of(options: argparse.Namespace) -> Asked:
     """What a run is asked besides its node."""
-    from nodeattrs.runs.policies import Asked
+    from nodeattrs.runs.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
     return Asked(**{name: value for name, value in given.items() if value is not None})

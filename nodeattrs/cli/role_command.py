@@ -85,8 +85,7 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
 
 
 def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> int:
-    from nodeattrs.keep.search.query import Query
-    from nodeattrs.keep.search.terms import Pattern, Term
+    from nodeattrs.keep.search.query import Pattern, Query, Term
     from nodeattrs.reports.standing import ShownStandings, standings
     from nodeattrs.runs.remembered import required
 

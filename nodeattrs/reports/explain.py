@@ -26,8 +26,8 @@ from nodeattrs.reports.values import claimed, on_one_line
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
-    from nodeattrs.runs.absent import Elsewhere
     from nodeattrs.runs.blame import Change
+    from nodeattrs.runs.causes import Elsewhere
     from nodeattrs.runs.lookups import Reading
     from nodeattrs.runs.repository import Repository
 

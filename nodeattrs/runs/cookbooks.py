@@ -23,6 +23,7 @@ from nodeattrs.errors import (
     RecipeNotFound,
 )
 from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
+from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import AttributeData, read_data
@@ -31,6 +32,7 @@ from nodeattrs.runs.programs import Program
 from nodeattrs.runs.versions import Constraint, Version
 
 RUBY = ".rb"
+NOT_RUN = "is Ruby, which was not run"
 _SUFFIXES = (".py", RUBY)
 
 _FIELDS = (
@@ -275,7 +277,7 @@ class AttributeFileOrder:
 
     loaded: "cookbook/path" of every file that began to load, in order
 
-    run:    called with a cookbook and a path in it; it may call `include` in turn. None when all are loaded
+    run:    called with a cookbook and a path in it; it may call `include` in turn
     suffix: see `attribute_files`; all that a cookbook has unless given
     """
 
@@ -284,7 +286,7 @@ class AttributeFileOrder:
     ) -> None:
         self.loaded: list[str] = []
         self._cookbooks = cookbooks
-        self.run: Callable[[Cookbook, str], None] | None = run
+        self._run = run
         self._suffix = suffix
         self._files: dict[str, Mapping[str, tuple[str, ...]]] = {}
         self._seen: set[tuple[str, str]] = set()
@@ -320,8 +322,7 @@ class AttributeFileOrder:
             self._seen.add((cookbook.name, name))
             for file in self._file_of(cookbook, name):
                 self.loaded.append(f"{cookbook.name}/{file}")
-                if self.run is not None:
-                    self.run(cookbook, file)
+                self._run(cookbook, file)
 
     def _file_of(self, cookbook: Cookbook, name: str) -> tuple[str, ...]:
         files = self._files_of(cookbook)
@@ -359,3 +360,8 @@ def check_versions(order: Iterable[str], cookbooks: Cookbooks, pins: Iterable[tu
     if details:
         count = "a cookbook's version is" if len(details) == 1 else "the versions of cookbooks are"
         raise CookbookVersionConflict(f"{count} not what was asked for", origins=origins, details=details)
+
+
+def not_run(file: str, hint: str | None = None) -> DocumentError:
+    """The warning for a file in Ruby."""
+    return DocumentError(NOT_RUN, file=file, hint=hint, kind=RUBY_NOT_RUN)

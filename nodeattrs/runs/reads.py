@@ -100,7 +100,7 @@ class _Reader:
             return self._steps(meaning[0], depth + 1) if meaning[1] and not others else (None, False)
         if isinstance(node, ast.Subscript):
             return self._further(node.value, slices_of(node), depth)
-        if _is_reader(node) and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READERS:
             return self._further(node.func.value, node.args, depth)
         return None, False
 
@@ -113,10 +113,6 @@ class _Reader:
                 return above, False
             above = (*above, step.value)
         return above, True
-
-
-def _is_reader(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _READERS
 
 
 def _computed_steps(node: ast.AST) -> Iterator[ast.AST]:

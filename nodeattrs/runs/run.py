@@ -18,20 +18,23 @@ from nodeattrs.node.intake import Intake, OfNode, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
+from nodeattrs.runs.bindings import Injection
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
-from nodeattrs.runs.expansion import asked_facts, environment_named, note_expansion, take_layers
+from nodeattrs.runs.expansion import (
+    Expansion,
+    asked_facts,
+    environment_named,
+    expand_run_list,
+    note_expansion,
+    take_layers,
+)
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.injection import Injection
-from nodeattrs.runs.lookups import lookup_word
-from nodeattrs.runs.node_files import NodeFile
-from nodeattrs.runs.policies import Policy
-from nodeattrs.runs.readers import reader_words
+from nodeattrs.runs.lookups import lookup_word, reader_words
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
-from nodeattrs.runs.roles import Environment, Role
-from nodeattrs.runs.ruby_files import RubyFiles
-from nodeattrs.runs.run_list import Expansion, expand_run_list
+from nodeattrs.runs.roles import Environment, NodeFile, Policy, Role
+from nodeattrs.runs.ruby import RubyFiles
 from nodeattrs.texts.documents import Document
 
 
@@ -199,7 +202,6 @@ def _run_files(
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
         runner.run_recipe(recipe)
-    runner.end()
     catalog = resources.finish()
     injection.relate(catalog)
     if ruby is not None:

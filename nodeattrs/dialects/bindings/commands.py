@@ -28,7 +28,7 @@ from nodeattrs.keep import open_store
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.undecided import Undecided, words_of
-from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.bindings import site_of
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import search_word
 from nodeattrs.runs.settings import Settings

@@ -21,8 +21,8 @@ from nodeattrs.dialects.resources import part_of_resources
 from nodeattrs.node.running import merged_shared
 from nodeattrs.runs.causes import causes
 from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.policies import Asked
 from nodeattrs.runs.remembered import remembered
+from nodeattrs.runs.roles import Asked
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.runs.session import search_word
 from nodeattrs.texts.documents import parse
