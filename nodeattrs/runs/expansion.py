@@ -21,7 +21,6 @@ from nodeattrs.errors import CookbookVersionConflict, EnvironmentNotFound, RoleN
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
-from nodeattrs.runs.attribute_data import Facts
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.versions import Version
 
@@ -269,11 +268,6 @@ def merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
 
 Roles = Mapping[str, Role] | Callable[[str], Role | None]
 Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
-
-
-def asked_facts(facts: Facts, name: str, environment: str, expansion: Expansion, more: Facts) -> dict[Any, Any]:
-    """What conditions ask: facts, and what a run notes among them. more: what a policy adds"""
-    return {**facts, "name": name, "chef_environment": environment, **expansion.noted, **more}
 
 
 @taking(node=Node, roles=NAMED, environments=NAMED)
