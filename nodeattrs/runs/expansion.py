@@ -22,7 +22,6 @@ from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, s
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
 from nodeattrs.node.running import setting_as, walk
-from nodeattrs.runs.attribute_data import Facts
 from nodeattrs.runs.roles import Environment, Role
 from nodeattrs.runs.versions import Version
 
@@ -280,11 +279,6 @@ def merged_roles(trees: Iterable[Mapping[Any, Any]]) -> dict[Any, Any]:
 
 Roles = Mapping[str, Role] | Callable[[str], Role | None]
 Environments = Mapping[str, Environment] | Callable[[str], Environment | None]
-
-
-def asked_facts(facts: Facts, name: str, environment: str, expansion: Expansion, more: Facts) -> dict[Any, Any]:
-    """What conditions ask: facts, and what a run notes among them. more: what a policy adds"""
-    return {**facts, "name": name, "chef_environment": environment, **expansion.noted, **more}
 
 
 @taking(node=Node, roles=NAMED, environments=NAMED)

@@ -23,7 +23,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import note_read, origin_here
 from nodeattrs.runs.bindings import Injection
-from nodeattrs.runs.reads import reads_of
+from nodeattrs.runs.programs import reads_of
 from nodeattrs.runs.repository import LEAVES, Repository
 
 if TYPE_CHECKING:

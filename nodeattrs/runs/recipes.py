@@ -111,7 +111,7 @@ class RecipeRunner:
 
     node:      takes them in
     cookbook:  gives a cookbook by its name, or raises CookbookNotFound
-    words:     gives more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
+    words:     more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
@@ -123,7 +123,7 @@ class RecipeRunner:
         self,
         node: Node,
         cookbook: Callable[[str], Cookbook],
-        words: Callable[[], Mapping[str, Any]],
+        words: Mapping[str, Any],
         on_log: Callable[[LogLine], None] | None = None,
         on_recipe: Callable[[str], None] | None = None,
         shared: Mapping[str, Any] | None = None,
@@ -149,7 +149,7 @@ class RecipeRunner:
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         """The words of each sort of file, and with those of the other one what it runs in: for the first that runs."""
-        node, words = self.node, self._given()
+        node, words = self.node, self._given
         shared = {
             **questions(node),
             **platform_words(node),

@@ -40,8 +40,17 @@ from nodeattrs.errors import (
 )
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
 from nodeattrs.runs.config import ChefConfig, Config, RepositorySettings
-from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
-from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook, not_run, read_metadata
+from nodeattrs.runs.cookbooks import (
+    NOT_RUN,
+    RUBY,
+    Cookbook,
+    CookbookPaths,
+    Lock,
+    entries,
+    files_below,
+    not_run,
+    read_metadata,
+)
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.programs import Script
 from nodeattrs.runs.roles import (

@@ -17,7 +17,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
 from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
-from nodeattrs.runs.cookbook_paths import Lock
+from nodeattrs.runs.cookbooks import Lock
 from nodeattrs.runs.fields import Fields, known_or_near
 
 DEFAULT_ENVIRONMENT = "_default"
