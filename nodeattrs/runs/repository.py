@@ -69,7 +69,7 @@ from nodeattrs.runs.roles import (
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.site_files import Known
+    from nodeattrs.adapters.bindings.site_files import SiteFiles
     from nodeattrs.adapters.hiera import Hiera
 
 _DATA = (".json", ".yaml", ".yml")
@@ -134,11 +134,11 @@ class Repository:
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
 
     @cached_property
-    def site_files(self) -> Known:
+    def site_files(self) -> SiteFiles:
         """The files of its site of bindings, as far as they were read."""
-        from nodeattrs.adapters.bindings.site_files import Known
+        from nodeattrs.adapters.bindings.site_files import SiteFiles
 
-        return Known()
+        return SiteFiles()
 
     @cached_property
     def commit(self) -> str:
