@@ -1,7 +1,7 @@
 """`nodeattrs complete WORDS`: what the last word may become. Shells ask it; nobody else has to know it.
 
-It offers what only a store, a repository or a tree knows: names of nodes, paths of their
-attributes, keys of Hiera. It opens what the words before name, runs nobody's code, and
+It offers what only a store, a repository or a dialect knows: names of nodes, paths of their
+attributes; keys, hosts and variables. It opens what the words before name, runs nobody's code, and
 answers nothing rather than an error: a fault is reported by the command itself.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-ASKED = ("NODE", "OTHER", "PATH", "KEY")
+ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""
 
 
@@ -68,6 +68,7 @@ class _Asked:
 
     def __init__(self, before: Sequence[str], parser: argparse.ArgumentParser) -> None:
         self.options = argparse.Namespace(refuse=_refused)
+        self._dialect = ""
         self._actions: list[argparse.Action] = []
         self._places: list[argparse.Action] = []
         self._waiting: argparse.Action | None = None
@@ -76,6 +77,7 @@ class _Asked:
             self._take(word)
 
     def _enter(self, parser: argparse.ArgumentParser) -> None:
+        self._dialect = "".join(parser.get_default("dialect") or ())
         self._actions = list(parser._actions)
         self._places = [one for one in parser._actions if not one.option_strings]
         for action in self._actions:
@@ -112,8 +114,8 @@ class _Asked:
             yield from self._nodes()
         elif asked == "PATH":
             yield from self._paths(word)
-        elif asked == "KEY":
-            yield from self._keys()
+        elif asked:
+            yield from self._of_dialect(asked)
 
     # --- what is known
 
@@ -149,10 +151,8 @@ class _Asked:
         for key, value in inner.items() if isinstance(inner, dict) else ():
             yield spell((*path, key)) + ("." if isinstance(value, dict) and value else "")
 
-    def _keys(self) -> list[str]:
-        """Those of Hiera; of bindings only their code has all, and nobody has asked to run that."""
-        if "hiera" not in self.options:
-            return []
-        from nodeattrs.cli.hiera import keys_known
+    def _of_dialect(self, noun: str) -> list[str]:
+        """What the dialect of the command offers; nothing for a command that names none, or several."""
+        from nodeattrs.dialects import named
 
-        return sorted(keys_known(self.options))
+        return sorted(named(self._dialect).complete(noun, vars(self.options))) if self._dialect else []

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from nodeattrs.cli.changing import add_asking, request_of
 from nodeattrs.cli.options import (
+    MAY_BE_DASHES,
     actions_of,
     add_budget,
     add_output,
@@ -20,6 +21,7 @@ from nodeattrs.cli.options import (
     add_settings_from,
     add_store,
     add_strict,
+    unmarked,
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.command import Argument, Caller, Command, Question
@@ -66,7 +68,7 @@ def module_of(name: str) -> Module | None:
 
 
 def _examples(lines: Iterable[str], words: str) -> str:
-    text = "".join(f"  {words} {one}\n" for one in lines)
+    text = "".join(f"  {one}\n" if f"{words} " in one else f"  {words} {one}\n" for one in lines)
     return f"examples:\n{text}" if text else ""
 
 
@@ -129,7 +131,8 @@ def _add_own(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> 
             if one.choice not in places:
                 places[one.choice] = place.add_mutually_exclusive_group(required=one.choice.endswith("!"))
             place = places[one.choice]
-        place.add_argument(*one.names, help=one.help, **one.keywords)
+        keywords = one.keywords if MAY_BE_DASHES.isdisjoint(one.names) else {**one.keywords, "type": unmarked}
+        place.add_argument(*one.names, help=one.help or argparse.SUPPRESS, **keywords)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -144,7 +147,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             options.refuse(error.message)
             raise
     terminal.warn(output.warnings)
-    if isinstance(output.report, str):
+    if output.error is not None:
+        terminal.complain(output.error, None, output.error if options.traceback else None)
+    elif isinstance(output.report, str):
         terminal.text(output.report)
     else:
         terminal.report(output.report)

@@ -13,7 +13,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import strict_key
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
-from nodeattrs.reports.lookup import plain
+from nodeattrs.reports.compared import plain
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import origin_data
 

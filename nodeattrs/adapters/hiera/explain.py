@@ -1,6 +1,6 @@
 """Why a lookup gives what it gives: every place searched, every leaf's file and line.
 
-An explanation is data; `nodeattrs.reports.lookup` lays it out. A scope is asked once, with a
+An explanation is data; `nodeattrs.dialects.hiera.reports` lays it out. A scope is asked once, with a
 recorder, and the very folding that made the value answers who set what.
 """
 
