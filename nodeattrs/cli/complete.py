@@ -10,7 +10,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
+
+from nodeattrs.border import held
+from nodeattrs.cli.border import border_of
+from nodeattrs.cli.options import repository_of, store_of
+from nodeattrs.core.tree import dig, parse, spell
+from nodeattrs.dialects import named
+from nodeattrs.errors import NodeattrsError
 
 ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""
@@ -29,10 +35,6 @@ def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParse
     parser: makes the parser of a command
     A shell that takes "profile::users" for three words is answered with what follows the last colon.
     """
-    from nodeattrs.border import held
-    from nodeattrs.cli.border import border_of
-    from nodeattrs.errors import NodeattrsError
-
     *before, word = _joined(words) or [""]
     if not before:
         return []
@@ -59,15 +61,11 @@ def _joined(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _refused(message: str) -> None:
-    raise SystemExit(message)
-
-
 class _Asked:
     """The words before the one in question, understood as far as they go."""
 
     def __init__(self, before: Sequence[str], parser: argparse.ArgumentParser) -> None:
-        self.options = argparse.Namespace(refuse=_refused)
+        self.options = argparse.Namespace()
         self._dialect = ""
         self._actions: list[argparse.Action] = []
         self._places: list[argparse.Action] = []
@@ -119,33 +117,21 @@ class _Asked:
 
     # --- what is known
 
-    def _known(self, name: str) -> Any:
-        return getattr(self.options, name, None)
-
-    def _store(self) -> Any:
-        from nodeattrs.cli.options import store_of
-
-        return store_of(self.options)
-
     def _nodes(self) -> list[str]:
-        from nodeattrs.cli.options import repository_of
-        from nodeattrs.errors import NodeattrsError
-
         found: list[str] = []
         with suppress(NodeattrsError, OSError):
-            found += self._store().names()
+            found += store_of(self.options).names()
         with suppress(NodeattrsError, OSError):
             found += repository_of(self.options).nodes()
         return sorted(set(found))
 
     def _paths(self, word: str) -> Iterator[str]:
         """The next step of the paths that begin so, with a dot where more lies below."""
-        from nodeattrs.core.tree import dig, parse, spell
         from nodeattrs.runs.remembered import required
 
         above = word.rpartition(".")[0]
-        name = str(self._known("node") or self._known("before")).partition("@")[0]
-        tree = required(self._store(), name).node.to_dict(evaluate=False)
+        node = getattr(self.options, "node", None) or getattr(self.options, "before", None)
+        tree = required(store_of(self.options), str(node).partition("@")[0]).node.to_dict(evaluate=False)
         path = parse(above) if above else ()
         inner = dig(tree, path)
         for key, value in inner.items() if isinstance(inner, dict) else ():
@@ -153,6 +139,4 @@ class _Asked:
 
     def _of_dialect(self, noun: str) -> list[str]:
         """What the dialect of the command offers; nothing for a command that names none, or several."""
-        from nodeattrs.dialects import named
-
         return sorted(named(self._dialect).complete(noun, vars(self.options))) if self._dialect else []

@@ -43,18 +43,13 @@ class Module(NamedTuple):
     perform: Callable[[argparse.Namespace, Terminal], int]
 
 
-def dialect_commands() -> dict[str, Dialect]:
-    """The commands of the built-in dialects that declare theirs: word -> dialect."""
-    return {one.command: one for one in BUILT_IN if one.command}
-
-
 def module_of(name: str) -> Module | None:
     """A verb, or the commands of a dialect; None for another name."""
     if name in TOP:
         command = TOP[name]
         options = partial(add_arguments, command=command)
         return Module(command.summary, command.description, epilog_of(command, "nodeattrs"), options, perform)
-    built_in = dialect_commands().get(name)
+    built_in = next((one for one in BUILT_IN if one.command == name), None)
     if built_in is not None:
         add_options = partial(add_actions, dialect=built_in)
         examples = _examples(built_in.examples, "nodeattrs")

@@ -1,25 +1,15 @@
-"""Values that differ between two sides, and values as data; for any dialect."""
+"""Values that differ between two sides; for any dialect."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, printable
-
-
-def plain(value: Any) -> Any:
-    """A value as data, with secrets as they print, and an error as what went wrong."""
-    if type(value) is dict:
-        return {key: plain(entry) for key, entry in value.items()}
-    if type(value) is list:
-        return [plain(entry) for entry in value]
-    if isinstance(value, NodeattrsError):
-        return {"error": str(value.kind) or type(value).__name__, "code": value.code, "message": value.message}
-    return str(value) if hasattr(value, "unwrap") else value
 
 
 class Compared(NamedTuple):

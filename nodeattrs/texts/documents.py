@@ -163,13 +163,6 @@ def read(
     return _parsed(text, name, syntax or syntax_in(text, name), budget)
 
 
-def parse_json(content: bytes, file: str) -> Document:
-    """Read a document from what a file held. raises: DocumentError; TooMuch"""
-    budget = Budget(file)
-    budget.bytes(len(content))
-    return _parsed(decoded(content, file), file, "json", budget)
-
-
 def text_of(path: pathlib.Path, file: str) -> str:
     """The text of a regular file, up to the limit. raises: DocumentError"""
     return decoded(content_of(path, file), file)

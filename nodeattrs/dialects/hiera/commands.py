@@ -16,12 +16,13 @@ from nodeattrs.adapters.hiera.keys import NAME
 from nodeattrs.adapters.hiera.values import written as as_ruby
 from nodeattrs.adapters.hiera.variables import needed
 from nodeattrs.contract.command import Argument, Command, Output, Question
+from nodeattrs.core.sensitive import plain
 from nodeattrs.core.tree import ABSENT
-from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, NobodyReads, Variables, WhoHas
+from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, places_of, unused_report
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
 from nodeattrs.errors import BadUsage, BadValue, NodeattrsError
 from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
-from nodeattrs.reports.compared import Compared, plain
+from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.runs.settings import sensitive_beside
 from nodeattrs.texts.hidden import ESCAPES
@@ -347,13 +348,13 @@ def _only(asked: Asked, hiera: Hiera, name: str) -> Scope:
 
 def _who_has(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
-    origins = tuple(hiera.who_has(asked["key"], asked["environment"] or USUAL_ENVIRONMENT))
-    return Output(WhoHas(asked["key"], origins), 0 if origins else _NO_SUCH_KEY)
+    origins = hiera.who_has(asked["key"], asked["environment"] or USUAL_ENVIRONMENT)
+    return Output(places_of(asked["key"], origins), 0 if origins else _NO_SUCH_KEY)
 
 
 def _unused(question: Question, hiera: Hiera) -> Output:
     scopes = list(scopes_of(question.arguments, hiera, question.arguments["node"]).values())
-    return Output(NobodyReads(unused(hiera, scopes), len(scopes)))
+    return Output(unused_report(unused(hiera, scopes), len(scopes)))
 
 
 def _matrix(question: Question, hiera: Hiera) -> Output:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, has_environments, view
+from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, view
 from nodeattrs.adapters.hiera.config import Config
 from nodeattrs.adapters.hiera.variables import needed
 from nodeattrs.contract.answers import Answered, Unread
@@ -118,8 +118,6 @@ class HieraKeys(WithFacts):
         place = self.place
         if place is None:
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
-        if place.is_dir() and not has_environments(place):
-            place = place / "hiera.yaml" if (place / "hiera.yaml").is_file() else place
         paths = self.repository.config.sensitive
         return Hiera(place, root=self.side.root, skip_levels=self.request.what_if.levels, sensitive_paths=paths)
 

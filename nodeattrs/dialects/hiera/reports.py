@@ -11,11 +11,12 @@ from nodeattrs.adapters.hiera.census import Kept, Unused
 from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
 from nodeattrs.adapters.hiera.recorder import Searched
 from nodeattrs.adapters.hiera.variables import Needed
+from nodeattrs.contract.command import PlainReport
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.reports.compared import plain
 from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
 from nodeattrs.texts.yaml_writing import written
 
@@ -255,49 +256,20 @@ def _row(cells: list[str], screen: Screen) -> Iterator[str]:
     yield from screen.wrapped(line, " " * 8, indent)
 
 
-class WhoHas(NamedTuple):
-    """Every line of every data file that says a key."""
-
-    key: str
-    origins: tuple[Origin, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The places."""
-        return {
-            "version": 1,
-            "key": self.key,
-            "places": [{"file": one.file, "line": one.line, "column": one.column} for one in self.origins],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """One place a line; a sentence where there is none."""
-        for one in self.origins:
-            yield printable(str(one.place))
-        if not self.origins:
-            yield printable(f"{self.key}: no data file has it")
+def places_of(key: str, origins: Sequence[Origin]) -> PlainReport:
+    """Every line of every data file that sets a key."""
+    text = [printable(str(one.place)) for one in origins] or [printable(f"{key}: no data file has it")]
+    places = [{"file": one.file, "line": one.line, "column": one.column} for one in origins]
+    return PlainReport(text, {"version": 1, "key": key, "places": places})
 
 
-class NobodyReads(NamedTuple):
-    """Files that no node reads, and keys that every node sees shadowed."""
-
-    found: Unused
-    nodes: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Files, and keys with their places."""
-        return {
-            "version": 1,
-            "nodes": self.nodes,
-            "files": list(self.found.files),
-            "shadowed": [{"key": key, "file": origin.file, "line": origin.line} for key, origin in self.found.shadowed],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each file, then one for each key."""
-        for file in self.found.files:
-            yield printable(f"{file}: read by none of {self.nodes} nodes")
-        for key, origin in self.found.shadowed:
-            yield printable(f"{origin.place}: {key} is always shadowed")
+def unused_report(found: Unused, nodes: int) -> PlainReport:
+    """The files that no node reads, and the keys that every node sees shadowed. nodes: how many were asked"""
+    text = [f"{file}: read by none of {nodes} nodes" for file in found.files]
+    text += [f"{origin.place}: {key} is always shadowed" for key, origin in found.shadowed]
+    shadowed = [{"key": key, "file": origin.file, "line": origin.line} for key, origin in found.shadowed]
+    data = {"version": 1, "nodes": nodes, "files": list(found.files), "shadowed": shadowed}
+    return PlainReport([printable(line) for line in text], data)
 
 
 class Variables(NamedTuple):
