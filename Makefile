@@ -42,7 +42,7 @@ run: $(RUNS) ## run the example repository for its three nodes, then explain the
 		'nodeattrs diff web1 web2 --path apache2' \
 		'nodeattrs cloud-config explain $(EXAMPLE)/cloud-init/base.yaml $(EXAMPLE)/cloud-init/web.yaml --path runcmd' \
 		'nodeattrs --help'
-	@mkdir -p .run; echo; $(BIN)/nodeattrs report web1 web2 db1 --repo $(EXAMPLE) -o .run/report.html
+	@mkdir -p .run; echo; $(BIN)/nodeattrs report web1 web2 db1 --repo $(EXAMPLE) --output .run/report.html
 	@echo "Open .run/report.html in a browser: the three nodes, with the fifteen slots behind every value."
 
 # ---------------------------------------------------------------- the checks

@@ -30,7 +30,7 @@ from nodeattrs._version import VERSION
 
 if TYPE_CHECKING:
     from nodeattrs.core.claim import Origin
-    from nodeattrs.core.fold import Fold, Folded, Layer, fold
+    from nodeattrs.core.fold import Fold, Folded, Layer
     from nodeattrs.core.part import Part, concat, listed, made, unite
     from nodeattrs.core.policy import (
         ACROSS,
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.documents import json_default
     from nodeattrs.node.node import Node
     from nodeattrs.node.values import Deferred, Symbol, lazy
+    from nodeattrs.policies import fold
     from nodeattrs.texts.layers import read_layer
     from nodeattrs.texts.tags import Tagged
 
@@ -91,7 +92,7 @@ _HOMES = {
     "Tagged": "texts.tags",
     "Trace": "core.trace",
     "concat": "core.part",
-    "fold": "core.fold",
+    "fold": "policies",
     "json_default": "node.documents",
     "lazy": "node.values",
     "listed": "core.part",

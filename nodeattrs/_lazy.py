@@ -21,7 +21,7 @@ def imported(
     made:  what the package gives instead of what that module has
     below: the package of those modules; by default the package itself
 
-    >>> imported("nodeattrs", {"fold": "core.fold"})("fold").__name__
+    >>> imported("nodeattrs", {"fold": "policies"})("fold").__name__
     'fold'
     """
 

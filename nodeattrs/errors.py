@@ -539,8 +539,8 @@ class PolicyNotFound(NotFound):
         "NA0417",
         "PolicyNotFound",
         cause="A policy that nothing in the repository locks.",
-        example="nodeattrs run --repo . --policy web",
-        way_out="Lock it (chef install), or name the file: --policy web.lock.json.",
+        example="nodeattrs run --repo . --policy-name web",
+        way_out="Lock it (chef install), or name the file: --policy-name web.lock.json.",
     )
 
 

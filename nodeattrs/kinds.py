@@ -344,7 +344,7 @@ VALUE_CHANGES = kind(
     "value-changes",
     cause="A line because of which values are others than before: what `nodeattrs impact --format sarif` notes.",
     example="roles/web.json:12: 212 nodes: apache2.port 80 -> 8080",
-    way_out="Nothing, if that is what was meant; --ignore PATH passes it over.",
+    way_out="Nothing, if that is what was meant; --ignore-path PATH passes it over.",
 )
 NO_LONGER_ANSWERS = kind(
     "NA0462",

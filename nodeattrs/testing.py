@@ -111,7 +111,7 @@ def programs(
     unlink        level, path                 node.unlink(level, a, b); unlink! is unlink_strict
     rm            path                        node.rm(a, b); so rm_default, rm_normal, rm_override
     copy          slot, path, from_slot, from node.SLOT[a] = node[b]; from_slot is "merged" or a component
-    get           path                        node.walk(a, b)
+    get           path                        walk(node, a, b)
     read          path                        node.read(a, b); read! is read_strict, exist? is exist
     merged        path                        node.merged(a, b); so combined_default, combined_override
 

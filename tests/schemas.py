@@ -578,7 +578,6 @@ OUTPUTS: dict[str, Any] = {
         "edges": [{"from": "str", "to": "str", "kind": "str"}],
     },
     "bindings-matrix": _MATRIX,
-    "bindings-what-if": _IMPACT,
     "catalog-check": _CHECK,
     "catalog-order": {
         "version": "int",
@@ -692,7 +691,7 @@ LINES = {
         "explain web1 apache2.listen_ports",
         "explain web1 app.legacy_queue",
         "explain web1 app.database.password --at 1",
-        f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --all",
+        f"explain web1 app.workers {_WEB1.replace('--node web1 ', '')} --because",
     ],
     "show": [
         "show web1 app --origins",
@@ -713,7 +712,7 @@ LINES = {
         "store import nodes.jsonl",
     ],
     "fleet": ["fleet resolve --facts facts --node db1 --jobs 1", "fleet resolve --node nobody --jobs 1"],
-    "impact": ["impact . hiera", "impact hiera . --sample 2 --fail-on **"],
+    "impact": ["impact . hiera", "impact hiera . --sample 2 --forbid **"],
     "what-if": [
         "what-if --without role[base] --set app.database.password=1 --node web1",
         "what-if --without roles/web.json --without roles/base.yaml:4 --jobs 1",
@@ -767,11 +766,10 @@ LINES = {
     "ansible-inventory": ["ansible inventory --list", "ansible inventory --list --prefix attributes"],
     "bindings-check": ["bindings check --site bindings", "bindings check --site broken"],
     "bindings-inject": ["bindings inject ssh::port --site bindings"],
-    "bindings-explain": ["bindings explain ssh::port --site bindings --all"],
+    "bindings-explain": ["bindings explain ssh::port --site bindings --because"],
     "bindings-list": ["bindings list --site bindings"],
     "bindings-graph": ["bindings graph --site bindings"],
     "bindings-matrix": ["bindings matrix ssh::port --site bindings", "bindings matrix nosuch --site bindings"],
-    "bindings-what-if": ["bindings what-if --without resolutions --site bindings"],
     "catalog-check": [f"catalog check {_WEB1}"],
     "catalog-order": ["catalog order --from catalog.json"],
     "catalog-graph": ["catalog graph --from catalog.json", f"catalog graph {_WEB1}"],

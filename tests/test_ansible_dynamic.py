@@ -103,4 +103,4 @@ class TestToml:
         (tmp_path / "i.yml").write_text("web: {hosts: {h1: {n: null}}}")
         monkeypatch.chdir(tmp_path)
         assert main(["ansible", "list", "--toml", "-i", "i.yml"]) == 1
-        assert "TOML has no None" in capsys.readouterr().err
+        assert "TOML has no null" in capsys.readouterr().err

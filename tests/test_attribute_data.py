@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import DocumentError
+from nodeattrs.node.running import setting_as
 from nodeattrs.runs.attribute_data import SUFFIXES, WORDS, read_data, set_data
 from nodeattrs.runs.causes import of_trace
 from nodeattrs.runs.checking import checked
@@ -146,7 +147,7 @@ class TestWhatItSets:
 
         got = ran(folder, files).node
         wanted = Node("web1")
-        with wanted.setting_as("attribute file", "shop"):
+        with setting_as(wanted, "attribute file", "shop"):
             for level, tree in steps:
                 for path, value in leaves(tree):
                     getattr(wanted, level).write(*path, value)

@@ -10,6 +10,7 @@ import pytest
 from nodeattrs import Node, lazy
 from nodeattrs.errors import AttributeIsReadOnly, BadArgument, NoSuchAttribute, NullInTheWay, TypeConflict, UnknownName
 from nodeattrs.node.json_keys import double_keys
+from nodeattrs.node.running import setting_as, walk
 
 
 @pytest.fixture
@@ -27,17 +28,17 @@ class TestReaders:
         At null for what is absent at the end, at an error beyond it; a list has places from both ends.
         """
         assert [2, "x", "y", "x", None, None] == [
-            node.walk(*path)
+            walk(node, *path)
             for path in (("a", "b"), ("a", "l", 0), ("a", "l", -1), ("a", "l", -2), ("a", "l", 2), ("a", "l", -3))
         ]
-        assert [None, None, None] == [node.walk(*path) for path in (("a", "z"), ("a", "n"), ("a", "t", "z"))]
-        assert node["a"] == node.walk("a")
+        assert [None, None, None] == [walk(node, *path) for path in (("a", "z"), ("a", "n"), ("a", "t", "z"))]
+        assert node["a"] == walk(node, "a")
         with pytest.raises(NullInTheWay, match=r"cannot step to y: .* at a\.z"):
-            node.walk("a", "z", "y")
+            walk(node, "a", "z", "y")
         with pytest.raises(TypeConflict, match=r"cannot step to y: a\.l has no such place"):
-            node.walk("a", "l", "y")
+            walk(node, "a", "l", "y")
         with pytest.raises(TypeConflict, match=r"a\.b has no such place"):
-            node.walk("a", "b", 0)
+            walk(node, "a", "b", 0)
 
     def test_reading_stops_at_nothing(self, node: Node):
         """
@@ -108,6 +109,21 @@ class TestReaders:
         assert node != {}
 
 
+class TestWhatANodeShows:
+    def test_what_belongs_to_a_run_is_no_member(self, node: Node):
+        shown = {name for name in dir(node) if not name.startswith("_")}
+
+        assert not shown & {"merged_shared", "note_read", "origin_here", "outline", "plan", "setting_as", "walk"}
+        assert len(shown) <= 60
+
+    def test_names_that_became_functions_are_named_in_the_error(self, node: Node):
+        with pytest.raises(UnknownName, match=r"setting_as\(node"):
+            node.setting_as("recipe", "x")
+
+    def test_chefs_word_for_the_document_works(self, node: Node):
+        assert node.to_json() == node.to_chef_json()
+
+
 class TestFields:
     def test_a_name_that_is_none_is_answered_with_near_ones(self, node: Node):
         """
@@ -155,7 +171,7 @@ class TestDoubleKeys:
         Of two slots, or of one; a number alone is fine.
         """
         node.default["p"] = {80: "a", 81: "b"}
-        with node.setting_as("recipe", "x"):
+        with setting_as(node, "recipe", "x"):
             node.override["p"]["80"] = "c"
         (warning,) = double_keys(node)
 
@@ -171,7 +187,7 @@ class TestWhoSetIt:
         """
         The line that gave the function.
         """
-        with node.setting_as("recipe", "x"):
+        with setting_as(node, "recipe", "x"):
             node.default["l"] = lazy(lambda: [1, 2])
         elements = node.trace("l").elements
 

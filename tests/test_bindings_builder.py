@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nodeattrs.adapters.bindings import BindingError, Bindings, Injector, Objects, sets_from_data, to_data
-from nodeattrs.adapters.bindings.model.queries import compared
+from nodeattrs.adapters.bindings.model.values import compared
 
 
 class Logger:

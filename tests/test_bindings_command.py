@@ -39,7 +39,7 @@ def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         for name, text in {**FILES, **more}.items():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text(text, encoding="utf-8")
-        code = main(["bindings", *words])
+        code = main([*words] if words[0] == "what-if" else ["bindings", *words])
         written = capsys.readouterr()
         return code, written.out, written.err
 
@@ -126,7 +126,7 @@ class TestWhatIf:
         """
         What it set is as the layer below has it; a node that it did not reach does not change.
         """
-        code, out, _ = ask("what-if", "--without", "site")
+        code, out, _ = ask("what-if", "--dialect", "bindings", "--without", "site")
 
         assert code == 0
         assert "1 of 2 nodes changes (bindings)" in out
@@ -147,11 +147,13 @@ class TestWhatIf:
         """
         text = "bindings b::default {\n  bind abstract 'owner'\n}\n"
         site = "bindings default {\n  bind 'owner' to 'Ada'\n}\n"
-        _, out, _ = ask("what-if", "--without", "site", **{MODULE: text, "site/bindings/default.pp": site})
+        _, out, _ = ask(
+            "what-if", "--dialect", "bindings", "--without", "site", **{MODULE: text, "site/bindings/default.pp": site}
+        )
 
         assert "'owner' must be bound" in out
 
     def test_a_layer_that_is_not_there_has_a_near_miss(self, ask):
-        code, _, err = ask("what-if", "--without", "sitte")
+        code, _, err = ask("what-if", "--dialect", "bindings", "--without", "sitte")
 
         assert (code, "did you mean site?" in err) == (1, True)

@@ -483,7 +483,7 @@ class TestSites:
         assert site.listed_categories({"fqdn": "fern"}) == [
             ("node", "fern"), ("environment", True), ("shade", None), ("rack", None),
         ]  # fmt: skip
-        assert [layer.to_dict() for layer in site.layers] == [
+        assert site.listed("layers") == [
             {"name": "site", "include": ["confdir:/default"]},
             {
                 "name": "modules",

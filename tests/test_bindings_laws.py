@@ -24,7 +24,6 @@ from nodeattrs.adapters.bindings import (
     to_data,
 )
 from nodeattrs.adapters.bindings.model.items import Item, When
-from nodeattrs.adapters.bindings.resolution import Resolutions
 from nodeattrs.core.claim import Origin
 from tests.effort import examples
 
@@ -85,24 +84,6 @@ def shuffled(composed: list[list[list[dict[str, Any]]]], seed: int) -> list[list
 def test_the_order_of_declaration_never_matters(composed, seed):
     """Neither for values nor for faults."""
     assert outcome(composed) == outcome(shuffled(composed, seed))
-
-
-@settings(max_examples=examples(25))
-@given(layers)
-def test_what_layers_come_to_is_the_same_where_other_nodes_have_asked_before(composed):
-    """For every combination of categories, values, errors and explanations; twice, so that each is a second one."""
-    built = [
-        Layer(f"layer{number}", tuple(sets_from_data({"name": "s", "items": one})[0] for one in layer))
-        for number, layer in enumerate(composed)
-    ]
-    shared = Resolutions()
-
-    def said(node: str, rack: str, **options: Any) -> Any:
-        injector = Injector(built, State([("node", node), ("rack", rack)]), lenient=True, **options)
-        return [str(one) for one in injector.faults], [str(injector.explain(name)) for name in NAMES]
-
-    for node, rack in [*itertools.product(("n", "other", "third"), ("r", "s"))] * 2:
-        assert said(node, rack, resolutions=shared) == said(node, rack)
 
 
 @given(layers, names)

@@ -81,7 +81,9 @@ class TestFold:
         text=(lambda: fold("site.yaml"), BadArgument, "a list of layers"),
         nothing=(lambda: fold(None), BadArgument, "not None"),
         no_layers=(lambda: fold([]), BadArgument, "at least one layer"),
-        a_policy_by_name=(lambda: fold([{"a": 1}], policy="across"), BadArgument, "write ACROSS"),
+        a_name_of_no_policy=(lambda: fold([{"a": 1}], policy="acros"), BadArgument, "did you mean across?"),
+        a_policy_with_a_direction=(lambda: fold([{"a": 1}], "helm", from_top=True), BadArgument, "weakest layer first"),
+        no_layers_by_name=(lambda: fold([], "helm"), BadArgument, "at least one layer"),
         rules_as_text=(lambda: fold([{"a": 1}], rules="append"), BadArgument, "a map, and not the text 'append'"),
         a_rule_for_a_number=(lambda: fold([{"a": 1}], rules={3: "append"}), BadArgument, "a path is text"),
         an_origin_as_text=(lambda: Layer({}, "common"), BadArgument, "Layer({...}, Origin(\"file\", 'common'))"),
@@ -166,7 +168,7 @@ class TestPolicies:
         assert [
             "mine (lower, upper, rule)",
             "  map      map      MEET under another policy",
-            "  list, text list     as inside a group",
+            "  list, text list     as inside",
             "  any      present  TAKE",
         ] == str(mine).splitlines()
         assert "<Policy mine>" == repr(mine)

@@ -29,6 +29,7 @@ from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.keep import search
+from nodeattrs.node.running import setting_as
 from nodeattrs.reports.findings import Selection, baseline_data, finding_of
 from nodeattrs.runs.checking import checked, faults_of
 from nodeattrs.runs.settings import Settings
@@ -68,7 +69,7 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: web1().write(["default"], "a", 1),
         lambda: web1().write_strict("default", "a"),
         lambda: web1().unknown("default", "x", "text", "r"),
-        lambda: web1().setting_as("recipe", "x", locator="x"),
+        lambda: setting_as(web1(), "recipe", "x", locator="x"),
         lambda: web1()[THING],
         lambda: web1().default[THING],
         lambda: web1().default.__setitem__(THING, 1),

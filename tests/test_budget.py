@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from nodeattrs import read_layer
 from nodeattrs.adapters.bindings import parse_expression, parse_sets
-from nodeattrs.adapters.bindings.model.queries import compared
+from nodeattrs.adapters.bindings.model.values import compared
 from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.types import parse_type

@@ -344,13 +344,13 @@ class TestDiff:
 
     def test_patterns_leave_resources_and_parameters_out(self, capsys):
         words = [
-            "--ignore",
+            "--ignore-resource",
             "File[/tmp/*]",
-            "--ignore",
+            "--ignore-resource",
             "*.content",
-            "--ignore",
+            "--ignore-resource",
             "Package[?].ensure",
-            "--ignore",
+            "--ignore-resource",
             "Notify[*",
         ]
         assert main(["catalog", "diff", "before.json", "after.json", *words, "--format", "json"]) == 0
@@ -361,7 +361,7 @@ class TestDiff:
 
     def test_no_secret_is_in_any_form(self, capsys):
         for form in ("text", "json", "yaml", "markdown"):
-            assert main(["catalog", "diff", "before.json", "after.json", "--puppet", "--format", form]) == 0
+            assert main(["catalog", "diff", "before.json", "after.json", "--compiled", "--format", form]) == 0
             printed = capsys.readouterr().out
             assert "s3cret" not in printed
             assert "other" not in printed

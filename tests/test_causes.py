@@ -87,7 +87,7 @@ class TestCauses:
 
 
 class TestOfOtherDialects:
-    """`explain --all` names the lines that decide there, as text and as data."""
+    """`explain --because` names the lines that decide there, as text and as data."""
 
     HIERA: ClassVar[dict[str, str]] = {
         "hiera.yaml": "version: 5\nhierarchy:\n- name: node\n  path: node.yaml\n- name: common\n  path: common.yaml\n",
@@ -137,7 +137,7 @@ class TestOfOtherDialects:
         Of the winner and of those it hides.
         """
         words = ("bindings", "explain", "ssh::port", "--node", "web1")
-        text, data = asked(self.SITE, *words, "--all")
+        text, data = asked(self.SITE, *words, "--because")
         decided = ["bindings/default.pp:2", "manifests/site.pp:2", "manifests/site.pp:4", "manifests/site.pp:5"]
         assert decided == places(data["because_of"])
         assert "when node web1 bindings/default.pp:2" in text

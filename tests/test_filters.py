@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node, Sensitive, lazy
 from nodeattrs.errors import BadArgument, TypeConflict
 from nodeattrs.keep import allowed, blocked, filtered_snapshot, saved_document
+from nodeattrs.node.running import setting_as
 
 CASES = [
     json.loads(line)
@@ -218,7 +219,7 @@ levels = st.dictionaries(st.sampled_from(["default", "normal", "override"]), ent
 def node_of(writes):
     node = Node("web1")
     for setter, component, path, value in writes:
-        with node.setting_as(setter, "cookbook"):
+        with setting_as(node, setter, "cookbook"):
             getattr(node, component).write(*path, value)
     return node
 
@@ -272,9 +273,9 @@ class TestFilteredSnapshot:
 
     def test_what_is_kept_keeps_its_explanation(self):
         node = Node("web1")
-        with node.setting_as("attribute file", "apache2"):
+        with setting_as(node, "attribute file", "apache2"):
             node.default["apache"] = {"port": 80, "dir": "/srv", "mods": ["ssl"]}
-        with node.setting_as("recipe", "site"):
+        with setting_as(node, "recipe", "site"):
             node.default["apache"]["port"] = 8080
             node.override["apache"]["mods"] = ["ssl", "php"]
 
@@ -286,9 +287,9 @@ class TestFilteredSnapshot:
 
     def test_what_is_kept_in_lists_keeps_its_explanation(self):
         node = Node("web1")
-        with node.setting_as("attribute file", "apache2"):
+        with setting_as(node, "attribute file", "apache2"):
             node.default["users"] = [{"name": "ann", "keys": [["a"]]}, {"name": "bob"}]
-        with node.setting_as("recipe", "site"):
+        with setting_as(node, "recipe", "site"):
             node.default["users"][0]["shell"] = "sh"
             node.default["users"].append({"name": "cid", "keys": {"k": "v"}})
             node.default["other"] = 1
@@ -312,7 +313,7 @@ class TestFilteredSnapshot:
 
     def test_nobody_is_invented_for_a_list_that_is_not_kept(self):
         node = Node("web1")
-        with node.setting_as("recipe", "site"):
+        with setting_as(node, "recipe", "site"):
             node.default["a"] = ["x"]
             node.default["a"].append("y")
 
@@ -322,9 +323,9 @@ class TestFilteredSnapshot:
 
     def test_who_said_only_what_is_blocked_is_not_mentioned(self):
         node = Node("web1")
-        with node.setting_as("recipe", "site"):
+        with setting_as(node, "recipe", "site"):
             node.default["a"] = 1
-        with node.setting_as("recipe", "vault"):
+        with setting_as(node, "recipe", "vault"):
             node.default["b"] = 2
 
         told = json.dumps(filtered_snapshot(node.snapshot(), block={"default": ["b"]}))

@@ -73,13 +73,13 @@ class TestLayers:
         replacing = Layer({"l": [2], "m": {"y": 2}}, policy=Policy("replacing", Line(ANY, PRESENT, TAKE)))
 
         assert {"l": [2, 3], "m": {"y": 2, "z": 3}} == fold([{"l": [1], "m": {"x": 1}}, replacing,
-                                                            {"l": [3], "m": {"z": 3}}]).value  # fmt: skip
+                                                            {"l": [3], "m": {"z": 3}}], INSIDE).value  # fmt: skip
 
     def test_scalars_and_lists_can_be_folded_too(self):
         """
         What a `Layer` holds need not be a map: one key of many sources is a fold of values.
         """
-        assert [1, 2, 3] == fold([Layer([1, 2]), Layer([2, 3])]).value
+        assert [1, 2, 3] == fold([Layer([1, 2]), Layer([2, 3])], INSIDE).value
         assert "b" == fold([Layer("a"), Layer("b")]).value
         assert (Origin("caller"),) == fold([Layer("a"), Layer("b")]).origins(())
 
@@ -96,7 +96,7 @@ class TestLayers:
         Typed, elements of united lists like any other, and not shared with the layer.
         """
         mine = {1, 2}
-        result = fold([{"s": mine, "l": [{1}]}, {"l": [{2}, {1}]}]).value
+        result = fold([{"s": mine, "l": [{1}]}, {"l": [{2}, {1}]}], INSIDE).value
 
         assert {"s": {1, 2}, "l": [{1}, {2}]} == result
         assert result["s"] is not mine
@@ -135,7 +135,7 @@ class TestOrigins:
         """
         The second element of the result is the first of the layer that said it.
         """
-        folded = fold([Layer({"l": ["a"]}, Written("common")), Layer({"l": ["b", "a"]}, Written("web"))])
+        folded = fold([Layer({"l": ["a"]}, Written("common")), Layer({"l": ["b", "a"]}, Written("web"))], INSIDE)
 
         assert ["a", "b"] == folded["l"]
         assert ["common.yaml:l.0", "web.yaml:l.1"] == [origin.file for origin in folded.origins("l.0")]
@@ -149,7 +149,8 @@ class TestOrigins:
             [
                 Layer({"users": [{"name": "ann"}]}, Written("common")),
                 Layer({"users": [{"name": "bob"}, {"name": "cy"}]}, Written("web")),
-            ]
+            ],
+            INSIDE,
         )
 
         assert "bob" == folded["users"][1]["name"]
@@ -335,7 +336,7 @@ class TestDepth:
         room = MAX_DEPTH - 2
         lower, upper = {"l": [nested(room, container, "same")]}, {"l": [nested(room, container, leaf)]}
 
-        folded = fold(layers(lower, upper))
+        folded = fold(layers(lower, upper), INSIDE)
 
         assert (1 if leaf == "same" else 2) == len(folded["l"])
         assert ((1, 2) if leaf == "same" else (1,)) == numbers(folded, ("l", 0))

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from nodeattrs import fold, read_layer
 from nodeattrs.cli import main
+from nodeattrs.policies import NAMES
 
 FILES = {
     "base.yaml": "http:\n  port: 80\n  hosts: [a]\nlog: info\n",
@@ -66,6 +68,31 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         return Done(code, *capsys.readouterr())
 
     return called
+
+
+class TestTheSameInPython:
+    """`nodeattrs.fold` of files gives what the command prints for them."""
+
+    def test_without_a_policy(self, call: Call):
+        layers = [read_layer("base.yaml"), read_layer("prod.yaml")]
+
+        assert fold(layers).value == call("base.yaml prod.yaml").tree
+        assert [one.value for one in fold(layers).trace("http.hosts").losers] == [["a"]]
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_under_each_policy_with_a_name(self, call: Call, name: str):
+        layers = [read_layer("base.yaml"), read_layer("prod.yaml"), read_layer("conf.d/20.json")]
+        traced = call(f"base.yaml prod.yaml conf.d/20.json --policy {name} --explain http.hosts -F json").data
+
+        assert fold(layers, name).value == call(f"base.yaml prod.yaml conf.d/20.json --policy {name}").tree
+        assert [one.why for one in fold(layers, name).trace("http.hosts").claims] == [
+            one["why"] for one in traced["traces"][0]["claims"]
+        ]
+
+    def test_rules_for_paths_hold_under_a_name(self, call: Call):
+        layers = [read_layer("base.yaml"), read_layer("prod.yaml")]
+
+        assert fold(layers, "helm", rules={"http.hosts": "append"})["http"]["hosts"] == ["a", "b"]
 
 
 class TestFiles:
@@ -364,7 +391,7 @@ class TestStart:
         program = (
             "import sys; from nodeattrs.cli import main; code = main(['fold', 'app.env']);"
             "print(code, [name for name in sys.modules if name in ("
-            "'nodeattrs.reports.explain', 'nodeattrs.dialects.files.compose', 'nodeattrs.adapters.hiera')])"
+            "'nodeattrs.reports.explain', 'nodeattrs.policies.compose', 'nodeattrs.adapters.hiera')])"
         )
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
 

@@ -19,6 +19,7 @@ from nodeattrs.core.changed import changes
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import BadName, DocumentError, NoRevision, NotFound
 from nodeattrs.git import Git
+from nodeattrs.node.running import merged_shared
 from nodeattrs.reports.screen import Screen
 from nodeattrs.verbs.comparing import Part, differences
 from nodeattrs.verbs.hunks import Hunks
@@ -716,10 +717,10 @@ class TestOnTheCommandLine:
         [
             ([], 0),
             (["--exit-code"], 1),
-            (["--fail-on", "port"], 1),
-            (["--fail-on", "**"], 1),
-            (["--fail-on", "dir.**"], 0),
-            (["--ignore", "po*", "--exit-code"], 0),
+            (["--forbid", "port"], 1),
+            (["--forbid", "**"], 1),
+            (["--forbid", "dir.**"], 0),
+            (["--ignore-path", "po*", "--exit-code"], 0),
             (["--max-nodes", "1"], 1),
             (["--max-nodes", "2"], 0),
             (["--node", "d", "--exit-code"], 0),
@@ -743,7 +744,7 @@ class TestOnTheCommandLine:
         assert change["subjects"] == ["a", "b"]
 
     def test_sarif_has_the_line(self, capsys):
-        _, text = ended(["impact", "HEAD~1..HEAD", "--format", "sarif", "--fail-on", "port"], capsys)
+        _, text = ended(["impact", "HEAD~1..HEAD", "--format", "sarif", "--forbid", "port"], capsys)
 
         (result,) = json.loads(text)["runs"][0]["results"]
         assert (result["ruleId"], result["level"]) == ("NA0461", "error")
@@ -760,7 +761,7 @@ class TestOnTheCommandLine:
         edit(repo, "nodes/d.json", "[]", '["recipe[x]"]')
         commit(repo)
 
-        code, _ = ended(["impact", "HEAD~1..HEAD", "--no-run-code", "--fail-on", "**"], capsys)
+        code, _ = ended(["impact", "HEAD~1..HEAD", "--no-run-code", "--forbid", "**"], capsys)
 
         assert code == 1  # its run-list is another one
 
@@ -896,7 +897,7 @@ class TestSharedFacts:
         repository = Repository(EXAMPLE)
         for name in repository.nodes():
             node = run_node(repository, name, facts=load_facts(EXAMPLE / f"facts/{name}.json", settled=True)).node
-            assert node.merged_shared() == node.to_dict(evaluate=False)
+            assert merged_shared(node) == node.to_dict(evaluate=False)
 
 
 class TestAgainstBruteForce:

@@ -15,6 +15,7 @@ from nodeattrs.core.policy import MAP
 from nodeattrs.node import component_tree, ledger
 from nodeattrs.node.history import HISTORY_BOUND, Chronicle, Event
 from nodeattrs.node.maps import AssignedMap, OwnedMap
+from nodeattrs.node.running import setting_as, walk
 from nodeattrs.node.slots import PAIR
 from nodeattrs.testing import paths, programs
 from tests.effort import examples
@@ -144,7 +145,7 @@ def the_root_view_held_by_one_name() -> list[str]:
 def a_map_assigned_over_an_attribute_file() -> list[str]:
     """Law 2a in three lines."""
     node = Node("web1")
-    with node.setting_as("attribute file", "x"):
+    with setting_as(node, "attribute file", "x"):
         node.default["a"] = {"file": 1}
     node.default["a"] = {"recipe": 2}
     return [] if node["a"] == {"recipe": 2} else [f"read {node['a']}"]
@@ -181,7 +182,7 @@ DOORS: tuple[Callable[[Node], Any], ...] = (
     lambda node: (node["a"]["b", "c"], node["a"])[1],
     lambda node: node.get("a"),
     lambda node: node.read("a", "b"),
-    lambda node: node.walk("a", "b"),
+    lambda node: walk(node, "a", "b"),
     lambda node: next(iter(node.values())),
     lambda node: dict(node.items())["a"],
     lambda node: node.combined_default["a"],
@@ -316,7 +317,7 @@ class TestCheck:
 
     @pytest.fixture
     def full(self, node):
-        with node.setting_as("attribute file", "x"):
+        with setting_as(node, "attribute file", "x"):
             node.default["a"] = {"b": {"c": 1}, "l": [1]}
         node.default["a"]["b"]["d"] = 2
         node.override["a"]["b"]["c"] = 3

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodeattrs.core.folding import Folding, meet
 from nodeattrs.core.origins import At
-from nodeattrs.core.part import Part, by_position, entries, listed, remade, unite
+from nodeattrs.core.part import Part, by_position, entries, handler, listed, remade, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, KEEP, LIST, MAP, MEET, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tracing import walk
 from nodeattrs.errors import BadValue
@@ -252,11 +252,11 @@ class TestListsInARow:
         """Twice as many lists, little more than twice the elements that are looked at."""
         counted: list[int] = []
 
+        @handler(regroups=True)
         def counting(lower: Part, upper: Part) -> Part:
             counted.append(len(lower.value) + len(upper.value))
             return unite(lower, upper)
 
-        counting.regroups = True  # type: ignore[attr-defined]
         policy = Policy("lists", Line(LIST, LIST, counting, "joined"), Line(ANY, PRESENT, TAKE))
         cost = []
         for many in (128, 256):

@@ -353,8 +353,8 @@ def test_no_marker_is_printed(line, controls, planted, monkeypatch, capsys):
 def test_no_marker_is_in_what_is_written(planted, monkeypatch):
     """The stores, what is kept beside them, and a report in HTML."""
     monkeypatch.chdir(planted.place)
-    assert 0 == main(["report", "web1", "web2", "-o", "report.html"])
-    assert 0 == main(["report", "web1", "--store", "hosts.db", "-o", "hosts.html"])
+    assert 0 == main(["report", "web1", "web2", "--output", "report.html"])
+    assert 0 == main(["report", "web1", "--store", "hosts.db", "--output", "hosts.html"])
     written = {
         file.relative_to(planted.place).as_posix(): file.read_bytes()
         for pattern in (".nodeattrs/**/*", "*.db*", "*.html")

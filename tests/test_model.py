@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
+from nodeattrs.node.running import setting_as, walk
 from nodeattrs.testing import COMPONENTS, paths, programs, values
 from tests import model
 from tests.effort import examples
@@ -99,7 +100,7 @@ class Keepsakes:
         containers = list(containers_in(tree))
         path = containers[which % len(containers)]
         # The views of the parents are let go as soon as the walk is over.
-        pair = program.node.walk(*path), copy.deepcopy(found(tree, path))
+        pair = walk(program.node, *path), copy.deepcopy(found(tree, path))
         (self.unread if unread else self.read).append(pair)
 
     def check(self) -> None:
@@ -277,7 +278,7 @@ class TestAttributeFileAndRecipe:
             if not _is_within_the_law(alone, component, locator, path):
                 continue
             alone.store(component, locator, path, value)
-            with node.setting_as(locator, "cookbook"):
+            with setting_as(node, locator, "cookbook"):
                 writer = getattr(node, component)
                 for key in path[:-1]:
                     writer = writer[key]
@@ -322,7 +323,7 @@ class TestLawsWeDoNotHave:
         for order in ((0, 1), (1, 0)):
             node = Node("node1")
             for turn in order:
-                speaking = node.setting_as(("attribute file", "recipe")[turn], "pottery")
+                speaking = setting_as(node, ("attribute file", "recipe")[turn], "pottery")
                 with speaking, contextlib.suppress(TypeError):  # 5[...] is Python's own to refuse
                     (by_file, by_recipe)[turn](node)
             seen.append(node.to_dict())
@@ -360,7 +361,7 @@ class TestLawsWeDoNotHave:
         """Two nodes whose slots hold the same plain trees, and that read differently: the mark belongs to the tree."""
         walked, assigned = Node("node1"), Node("node1")
         for node in (walked, assigned):
-            with node.setting_as("attribute file", "pottery"):
+            with setting_as(node, "attribute file", "pottery"):
                 node.default["a"]["x"] = 1
         walked.default["a"]["y"] = 2
         assigned.default["a"] = {"y": 2}

@@ -7,6 +7,7 @@ import pytest
 from nodeattrs import Node, lazy
 from nodeattrs.node.maps import whose_at
 from nodeattrs.node.moment import plainly_set
+from nodeattrs.node.running import setting_as
 
 TEXTS = {
     "overwritten": "default['a']['x'] = 1\ndefault['r'] = 0\ndefault['a']['x'] = 2",
@@ -21,7 +22,7 @@ TEXTS = {
 def ran(text: str) -> Node:
     """A node after a recipe has run."""
     node = Node("web1")
-    with node.setting_as("recipe", "x"):
+    with setting_as(node, "recipe", "x"):
         exec(compile(text, "x.py", "exec"), {"node": node, "default": node.default, "lazy": lazy})
     return node
 
@@ -143,7 +144,7 @@ class TestAShortLook:
         Where all are texts, each stands once, and nothing has happened to them.
         """
         node = Node("web1")
-        with node.setting_as("attribute file", "x"):
+        with setting_as(node, "attribute file", "x"):
             exec(
                 compile(f"{text}\nif 'r' not in node: default['r'] = node['a']", "x.py", "exec"),
                 {"node": node, "default": node.default},

@@ -9,7 +9,7 @@ import pytest
 MOVED = {
     "nodeattrs.adapters.ansible": "nodeattrs.ansible",
     "nodeattrs.adapters.cloudinit": "nodeattrs.cloudinit",
-    "nodeattrs.adapters.plain": "nodeattrs.dialects.files",
+    "nodeattrs.adapters.plain": "nodeattrs.policies",
 }
 
 

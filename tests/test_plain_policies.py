@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from nodeattrs import Layer, Origin
 from nodeattrs.core.fold import Folded
 from nodeattrs.core.rules import read_rules
-from nodeattrs.dialects.files.folds import NAMES, folded, policy_named
+from nodeattrs.dialects.files.folds import folded
 from nodeattrs.errors import MergeConflict
+from nodeattrs.policies import NAMES, policy_named
 from nodeattrs.texts.layers import LayerReader
 from tests.effort import examples
 

@@ -128,7 +128,7 @@ class TestARunThatFollowsOne:
             "--store",
             str(tmp_path / "s.db"),
         ]
-        assert 0 == main(["explain", "web1", "port", *words, "--policy", "web", "--policy-group", "prod"])
+        assert 0 == main(["explain", "web1", "port", *words, "--policy-name", "web", "--policy-group", "prod"])
 
         assert f"policies/web.lock.json:{line('port', 2)} (policy web)" in capsys.readouterr().out
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from nodeattrs import ACROSS, INSIDE, Line, Policy, fold
-from nodeattrs.core.part import Part, unite
+from nodeattrs.core.part import Part, handler, unite
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -188,11 +188,10 @@ def raising(lower: Part, upper: Part) -> Part:
     raise MergeConflict("these two do not join")
 
 
+@handler(total=True)
 def harmless(lower: Part, upper: Part) -> Part:
     return upper
 
-
-harmless.total = True  # type: ignore[attr-defined]
 
 REST = Line(ANY, PRESENT, TAKE)
 
@@ -310,7 +309,7 @@ class TestTables:
         """
         Messages and traces show it.
         """
-        assert "<Policy inside a group>" == repr(INSIDE)
+        assert "<Policy inside>" == repr(INSIDE)
 
 
 class TestWhatATableSaysOfItself:

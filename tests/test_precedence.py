@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodeattrs import Node
+from nodeattrs.node.running import setting_as
 from nodeattrs.testing import layers, trees, values
 from tests import model
 from tests.effort import examples
@@ -25,7 +26,7 @@ CHUNKS = 8
 def say(node: Node, slot: int, key: str, value: Any) -> None:
     """Let the locator of a slot say a value at a top-level key."""
     component, locator = SLOTS[slot - 1]
-    with node.setting_as(locator or SPEAKERS[component], "pottery"):
+    with setting_as(node, locator or SPEAKERS[component], "pottery"):
         getattr(node, component)[key] = value
 
 

@@ -26,6 +26,7 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import setters_in, whose_at
+from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.node.worked_lists import continued
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.testing import programs
@@ -33,7 +34,7 @@ from nodeattrs.texts.documents import parse
 from tests.edits import leaves
 from tests.effort import examples
 
-NAMES = {"Sensitive": Sensitive, "Symbol": Symbol, "lazy": lazy}
+NAMES = {"setting_as": setting_as, "origin_here": origin_here, "Sensitive": Sensitive, "Symbol": Symbol, "lazy": lazy}
 
 
 class Said:
@@ -51,7 +52,7 @@ class Said:
         path = self.root / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-        with self.node.setting_as(source, name):
+        with setting_as(self.node, source, name):
             exec(compile(text, str(path), "exec"), {"node": self.node, **NAMES})
 
     def document(self, file: str, text: str) -> Any:
@@ -98,7 +99,7 @@ class TestTheClaim:
         assert (claim.origin.kind, claim.origin.name) == ("recipe", "apache2::default")
         assert claim.origin.place == said.at["port"] == "cookbooks/a.py:3"
 
-    @pytest.mark.parametrize("asked", ["node.origin_here()", "node.origin_here(column=False)"])
+    @pytest.mark.parametrize("asked", ["origin_here(node)", "origin_here(node, column=False)"])
     def test_who_asks_where_it_stands_is_told_the_line_that_asks(self, said, asked):
         """And not the line that called for it."""
         said.run("recipe", "x", f"def ask():\n    return {asked}  #: asked\n\nnode.default['at'] = str(ask())\n")
@@ -1414,7 +1415,7 @@ class TestMemory:
             "x",
             """
             for n in range(1000):
-                with node.setting_as('recipe', 'y'):
+                with setting_as(node, 'recipe', 'y'):
                     node.default['a'] = n
         """,
         )
@@ -1578,7 +1579,7 @@ def performed(node: Node, statements: list[tuple[str, str]], root: Path) -> list
     first = 0
     for locator, line in statements:
         refused = contextlib.suppress(NodeattrsError, TypeError, AttributeError, IndexError)  # as Chef would
-        with node.setting_as(locator, "x"), refused:
+        with setting_as(node, locator, "x"), refused:
             exec(compile("\n" * first + line, str(path), "exec"), {"node": node})
         first += line.count("\n") + 1
     return text.splitlines()
@@ -1626,7 +1627,7 @@ class TestOriginsAreTrue:
         line = " or ".join(f"said(lambda: {call})" for _, call in cookbook(program, calls=True)) or "0"
         path = desk / f"{len(list(desk.iterdir()))}.py"
         path.write_text(line, "utf-8")
-        with node.setting_as("recipe", "x"):
+        with setting_as(node, "recipe", "x"):
             exec(compile(line, str(path), "exec"), {"node": node, "said": suppressed})
 
         for path, _ in leaves(node.to_dict()):

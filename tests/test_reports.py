@@ -16,6 +16,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.core.changed import changes
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.errors import BadValue, DocumentError
+from nodeattrs.node.running import setting_as
 from nodeattrs.node.slots import COMPONENTS, SLOTS
 from nodeattrs.reports import Long, Screen
 from nodeattrs.reports.diff import Difference, Side
@@ -47,7 +48,7 @@ def node_with(**slots: Any) -> Node:
     for name, tree in slots.items():
         slot = SLOTS[int(name[1:]) - 1]
         writer = next(one.name for one in COMPONENTS if slot.number in (one.file, one.recipe))
-        with node.setting_as(slot.source, SPEAKERS[slot.source].name, SPEAKERS[slot.source]):
+        with setting_as(node, slot.source, SPEAKERS[slot.source].name, SPEAKERS[slot.source]):
             getattr(node, writer).update(tree)
     return node
 
@@ -129,9 +130,9 @@ class TestExplanation:
         Overwritten and erased, newest first, then the unless that found a value; each with its place.
         """
         node = Node("web1")
-        with node.setting_as("role", "a", Origin("role", "a", "roles/a.json", 1)):
+        with setting_as(node, "role", "a", Origin("role", "a", "roles/a.json", 1)):
             node.default["k"] = 1
-        with node.setting_as("role", "b", Origin("role", "b", "roles/b.json", 2)):
+        with setting_as(node, "role", "b", Origin("role", "b", "roles/b.json", 2)):
             node.default["k"] = 2
             node.default_unless["k"] = 3
             node.rm("k")
@@ -276,9 +277,9 @@ class TestTree:
         The marks of full maps belong to the slot.
         """
         node = Node("web1")
-        with node.setting_as("attribute file", "a"):
+        with setting_as(node, "attribute file", "a"):
             node.default["m"] = {"x": 1}
-        with node.setting_as("recipe", "a"):
+        with setting_as(node, "recipe", "a"):
             node.default["m"] = {"z": 2}
         shown = ShownSlots("web1", "_default", (), tuple(node.slots.values()))
 

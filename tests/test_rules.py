@@ -18,6 +18,7 @@ from nodeattrs.keep.search import indexed, parse_query, read_tree
 from nodeattrs.node.documents import json_ready
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
+from nodeattrs.node.running import plan_of, setting_as
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
@@ -94,7 +95,7 @@ class TestWhereItHolds:
         """
         layers = [{"a": {"b": [1], "c": [1]}, "b": [1]}, {"a": {"b": [2], "c": [2]}, "b": [2]}]
 
-        assert {"a": {"b": [2], "c": [1, 2]}, "b": [1, 2]} == fold(layers, rules={"a.b": "replace"}).value
+        assert {"a": {"b": [2], "c": [1, 2]}, "b": [1, 2]} == fold(layers, INSIDE, rules={"a.b": "replace"}).value
 
     def test_a_rule_holds_in_every_inner_fold(self):
         """
@@ -230,7 +231,7 @@ class TestOnANode:
         """
         node = self.node()
 
-        assert self.EXPECTED == node.to_dict() == fold([node.plan()]).value
+        assert self.EXPECTED == node.to_dict() == fold([plan_of(node)]).value
         assert self.EXPECTED == {key: getattr(node[key], "to_plain", lambda key=key: node[key])() for key in node}
         assert [] == node._check()
 
@@ -245,7 +246,7 @@ class TestOnANode:
         Its list is not added to the one that it has worked on.
         """
         node = Node("web1", rules={"l": "append"})
-        with node.setting_as("attribute file", "a"):
+        with setting_as(node, "attribute file", "a"):
             node.default["l"] = [1]
         node.default["l"].append(2)
 

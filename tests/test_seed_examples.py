@@ -10,6 +10,7 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.errors import AttributeIsReadOnly, UnknownName
 from nodeattrs.keep import saved_document
+from nodeattrs.node.running import setting_as
 from nodeattrs.runs import Environment, Role, expand_node, reset_defaults_and_overrides
 
 KILN = {"firing": {"celsius": 980, "glaze": "ash"}, "shelf": {"heights": [12, 18]}}
@@ -42,7 +43,7 @@ def node():
 
 def said(node, source, component, path, value):
     """Let *source* say *value* at *path* in a component."""
-    with node.setting_as(source, "pottery"):
+    with setting_as(node, source, "pottery"):
         node.write(component, *path, value)
 
 

@@ -24,6 +24,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.keep import saved_document
 from nodeattrs.node.intake import Intake
+from nodeattrs.node.running import plan_of, setting_as, walk
 from nodeattrs.runs import apply_expansion, consume_external, consume_facts
 
 SECRET = "hunter2"
@@ -35,7 +36,7 @@ PATHS = ("db.password", "users.*.token", ("keys",))
 def node():
     """Secrets by path and by type, in scalars, lists and maps; overwritten, erased, overridden and united ones."""
     node = Node("web1", sensitive=PATHS)
-    with node.setting_as("recipe", "db"):
+    with setting_as(node, "recipe", "db"):
         node.default["db"] = {"password": f"{SECRET} first", "host": "h"}
         node.default["db"]["password"] = f"{SECRET} second"
         node.default_unless["db"]["password"] = f"{SECRET} silent"
@@ -74,7 +75,7 @@ SPEAKS = {
     "snapshot": lambda node: json.dumps(node.snapshot()) + repr(node.snapshot()),
     "Chef's JSON": lambda node: repr(node.to_chef()) + node.to_chef_json(),
     "saved document": lambda node: json.dumps(saved_document(node)),
-    "the fold of the slots": lambda node: repr(fold([node.plan()])) + fold([node.plan()]).explain("db.password"),
+    "the fold of the slots": lambda node: repr(fold([plan_of(node)])) + fold([plan_of(node)]).explain("db.password"),
     "json with default=str": lambda node: json.dumps(node.to_dict(), default=str),
     "a second snapshot": lambda node: json.dumps(Node.restore(node.snapshot()).snapshot()),
     "an explanation after a restore": lambda node: Node.restore(node.snapshot()).explain("db.password"),
@@ -144,7 +145,7 @@ class TestItIsNeverSaid:
 
 ERRORS = {
     "write below": (TypeConflict, lambda node: node.write_strict("default", "db", "password", "x", SECRET)),
-    "step below": (TypeConflict, lambda node: node.walk("db", "password", "x")),
+    "step below": (TypeConflict, lambda node: walk(node, "db", "password", "x")),
     "set inside": (BadValue, lambda node: node.default["db"].__setitem__("password", {"k": {SECRET}})),
     "bad secret": (BadValue, lambda node: node.default["db"].update(password=Sensitive([SECRET, {SECRET}]))),
     "bad element": (BadValue, lambda node: node.default["keys"].push({SECRET})),
@@ -280,7 +281,7 @@ class TestAfterSaving:
             lambda node: node["db"]["password"],
             lambda node: node.read("db", "password"),
             lambda node: node.read_strict("db", "password"),
-            lambda node: node.walk("db", "password"),
+            lambda node: walk(node, "db", "password"),
             lambda node: node["db"].get("password"),
             lambda node: dict(node["db"]),
             lambda node: node["db"].to_dict(),

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.errors import AttributeIsReadOnly, BadArgument, BadKey, NoSuchAttribute, NullInTheWay, TypeConflict
 from nodeattrs.node.node import words_of
+from nodeattrs.node.running import setting_as
 from nodeattrs.node.values import Deferred
 from nodeattrs.testing import paths, values
 from nodeattrs.texts.writes import writes_of
@@ -93,7 +94,7 @@ def ran(root: Path, program: list[Statement], way: Spelling) -> tuple[Node, list
     names: dict[str, Any] = {"node": node, **words_of(node)}
     came = []
     for number, ((source, _), line) in enumerate(zip(program, lines, strict=True), 1):
-        with node.setting_as(source, "app"):
+        with setting_as(node, source, "app"):
             came.append(outcome(line, names, file, number))
     return node, came
 

@@ -13,6 +13,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
 from nodeattrs.keep import filtered_snapshot, saved_document
 from nodeattrs.node.intake import Intake, facts_of
+from nodeattrs.node.running import merged_shared
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
@@ -110,7 +111,7 @@ class TestLayers:
         for name in ("n1", "n2"):
             node = run(known, name, settled=True).node
             for evaluate in (True, False):
-                assert str(sorted(node.merged_shared(evaluate).items())) == str(sorted(node.to_dict(evaluate).items()))
+                assert str(sorted(merged_shared(node, evaluate).items())) == str(sorted(node.to_dict(evaluate).items()))
 
 
 class TestWords:

@@ -18,6 +18,7 @@ import nodeattrs
 from nodeattrs import Node, NodeattrsError, Sensitive, Symbol, lazy
 from nodeattrs.errors import BadArgument, DocumentError, RunListError
 from nodeattrs.node.intake import Intake
+from nodeattrs.node.running import setting_as
 from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.runs import consume_external, consume_facts
 from nodeattrs.runs.sources import RepositoryVersions
@@ -242,7 +243,7 @@ def test_of_slots_that_nobody_wants_nothing_is_packed():
     """
     node = Node("n")
     for name, level in (("first", node.default), ("second", node.normal), ("third", node.override)):
-        with node.setting_as("attribute file" if name == "first" else "recipe", name):
+        with setting_as(node, "attribute file" if name == "first" else "recipe", name):
             level["a"] = name
             level["a"] = f"{name} again"
     packed, whole = snapshot_ledger(node._ledger, only=(8,)), snapshot_ledger(node._ledger)
@@ -384,7 +385,7 @@ class TestWhatANodeTakesOver:
     def node(self, file, recipe):
         node = Node("web1")
         for source, said in (("attribute file", file), ("recipe", recipe)):
-            with node.setting_as(source, "x"):
+            with setting_as(node, source, "x"):
                 said(node.normal)
         return node
 
@@ -408,7 +409,7 @@ class TestWhatANodeTakesOver:
         steps = data.draw(st.lists(st.tuples(st.booleans(), paths(), values(max_leaves=4)), max_size=6))
         saved = Node("web1")
         for early, path, value in steps:
-            with saved.setting_as("attribute file" if early else "recipe", "x"), contextlib.suppress(TypeError):
+            with setting_as(saved, "attribute file" if early else "recipe", "x"), contextlib.suppress(TypeError):
                 saved.normal.write(*path, value)
         node = Node("web1")
         Intake(node).saved(saved)
@@ -431,7 +432,7 @@ class TestWhatANodeTakesOver:
     def test_an_assigned_component_hides_all_of_the_attribute_files(self):
         """Then as now."""
         saved = self.node(lambda normal: normal.update(a=1), lambda normal: None)
-        with saved.setting_as("recipe", "x"):
+        with setting_as(saved, "recipe", "x"):
             saved.normal = {"b": 2}
         node = Node("web1")
         Intake(node).saved(saved)

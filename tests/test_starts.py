@@ -31,7 +31,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "environment": ("environment show production --repo repository", ""),
     "hiera": (LINES["lookup"], "hiera verbs"),
     "ansible": ("ansible --help", "ansible verbs"),
-    "bindings": ("bindings --help", ""),
+    "bindings": ("bindings --help", "bindings catalog verbs"),
     "catalog": ("catalog --help", ""),
     "cloud-config": (LINES["cloud-config"], "cloudinit"),
     "fold": ("fold 0.yaml 1.yaml", "files"),
@@ -54,7 +54,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "ansible hiera verbs"),
+    "completion": ("completion bash", "ansible bindings catalog hiera verbs"),
 }
 
 _COUNTED = """

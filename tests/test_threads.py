@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.node.running import walk
 
 ROUNDS = 400
 
@@ -130,7 +131,7 @@ QUESTIONS = {
     "trace": lambda node: node.trace("m.n3.x").to_dict(),
     "debug_value": lambda node: node.debug_value("m", "weak"),
     "mapping": lambda node: (node.get("t1"), "t2" in node, len(node), list(node), list(node.values()), node == {}),
-    "paths": lambda node: (node.exist("m", "n1"), node.walk("m", "k3", "p"), node.has_attribute("t1")),
+    "paths": lambda node: (node.exist("m", "n1"), walk(node, "m", "k3", "p"), node.has_attribute("t1")),
     "combined": lambda node: (node.combined_default.to_dict(), node.combined_override("m"), node.combined_default["m"]),
     "slots": lambda node: [slot.to_dict() for slot in node.slots.values()],
     "assigned": lambda node: [slot.assigned for slot in node.slots.values()],

@@ -77,7 +77,7 @@ class TestWhoWins:
                 rank = loser.claim.rank
                 by = overridden_by(rank, ranks)
                 assert (Outcome.LOSES, f"set by {rank}", (by,)) == (loser.outcome, loser.claim.value, loser.by)
-                assert ("inside a group" if group_of(by) == group_of(rank) else "across groups") in loser.why
+                assert ("(inside)" if group_of(by) == group_of(rank) else "(across)") in loser.why
 
     def test_a_layer_that_says_nothing_is_not_listed(self):
         """
@@ -190,7 +190,7 @@ class TestElements:
         """
         Strength first in the list of claims; each element with its own setters.
         """
-        folded = fold(layers({"l": [80, 443]}, {"l": [8080, 80]}, {"l": []}))
+        folded = fold(layers({"l": [80, 443]}, {"l": [8080, 80]}, {"l": []}), INSIDE)
         trace = folded.trace("l")
 
         assert [("joins", 2), ("joins", 1), ("loses", 3)] == fates(folded, "l")
@@ -200,7 +200,7 @@ class TestElements:
         """
         Its claims are those of the layers that said it.
         """
-        folded = fold(layers({"l": [80]}, {"l": [8080, 80]}))
+        folded = fold(layers({"l": [80]}, {"l": [8080, 80]}), INSIDE)
 
         assert [("joins", 2), ("joins", 1)] == fates(folded, "l.0")
         assert [("wins", 2)] == fates(folded, "l.1")
@@ -357,7 +357,7 @@ def said_at(name: str, line: int) -> Origin:
     return Origin("file", name, f"{name}.yaml", line)
 
 
-REPLACED = "the later one replaces the earlier one (inside a group)"
+REPLACED = "the stronger one replaces the weaker one (across)"
 
 
 class TestText:
@@ -402,7 +402,8 @@ class TestText:
 
     def test_a_united_list(self):
         folded = fold(
-            [Layer({"ports": [80, 443]}, said_at("common", 2)), Layer({"ports": [443, 8080]}, said_at("web1", 7))]
+            [Layer({"ports": [80, 443]}, said_at("common", 2)), Layer({"ports": [443, 8080]}, said_at("web1", 7))],
+            INSIDE,
         )
 
         assert folded.explain("ports").splitlines() == [
@@ -432,7 +433,7 @@ class TestText:
             'web = {"port": 80}',
             '  wins   1  {"port": 80}  common.yaml:2 (file common)',
             "  loses  2  {}            web1.yaml:7 (file web1)      "
-            "overridden by 1: two maps meet key by key, and nothing of it is left (inside a group)",
+            "overridden by 1: two maps meet key by key, and nothing of it is left (across)",
         ]
 
     def test_nothing_at_all(self):

@@ -12,7 +12,7 @@ import pytest
 from nodeattrs import ACROSS, Folded, Layer, fold
 from nodeattrs.core.claim import Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, meet, note
-from nodeattrs.core.part import Part, listed, without
+from nodeattrs.core.part import Part, handler, listed, without
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -108,11 +108,12 @@ class TestUnknown:
         def shout(lower: Part, upper: Part) -> Part:
             return upper
 
-        loud = Policy("loud", Line(ANY, TEXT, shout), Line(ANY, PRESENT, TAKE))
-        assert (1,) == walk(laid(loud, "x", VAULT), ()).unknown
+        found = []
+        for rule in (shout, handler(hides=True)(shout)):
+            loud = Policy("loud", Line(ANY, TEXT, rule), Line(ANY, PRESENT, TAKE))
+            found.append(walk(laid(loud, "x", VAULT), ()).unknown)
 
-        shout.hides = True
-        assert () == walk(laid(loud, "x", VAULT), ()).unknown
+        assert [(1,), ()] == found
 
 
 class TestInLine:

@@ -19,6 +19,7 @@ from nodeattrs.keep import Noted, Saved, open_store
 from nodeattrs.keep.snapshots import filtered_snapshot
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
+from nodeattrs.node.running import plan_of, setting_as
 from nodeattrs.node.slots import PAIR, SLOTS
 from nodeattrs.runs import reset_defaults_and_overrides
 from nodeattrs.testing import layers, trees
@@ -72,7 +73,7 @@ class TestWhereItMatters:
     def test_whoever_speaks_decides_which_of_two_slots(self):
         """An attribute file that was not run is below every recipe, and above attribute files that were."""
         node = Node()
-        with node.setting_as("attribute file", "app"):
+        with setting_as(node, "attribute file", "app"):
             node.default["file"] = 1
             node.unknown("default", "app", Origin("attribute file", "app", "app/attributes/default.rb"), WHY)
         node.default["recipe"] = 1
@@ -95,7 +96,7 @@ class TestWhereItMatters:
         for number, tree in said.items():
             node._ledger.replace(number, OwnedMap(tree))
             known._ledger.replace(number, OwnedMap(tree))
-        with node.setting_as("attribute file" if slot.source == "attribute file" else "recipe"):
+        with setting_as(node, "attribute file" if slot.source == "attribute file" else "recipe"):
             level = {"environment": "env_", "role": "role_"}.get(slot.source, "") + slot.level
             node.unknown(level, "base", RUBY, WHY)
         beside = [said.get(slot.number, {}), secret]
@@ -117,7 +118,7 @@ class TestWhereItMatters:
             node._ledger.replace(number, OwnedMap(tree))
         for number, level in enumerate(unknown):
             node.unknown(level, str(number), RUBY, WHY)
-        folded = fold([Fold((node.plan(),), PAIR)])
+        folded = fold([Fold((plan_of(node),), PAIR)])
 
         for path in itertools.chain([()], ((key,) for key in "ab"), itertools.product("ab", "ab")):
             ours, theirs = node.trace(path), folded.trace(path)

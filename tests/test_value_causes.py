@@ -17,6 +17,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.claim import CALLED, READ, UNAVAILABLE, WRITTEN, Origin
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import RecipeFailed
+from nodeattrs.node.running import setting_as
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.run import run_node
 from nodeattrs.runs.sources import RepositoryVersions
@@ -121,7 +122,7 @@ class TestCalls:
         """
 
         def put(node: Node, begin: bool) -> None:
-            with node.setting_as("recipe", "app") if begin else contextlib.nullcontext():
+            with setting_as(node, "recipe", "app") if begin else contextlib.nullcontext():
                 node.default["a"] = 1
 
         def through(node: Node, begin: bool) -> None:
@@ -130,7 +131,7 @@ class TestCalls:
         nodes: dict[bool, Node] = {}
         for begin in (first, not first, first):
             nodes[begin] = Node("n1")
-            with nodes[begin].setting_as("recipe", "app"):
+            with setting_as(nodes[begin], "recipe", "app"):
                 through(nodes[begin], begin)
         called = {begin: "called from" in " ".join(ways(node, "a")) for begin, node in nodes.items()}
 
@@ -164,7 +165,7 @@ class TestCalls:
         def write() -> None:
             node.default["a"] = 1
 
-        with node.setting_as("recipe", "app"):
+        with setting_as(node, "recipe", "app"):
             write()
 
         assert node.trace("a").winner.claim.causes == ()

@@ -7,6 +7,7 @@ import gc
 import json
 import pickle
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import jinja2
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from nodeattrs import Node, Sensitive, Symbol, json_default, lazy
 from nodeattrs.errors import AttributeIsReadOnly, NoSuchAttribute, ValueWithheld
 from nodeattrs.node import joined
+from nodeattrs.node.running import walk
 from nodeattrs.runs import apply_expansion, reset_defaults_and_overrides
 from nodeattrs.testing import values
 
@@ -264,7 +266,7 @@ class TestReading:
     def test_asking_does_not_create(self, node):
         """Neither the levels nor the answers grow by questions."""
         before = node.to_dict()
-        for ask in (node.get, node.read, node.exist, node.walk, node.has_attribute, node.trace, node.explain):
+        for ask in (node.get, node.read, node.exist, partial(walk, node), node.has_attribute, node.trace, node.explain):
             ask("nope")
         with pytest.raises(NoSuchAttribute):
             node["nope"]

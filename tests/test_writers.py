@@ -15,6 +15,7 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
+from nodeattrs.node.running import setting_as, walk
 from nodeattrs.runs import Environment, apply_expansion, consume_external, reset_defaults_and_overrides
 from nodeattrs.testing import COMPONENTS
 
@@ -125,7 +126,7 @@ class TestMaps:
 class TestPaths:
     def test_write_makes_maps_of_what_is_in_the_way(self, node):
         """`write_strict` does not, and says who is in the way."""
-        with node.setting_as("recipe", "apache2"):
+        with setting_as(node, "recipe", "apache2"):
             node.default["a"] = 5
 
         with pytest.raises(TypeConflict, match=r"value 5 at default\.a") as caught:
@@ -184,7 +185,7 @@ class TestConflicts:
     @pytest.mark.parametrize("standing", [5, "text", True, None])
     def test_a_write_below_something_else_says_who_said_it(self, node, standing):
         """And how to get through; nothing is written."""
-        with node.setting_as("recipe", "apache2"):
+        with setting_as(node, "recipe", "apache2"):
             node.default["a"]["b"] = standing
 
         with pytest.raises(TypeConflict) as caught:
@@ -205,7 +206,7 @@ class TestConflicts:
     )
     def test_a_list_takes_whole_numbers_only(self, node, attempt):
         """The error names the list and who said it; a scalar in it takes no step at all."""
-        with node.setting_as("recipe", "apache2"):
+        with setting_as(node, "recipe", "apache2"):
             node.default["a"]["l"] = ["x"]
 
         with pytest.raises(TypeError) as caught:
@@ -219,13 +220,13 @@ class TestConflicts:
         """Reading as Ruby does: the last step may be absent, those before may not."""
         node.default["a"]["b"] = None
 
-        assert node.walk("a", "b") is node.walk("a", "nope") is None
+        assert walk(node, "a", "b") is walk(node, "a", "nope") is None
         for path in (("a", "b", "c"), ("a", "nope", "c")):
             with pytest.raises(NullInTheWay, match="null or nothing"):
-                node.walk(*path)
+                walk(node, *path)
         node.default["n"] = 5
         with pytest.raises(TypeConflict):
-            node.walk("n", "x")
+            walk(node, "n", "x")
 
     def test_a_held_map_that_became_a_scalar_keeps_its_content(self, node):
         """The writer was live until then."""

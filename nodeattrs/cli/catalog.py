@@ -12,6 +12,7 @@ from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.exits import exit_code
 from nodeattrs.cli.options import actions_of, add_applying, add_output, add_run_code, add_run_options, settings_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Outcome, Plan
@@ -28,7 +29,7 @@ examples:
   nodeattrs catalog check --repo cookbooks_example --node web1 --facts cookbooks_example/facts
   nodeattrs catalog order --from catalog.json
   nodeattrs catalog check --puppet web1.json
-  nodeattrs catalog diff before.json after.json --ignore 'File[/tmp/*]' --exit-code
+  nodeattrs catalog diff before.json after.json --ignore-resource 'File[/tmp/*]' --exit-code
   nodeattrs catalog why 'File[/etc/ntp.conf]' 'Service[ntpd]' --from catalog.json
   nodeattrs catalog graph --as mermaid --from catalog.json
   nodeattrs catalog apply --repo cookbooks_example --node web1 --root scratch --noop
@@ -82,10 +83,10 @@ def _add_comparing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="FILE", help=what)
     parser.add_argument("after", metavar="OTHER", help="another one")
     parser.add_argument(
-        "--puppet", action="store_true", help="both were compiled by Puppet (default: by what they look like)"
+        "--compiled", action="store_true", help="both were compiled by Puppet (default: by what they look like)"
     )
     parser.add_argument(
-        "--ignore",
+        "--ignore-resource",
         metavar="PATTERN",
         action="append",
         default=[],
@@ -149,7 +150,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 
     plan = _plan(options, terminal)
     repository = settings_of(options).repository
-    return finish(options, terminal, findings_of(plan), looked_at(plan), repository, options.repo or "")
+    return finish(options, terminal, Checked(findings_of(plan), looked_at(plan), options.repo or ""), repository)
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -219,8 +220,8 @@ def _diff(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.differing import difference
     from nodeattrs.reports.catalog_diff import ComparedCatalogs
 
-    before, after = (_from_file(file, terminal, options.puppet).plan() for file in (options.before, options.after))
-    report = ComparedCatalogs(options.before, options.after, difference(before, after, options.ignore))
+    before, after = (_from_file(file, terminal, options.compiled).plan() for file in (options.before, options.after))
+    report = ComparedCatalogs(options.before, options.after, difference(before, after, options.ignore_resource))
     if options.format == "markdown":
         terminal.text(report.markdown())
     else:

@@ -37,6 +37,8 @@ _MANY: dict[str, Any] = {"action": "append", "default": []}
 _FLAG: dict[str, Any] = {"action": "store_true"}
 _COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
 
+_SHORT = {"--environment": ("-E",)}
+
 _WHO: dict[str, tuple[dict[str, Any], str]] = {
     "--node": ({"metavar": "NAME", **_MANY}, "only this node; may be repeated"),
     "--facts": ({"metavar": "PLACE"}, "facts of all, or a folder with NODE.json (default: facts/ of each side)"),
@@ -62,8 +64,8 @@ _HOW: dict[str, tuple[dict[str, Any], str]] = {
     ),
 }
 _COUNTS: dict[str, tuple[dict[str, Any], str]] = {
-    "--ignore": ({"metavar": "PATH", **_MANY}, "pass over changes there: 'apache2.**', '*.updated_at'"),
-    "--fail-on": ({"metavar": "PATH", **_MANY}, "exit code 1 if anything changes there"),
+    "--ignore-path": ({"metavar": "PATH", **_MANY}, "pass over changes there: 'apache2.**', '*.updated_at'"),
+    "--forbid": ({"metavar": "PATH", **_MANY}, "exit code 1 if anything changes there"),
     "--max-nodes": (_COUNT, "exit code 1 if more than N nodes change"),
     "--exit-code": (_FLAG, "exit code 1 if anything changes at all"),
     "--allow-unknown": (_FLAG, "no exit code 5 where a change that was not found is possible"),
@@ -88,7 +90,7 @@ def add_asking(parser: argparse.ArgumentParser, without: Container[str] = ()) ->
 def _add(parser: argparse.ArgumentParser, title: str, options: dict[str, tuple[dict[str, Any], str]]) -> None:
     group = parser.add_argument_group(title)
     for name, (words, text) in options.items():
-        group.add_argument(name, help=text, **words)
+        group.add_argument(name, *_SHORT.get(name, ()), help=text, **words)
 
 
 def request_of(options: argparse.Namespace, home: str, run_code: bool | None = None) -> Request:
@@ -150,10 +152,10 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
             found = impact(before, after, request, how)
             found.unread = border.refused()
             found.notes += [f"{one} {border.REASON}, and was not read" for one in found.unread]
-    ignored = list(map(Pattern, options.ignore))
+    ignored = list(map(Pattern, options.ignore_path))
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
     passed, found = len(found.groups) - len(left), replace(found, groups=left)
-    report = ImpactReport(found, passed, [*map(Pattern, options.fail_on)], options.max_nodes)
+    report = ImpactReport(found, passed, [*map(Pattern, options.forbid)], options.max_nodes)
     if options.format in _FORMS:
         looked = {one.dialect: one.known for one in found.asked}
         terminal.text(FORMS[options.format](Findings([*report.findings()], looked), VERSION))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nodeattrs.cli.checks import add_checking, finish, selection_of
 from nodeattrs.cli.options import add_run_code
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.command import Checked
 from nodeattrs.errors import NodeattrsError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     mended = _mended(options, terminal, repository, came.warnings, judge) if options.fix or options.diff else ()
     found = [one for one in came.found if one not in mended]
     ways_on = [] if any(came.looked.values()) else [*_ways_on(options.repo)]
-    return finish(options, terminal, found, came.looked, judge, options.repo, ways_on)
+    return finish(options, terminal, Checked(found, came.looked, options.repo, ways_on), judge)
 
 
 def _ways_on(folder: str) -> Iterator[str]:

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import pathlib
-from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs._version import VERSION
@@ -18,6 +17,7 @@ from nodeattrs.cli.options import add_output
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from nodeattrs.contract.command import Checked
     from nodeattrs.reports.findings import Finding, Selection
     from nodeattrs.runs.config import RepositorySettings
 
@@ -46,69 +46,46 @@ def add_checking(parser: argparse.ArgumentParser) -> None:
     add_output(parser, also=_FORMS)
 
 
-def words_of(options: argparse.Namespace, option: str) -> list[str]:
-    """The codes that all options of that name list. Ends the program where nobody knows one."""
-    texts = getattr(options, option)
-    if not texts:
-        return []
-    from nodeattrs.errors import BadArgument
-    from nodeattrs.runs.config import known_code
-
-    try:
-        return [known_code(word.strip()) for text in texts for word in text.split(",")]
-    except BadArgument as error:
-        options.refuse(f"--{option}: {error}")
-        raise
-
-
 def selection_of(
     options: argparse.Namespace, repository: RepositorySettings | None, root: str
 ) -> tuple[Selection, str | None]:
-    """Which findings count, and the file of the baseline, if one is named."""
+    """Which findings count, and the file of the baseline, if one is named. raises: BadUsage, DocumentError"""
     from nodeattrs.reports.findings import Selection
-    from nodeattrs.runs.config import Config
+    from nodeattrs.runs.config import Config, listed_codes
 
     settings = repository.config if repository else Config()
     place = options.baseline
     if place is None and repository and settings.check_baseline:
         place = os.path.relpath(repository.root / settings.check_baseline)
-    select = words_of(options, "select") or settings.check_select
-    ignore = [*words_of(options, "ignore"), *settings.check_ignore]
+    select = listed_codes("select", options.select) or settings.check_select
+    ignore = [*listed_codes("ignore", options.ignore), *settings.check_ignore]
     known = _known(place) if place and not options.write_baseline else {}
     return Selection(select, ignore, known, root), place
 
 
 def finish(
-    options: argparse.Namespace,
-    terminal: Terminal,
-    found: Iterable[Finding],
-    looked: Mapping[str, int],
-    repository: RepositorySettings | None,
-    root: str = "",
-    ways_on: Sequence[str] = (),
+    options: argparse.Namespace, terminal: Terminal, checked: Checked, repository: RepositorySettings | None
 ) -> int:
     """Say what a check found; its exit code.
 
-    looked:     what it looked at -> how many
     repository: whose settings count, too
-    root:       the folder from which files are named
-    ways_on:    what to say where there was nothing to look at
+    raises:     BadUsage, DocumentError
     """
     from nodeattrs.reports.findings import Findings
 
-    selection, place = selection_of(options, repository, root)
-    left, passed = selection.of(found)
+    selection, place = selection_of(options, repository, checked.root)
+    left, passed = selection.of(checked.found)
     if options.write_baseline:
         return _write(place or _BASELINE, left, terminal)
-    findings = Findings(left, dict(looked), passed, options.fail_on)
+    findings = Findings(left, dict(checked.looked), passed, options.fail_on)
     if options.format in _FORMS:
         from nodeattrs.reports.finding_forms import FORMS
 
         terminal.text(FORMS[options.format](findings, VERSION))
     else:
         terminal.report(findings)
-    if looked and not any(looked.values()):
-        terminal.remark(["there was nothing to look at", *ways_on])
+    if checked.looked and not any(checked.looked.values()):
+        terminal.remark(["there was nothing to look at", *checked.ways_on])
         return FAILED
     if not findings.is_clean:
         return FAILED

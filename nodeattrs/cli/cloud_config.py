@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from nodeattrs.cli.checks import words_of
 from nodeattrs.cli.cloud_config_check import add_cloud_check, check
 from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
 from nodeattrs.cli.options import (
@@ -282,8 +281,9 @@ def _merged(options: argparse.Namespace, data: InstanceData | None = None) -> tu
     data: what templates are rendered with, in place of the instance data of the options
     """
     from nodeattrs.cloudinit import merge
+    from nodeattrs.runs.config import listed_codes
 
-    words_of(options, "ignore")
+    listed_codes("ignore", options.ignore)
     rules: dict[str, Any] = {"mode": options.mode, "cloud_init": options.cloud_init}
     if data is not None:
         rules["instance_data"] = data
@@ -430,11 +430,12 @@ def _wanted(merged: Merged, options: argparse.Namespace) -> list[Finding]:
         return []
     from nodeattrs.dialects.cloudinit.reports import faults_of, finding_about, findings_of
     from nodeattrs.reports.findings import Selection
+    from nodeattrs.runs.config import listed_codes
 
     if options.warn:
         found = list(findings_of(merged))
     else:
         found = [*faults_of(merged)]
         found += [finding_about(one, merged.place_of(one)) for one in merged.warnings if one.number in ignored]
-    left, _ = Selection(ignore=words_of(options, "ignore")).of(found)
+    left, _ = Selection(ignore=listed_codes("ignore", options.ignore)).of(found)
     return left

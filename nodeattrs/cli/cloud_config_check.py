@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import sensitive_paths, settings_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:
     from nodeattrs.cloudinit import Given, InstanceData, Merged, Schema
@@ -71,7 +72,7 @@ def check(
     wanted = (None, "", options.resource) if options.resource else None
     sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
     found += _sizes(sized, options.cloud)
-    return finish(options, terminal, found, looked, settings_of(options).repository)
+    return finish(options, terminal, Checked(found, looked), settings_of(options).repository)
 
 
 def _tried(given_of: Callable[[str], list[Given]], file: str) -> list[Given]:

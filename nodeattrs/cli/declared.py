@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from nodeattrs.cli.changing import add_asking, request_of
+from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import (
     MAY_BE_DASHES,
     actions_of,
@@ -21,6 +22,7 @@ from nodeattrs.cli.options import (
     add_settings_from,
     add_store,
     add_strict,
+    settings_of,
     unmarked,
 )
 from nodeattrs.cli.terminal import Terminal
@@ -29,7 +31,6 @@ from nodeattrs.contract.dialect import Dialect
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
 from nodeattrs.dialects import BUILT_IN, foreign
-from nodeattrs.errors import BadUsage
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 
@@ -105,6 +106,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: st
         "store": partial(add_store, parser),
         "output": partial(add_output, parser, default=command.form),
         "budget": partial(add_budget, parser),
+        "checking": partial(add_checking, parser),
     }
     for name in command.shared:
         shared[name]()
@@ -135,13 +137,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     command: Command = options.declared
     terminal.warn(foreign().faults if "asking" in command.shared else ())
     with terminal.counting(what="subject") as count:
-        question = _question(options, command, terminal, lambda name, done, of: count(name))
-        try:
-            output = command.run(question)
-        except BadUsage as error:
-            options.refuse(error.message)
-            raise
+        output = command.run(_question(options, command, terminal, lambda name, done, of: count(name)))
     terminal.warn(output.warnings)
+    if output.checked is not None:
+        return finish(options, terminal, output.checked, settings_of(options).repository)
     if output.error is not None:
         terminal.complain(output.error, None, output.error if options.traceback else None)
     elif isinstance(output.report, str):

@@ -54,7 +54,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_store(parser)
     add_at(parser)
     add_sources(parser)
-    parser.add_argument("--all", action="store_true", help="with --repo: also the lines that decided who was asked")
+    parser.add_argument("--because", action="store_true", help="with --repo: also the lines that decided who was asked")
     parser.add_argument("--git", action="store_true", help="with --repo: also who changed the lines last, and when")
     add_strict(parser)
     add_output(parser)
@@ -68,12 +68,14 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
     path = path_of(options.path)
     repository = None if options.repo is None else repository_of(options)
-    if repository is None and (options.all or options.git):
-        word, what = ("--all", "what decided in a run") if options.all else ("--git", "who changed the lines of a run")
+    if repository is None and (options.because or options.git):
+        word, what = (
+            ("--because", "what decided in a run") if options.because else ("--git", "who changed the lines of a run")
+        )
         options.refuse(f"{word} names {what}, so it needs --repo")
     node, revision, run = named_node(options, terminal)
     because = None
-    if options.all and repository is not None and run is not None:
+    if options.because and repository is not None and run is not None:
         from nodeattrs.runs.causes import of_trace
 
         because = of_trace(repository, run)

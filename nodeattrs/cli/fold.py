@@ -19,7 +19,7 @@ from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 if TYPE_CHECKING:
     from nodeattrs.core.fold import Folded, Layer
     from nodeattrs.core.rules import PathRule
-    from nodeattrs.dialects.files.policies import NamedPolicy
+    from nodeattrs.policies.named import NamedPolicy
     from nodeattrs.reports import Report
     from nodeattrs.runs.config import PlainFold
     from nodeattrs.runs.repository import Repository
@@ -86,8 +86,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if is_report and options.format in ("toml", "env"):
         options.refuse(f"--format {options.format} is for the merged tree")
     if options.policies:
-        from nodeattrs.dialects.files.folds import NAMES, policy_named
         from nodeattrs.dialects.files.reports import ShownPolicies
+        from nodeattrs.policies import NAMES, policy_named
 
         terminal.report(ShownPolicies([policy_named(name) for name in NAMES]))
         return 0
@@ -102,7 +102,8 @@ class _Question:
     """The layers that are meant, and how they are folded."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        from nodeattrs.dialects.files.folds import named_layers, policy_named
+        from nodeattrs.dialects.files.folds import named_layers
+        from nodeattrs.policies import policy_named
         from nodeattrs.texts import layers
 
         self.options = options
@@ -160,8 +161,8 @@ def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
 
 def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:
     """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold."""
-    from nodeattrs.dialects.files.folds import NAMES, check_policy
-    from nodeattrs.runs.defaults import DEFAULT_POLICY
+    from nodeattrs.dialects.files.folds import check_policy
+    from nodeattrs.policies import DEFAULT_POLICY, NAMES
 
     if word is None:
         return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())

@@ -23,7 +23,7 @@ runs none. Nothing is saved but what answers have looked at."""
 EXAMPLES = """\
 examples:
   nodeattrs impact main..HEAD
-  nodeattrs impact main...HEAD --format markdown --fail-on 'apache2.**'
+  nodeattrs impact main...HEAD --format markdown --forbid 'apache2.**'
   nodeattrs impact HEAD
   nodeattrs impact old/ new/ --sample 100
 

@@ -26,6 +26,7 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
+from nodeattrs.node.running import merged_shared
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -194,6 +195,6 @@ def cell_of(node: Node, path: Path) -> Cell:
     trace = node.trace(path)
     notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
     if not trace.found:
-        hint = way_to(node.merged_shared(), path)
+        hint = way_to(merged_shared(node), path)
         return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), (), notes)
     return Cell(data_of(trace.value, path), trace.origins, notes)

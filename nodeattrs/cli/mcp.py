@@ -100,7 +100,7 @@ def tools(options: argparse.Namespace) -> Tools:
         ignore: paths to pass over: apache2.**
         """
         words = [*repo, *_given("--facts", options.facts), *([] if options.run_code else ["--no-run-code"])]
-        return await _asked(ask, "impact", [*words, *(f"--ignore={one}" for one in ignore)], change)
+        return await _asked(ask, "impact", [*words, *(f"--ignore-path={one}" for one in ignore)], change)
 
     async def check(ignore: Sequence[str] = ()) -> Answer:
         """What is wrong, or probably not meant, in the repository, each with file and line.

@@ -172,7 +172,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         parser, "FILE", "what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"
     )
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
-    parser.add_argument("--policy", metavar="NAME", help="a policy of the repository, or the file that locks it")
+    parser.add_argument(
+        "--policy-name", dest="policy", metavar="NAME", help="a policy of the repository, or the file that locks it"
+    )
     parser.add_argument("--policy-group", metavar="NAME", help="of the policy: whose attributes are hoisted")
     parser.add_argument("--named-run-list", metavar="NAME", help="one of the policy's other run-lists")
     parser.add_argument("--secret-file", metavar="FILE", help="with the secret of encrypted data bags")

@@ -36,7 +36,7 @@ _MODULES = {
     "environment": "environment_command",
     "hiera": "declared",
     "ansible": "declared",
-    "bindings": "bindings",
+    "bindings": "declared",
     "catalog": "catalog",
     "cloud-config": "cloud_config",
     "fold": "fold",
@@ -256,7 +256,7 @@ def run(argv: Sequence[str] | None = None) -> int:
             with held(border), held_back(is_held):
                 settled = judge(options, terminal)
                 with limits_of(options, settled):
-                    code: int = options.perform(options, terminal)
+                    code = _performed(options, terminal)
             terminal.warn(unread(border))
             code = code_with_unread(code, options, border)
             while_working(False)
@@ -272,6 +272,16 @@ def run(argv: Sequence[str] | None = None) -> int:
         return READER_GONE
     except Exception as error:
         return _failed(error, options, terminal)
+
+
+def _performed(options: argparse.Namespace, terminal: Terminal) -> int:
+    """The exit code of the command. Options that do not go together end the program as a word that is not there."""
+    try:
+        code: int = options.perform(options, terminal)
+    except BadUsage as error:
+        options.refuse(error.message)
+        raise
+    return code
 
 
 def _joined(words: Sequence[str]) -> list[str]:

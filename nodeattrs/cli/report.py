@@ -34,16 +34,16 @@ and behind it the fifteen slots: what was overridden, by which rule, which eleme
 loads nothing, and secrets are not in it. `[web] source_url` in nodeattrs.toml makes links of places."""
 EXAMPLES = """\
 examples:
-  nodeattrs report web1 -o report.html
-  nodeattrs report web1 web2 db1 -o report.html
-  nodeattrs report web1 --at 3 -o before.html
+  nodeattrs report web1 --output report.html
+  nodeattrs report web1 web2 db1 --output report.html
+  nodeattrs report web1 --at 3 --output before.html
 """
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("nodes", metavar="NODE", nargs="+", help="its name")
-    parser.add_argument("--output", "-o", metavar="FILE", required=True, help="where to write it, whole or not at all")
+    parser.add_argument("--output", metavar="FILE", required=True, help="where to write it, whole or not at all")
     add_settings_from(parser)
     add_store(parser)
     add_at(parser)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import add_at, add_settings_from, add_store, kept_in, moment, saved_in, settings_of
 from nodeattrs.cli.terminal import FORMATS, Terminal
+from nodeattrs.contract.command import Checked
 from nodeattrs.kinds import DAMAGED, SAVED_NOTE
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _check(store: Store, options: argparse.Namespace, terminal: Terminal) -> int
     with terminal.counting(count) as tick:
         faults = store.check(tick)
     found = [finding_of(fault, code=DAMAGED.entry.code) for fault in faults]
-    return finish(options, terminal, found, {"node": count}, settings_of(options).repository)
+    return finish(options, terminal, Checked(found, {"node": count}), settings_of(options).repository)
 
 
 def _tended(store: Store, options: argparse.Namespace, sensitive: Any, terminal: Terminal) -> TendedStore:

@@ -11,6 +11,7 @@ from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports import Report
+from nodeattrs.reports.findings import Finding
 from nodeattrs.reports.screen import Screen
 
 VERB = ("folder", "asking", "ruby", "output")
@@ -84,17 +85,34 @@ class Question(NamedTuple):
     caller: Caller = NOBODY
 
 
+class Checked(NamedTuple):
+    """What a check found. The options of the caller say which findings count, and how they come out.
+
+    found:   the findings
+    looked:  what the check looked at -> how many; {} where it does not count
+    root:    the folder from which the findings name files; "" for the current one
+    ways_on: lines about what to do where there was nothing to look at
+    """
+
+    found: Iterable[Finding]
+    looked: Mapping[str, int]
+    root: str = ""
+    ways_on: Sequence[str] = ()
+
+
 class Output(NamedTuple):
     """What a command gives. Only `cli` writes it.
 
     report:   lines for people, and data for --format json; `PlainReport` serves for both. A text is printed as it is
     warnings: sentences, errors or findings
+    checked:  what a command that shares "checking" found, instead of a report; the exit code follows from it
     error:    the whole answer, in place of a report; for an error whose code is not 1
     """
 
-    report: Report | str
+    report: Report | str = ""
     code: int = 0
     warnings: Sequence[object] = ()
+    checked: Checked | None = None
     error: Exception | None = None
 
 
@@ -124,7 +142,7 @@ class Command(NamedTuple):
     exits:       exit code -> its meaning here; empty leaves the list out
     run:         raises: NodeattrsError; BadUsage, where the arguments cannot be meant
     shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
-                 "store", "output", "budget"
+                 "store", "output", "budget", "checking": which findings count, and their formats, instead of "output"
     form:        the format of the output if the caller names none
     """
 

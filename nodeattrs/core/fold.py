@@ -18,7 +18,7 @@ from nodeattrs.core.claim import Claim, Locator, Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At, origins_at, places, sources
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import INSIDE, Policy
+from nodeattrs.core.policy import Policy
 from nodeattrs.core.rules import PathRule, read_rules, ruled
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
@@ -69,8 +69,9 @@ class Layer:
         reason: why, in words: "is Ruby, which was not run"
         lines:  the paths that it may set, each with its line; None where it may set any
 
+        >>> from nodeattrs.core.policy import ACROSS
         >>> vault = Layer.unknown("vault", Origin("level", "vault", "hiera.yaml", 7), "needs a server")
-        >>> print(fold([{"port": 80}, vault]).explain("port"))
+        >>> print(fold([{"port": 80}, vault], ACROSS).explain("port"))
         port = 80
           wins     1        80         layer 1
           unknown  2 vault  (unknown)  hiera.yaml:7 (level vault)  may be overridden by it: needs a server
@@ -121,7 +122,9 @@ class Folded:
 
     value: the tree; it shares nothing with the layers
 
-    >>> site = fold([Layer({"port": 80}, Origin("file", "common")), Layer({"port": 8080}, Origin("file", "web1"))])
+    >>> from nodeattrs.core.policy import ACROSS
+    >>> common, web1 = Layer({"port": 80}, Origin("file", "common")), Layer({"port": 8080}, Origin("file", "web1"))
+    >>> site = fold([common, web1], ACROSS)
     >>> site["port"], site.origins("port")
     (8080, (Origin(kind='file', name='web1', file=None, line=None, column=None),))
     """
@@ -215,35 +218,14 @@ class Folded:
 
 def fold(
     layers: Iterable[Layer | Fold | Any],
-    policy: Policy = INSIDE,
+    policy: Policy,
     *,
     from_top: bool = False,
     rules: Mapping[Any, Any] | None = None,
     strict: bool = False,
 ) -> Folded:
-    """Fold *layers* into one tree.
-
-    layers:   `Layer`s and `Fold`s, weakest first; plain maps are layers without a known origin
-    policy:   what happens where two values meet
-    from_top: see `Fold`
-    rules:    path or pattern -> another policy there: "append", {"merge_by": "name"}; see `core.rules.read_rules`
-    strict:   refuse layers that are unknown
-    cost:     one visit for each key that two sides have, and one copy of the result
-    raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*;
-              BadArgument, for what is no layer, no policy or no rule
-    source:   docs/merging.md, "The core"
-
-    >>> fold([{"a": {"x": 1}, "l": [1]}, {"a": {"y": 2}, "l": [2, 1]}]).value
-    {'a': {'x': 1, 'y': 2}, 'l': [1, 2]}
-    >>> fold([{"l": [1, 2]}, {"l": [2]}], rules={"l": "replace"}).value
-    {'l': [2]}
-    """
-    children = tuple(
-        [
-            entry if type(entry) in _LAID else _laid(entry, number)
-            for number, entry in enumerate(layers if type(layers) is list else _entries(layers), 1)
-        ]
-    )
+    """Fold layers into one tree under a policy; `nodeattrs.fold` says what each argument means."""
+    children = children_of(layers)
     if not children:
         raise BadArgument("there is nothing to fold", hint="pass at least one layer; an empty one is {}")
     plan = Fold(children, policy, from_top)
@@ -258,6 +240,16 @@ def fold(
         return Folded(folding, flat, copied(value if value is not ABSENT else {}, _OPEN, _exact))
     except RecursionError:
         raise TooDeep("a layer is nested too deep, or inside itself") from None
+
+
+def children_of(layers: Iterable[Layer | Fold | Any]) -> tuple[Layer | Fold, ...]:
+    """The layers that a caller gives to a fold; a plain map becomes a layer. raises: BadArgument, for anything else"""
+    return tuple(
+        [
+            entry if type(entry) in _LAID else _laid(entry, number)
+            for number, entry in enumerate(layers if type(layers) is list else _entries(layers), 1)
+        ]
+    )
 
 
 def _entries(layers: Any) -> Iterable[Any]:

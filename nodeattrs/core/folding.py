@@ -19,8 +19,8 @@ from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
 from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import GROWN, Grown, Part, unite
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Handler, Line, Meet, Policy, Rule, Verdict
+from nodeattrs.core.part import GROWN, Grown, Handler, Part, unite
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
 from nodeattrs.core.under import Under
 from nodeattrs.core.unknown import Unknown
@@ -299,7 +299,7 @@ class Folding:
         of:     what that somebody sets, as its source has it
         raises: whatever they raise; the folding stays as it was then
 
-        >>> from nodeattrs.core.part import entries
+        >>> from nodeattrs.core.part import entries, Handler
         >>> folding = Folding(start=Part({"a": 1}, 1))
         >>> folding.change(lambda before, new: entries({"a": before.at("a"), "b": new}), of=Part(2, 2))
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
@@ -405,7 +405,10 @@ def placed(
         below = place.lower
         if not isinstance(place.verdict, Rule):
             below = Part(below.value, origins_of(place.path))
-        after = decided(unite_lists if place.verdict is unite else place.verdict, below, place.upper)
+        if place.verdict is unite:
+            after = unite_lists(below, place.upper)
+        else:
+            after = decided(place.verdict, below, place.upper)
         if after is not below:
             yield place.path, below.value, after
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import Encounter, Step, again
 from nodeattrs.core.origins import At, Origins, origins_at, places, sources, wholes
-from nodeattrs.core.part import Part, regrouped
-from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Handler, Line, Policy, Verdict
+from nodeattrs.core.part import Handler, Part, regrouped
+from nodeattrs.core.policy import ANY, KEEP, PRESENT, TAKE, Line, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig
 
 LOWER, UPPER = -1, -2

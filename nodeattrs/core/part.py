@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from dataclasses import dataclass
 from itertools import zip_longest
 from types import NoneType
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread, united
 from nodeattrs.core.tree import ABSENT, strict_key
@@ -66,34 +66,46 @@ def recast(part: Part, container: Callable[[Any], Any]) -> Part:
 
 # --- handlers
 
-_Handler = TypeVar("_Handler", bound=Callable[..., Part])
+Join = Callable[[Part, Part], Part]
+"""Makes one part of two, the lower one first. A line of a policy takes one as it is, without promises."""
 
 
-def promising(*promises: Literal["total", "hides", "regroups", "settles"]) -> Callable[[_Handler], _Handler]:
-    """Note on a handler what it promises: see `core.policy.Handler`.
+@dataclass(frozen=True, eq=False)
+class Handler:
+    """Makes one part of two, and promises what a reader of the table relies on.
 
-    >>> @promising("total")
-    ... def last(lower, upper): return upper
-    >>> last.total
-    True
+    join:     makes the part; may raise MergeConflict
+    name:     what tables and explanations call it
+    total:    it never raises, and looks at nothing but its two values: lazy reading needs that
+    hides:    the result has nothing of the lower value: what cannot be read there cannot matter
+    regroups: of several lists in a row it makes no difference which two are joined first
+    settles:  it changes nothing of what it has made of a value that meets nothing
+
+    >>> last = Handler(lambda lower, upper: upper, "last", total=True)
+    >>> last(Part(1, 1), Part(2, 2)), last.total
+    (Part(2, 2), True)
     """
 
-    def noted(handler: _Handler) -> _Handler:
-        for promise in promises:
-            setattr(handler, promise, True)
-        return handler
-
-    return noted
-
-
-class NamedHandler(partial[Part]):
-    """A handler of a function and arguments, with the name that tables show.
-
-    total: as `promising` notes it
-    """
-
-    __name__: str
+    join: Join
+    name: str
     total: bool = False
+    hides: bool = False
+    regroups: bool = False
+    settles: bool = False
+
+    def __call__(self, lower: Part, upper: Part) -> Part:
+        return self.join(lower, upper)
+
+
+def handler(
+    *, total: bool = False, hides: bool = False, regroups: bool = False, settles: bool = False
+) -> Callable[[Join], Handler]:
+    """Make a handler of the function below, with its name and these promises: see `Handler`."""
+
+    def of(join: Join) -> Handler:
+        return Handler(join, join.__name__.strip("_"), total, hides, regroups, settles)
+
+    return of
 
 
 # --- maps
@@ -251,7 +263,7 @@ _MOST = 64
 """Of so many lists and maps it is known whose they are, since it is not known when one is lost."""
 
 
-@promising("total", "regroups")
+@handler(total=True, regroups=True)
 def concat(first: Part, second: Part) -> Part:
     """The elements of both lists, duplicates included. cost: linear; within `growing` only the second one's"""
     grown = GROWN.get()
@@ -274,7 +286,7 @@ def _each(part: Part) -> list[Origins]:
     return each(origins, len(part.value))
 
 
-@promising("total", "regroups")
+@handler(total=True, regroups=True)
 def unite(lower: Part, upper: Part) -> Part:
     """The set union of two lists: first seen first, duplicates of both dropped, type-strict.
 

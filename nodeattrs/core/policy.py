@@ -16,7 +16,7 @@ from enum import Enum
 from itertools import product
 from typing import Any, Final, Literal, final
 
-from nodeattrs.core.part import Part, unite
+from nodeattrs.core.part import Handler, Join, unite
 from nodeattrs.core.tree import Absent, near
 from nodeattrs.errors import BadArgument, PolicyError, wrong_argument
 
@@ -63,13 +63,6 @@ TAKE: Final = Rule.TAKE
 DROP: Final = Rule.DROP
 MEET: Final = Rule.MEET
 
-Handler = Callable[[Part, Part], Part]
-"""Makes one part of two. A handler that never raises and looks at nothing but its two
-values says so with an attribute `total = True`; lazy reading asks for it. One whose result has
-nothing of the lower value says so with `hides = True`: what cannot be read there cannot matter. One for two lists
-with which it makes no difference which two of several in a row are joined first says so with `regroups = True`. One
-that changes nothing of what it has made of a value that meets nothing, says so with `settles = True`."""
-
 
 @final
 class Meet:
@@ -103,7 +96,7 @@ class Line:
     """One line of a policy.
 
     lower, upper: a kind, or several; ANY and PRESENT stand for all
-    rule:         a verb, `Meet(policy)`, another policy ("ask that table"), or a handler
+    rule:         a verb, `Meet(policy)`, another policy ("ask that table"), or a handler; a function becomes one
     why:          the reason in words, for the trace
     """
 
@@ -113,10 +106,12 @@ class Line:
         self,
         lower: Kind | tuple[Kind, ...],
         upper: Kind | tuple[Kind, ...],
-        rule: Rule | Meet | Policy | Handler,
+        rule: Rule | Meet | Policy | Handler | Join,
         why: str = "",
     ) -> None:
-        if not (isinstance(rule, (Rule, Meet, Policy)) or (callable(rule) and not isinstance(rule, type))):
+        if callable(rule) and not isinstance(rule, (Handler, type)):
+            rule = Handler(rule, getattr(rule, "__name__", "a function").strip("_"))
+        if not isinstance(rule, (Rule, Meet, Policy, Handler)):
             verbs = ", ".join(Rule.__members__)
             hint = f"from nodeattrs import {verbs}; without quotes, they are no text"
             raise wrong_argument("the rule of a line", f"{verbs}, Meet(policy), a policy or a function", rule, hint)
@@ -124,7 +119,8 @@ class Line:
             named = (kinds,) if isinstance(kinds, str) else kinds
             if not (isinstance(named, tuple) and all(isinstance(kind, str) for kind in named)):
                 raise wrong_argument("a side of a line", "a kind, or a tuple of kinds", kinds, _KNOWN_KINDS)
-        self.lower, self.upper, self.rule, self.why = lower, upper, rule, why
+        self.lower, self.upper, self.why = lower, upper, why
+        self.rule: Rule | Meet | Policy | Handler = rule
 
     def __str__(self) -> str:
         rule = self.rule
@@ -133,7 +129,7 @@ class Line:
         elif isinstance(rule, Meet):
             does = "MEET under another policy"
         else:
-            does = f"as {rule.name}" if isinstance(rule, Policy) else getattr(rule, "__name__", repr(rule)).strip("_")
+            does = f"as {rule.name}" if isinstance(rule, Policy) else rule.name
         sides = (kinds if isinstance(kinds, str) else ", ".join(kinds) for kinds in (self.lower, self.upper))
         return "  {:<8} {:<8} {:<8} {}".format(*sides, does, self.why).rstrip()
 
@@ -149,10 +145,10 @@ class Policy:
     raises: PolicyError, where a pair of kinds has no line, or DROP stands in the absent row; BadArgument, for
             a kind that nobody knows, and for what is no line
 
-    >>> INSIDE.verdict(list, list).__name__, INSIDE.verdict(dict, str)
+    >>> INSIDE.verdict(list, list).name, INSIDE.verdict(dict, str)
     ('unite', <Rule.TAKE: 'take'>)
     >>> print(INSIDE)
-    inside a group (lower, upper, rule)
+    inside (lower, upper, rule)
       map      map      MEET     two maps meet key by key
       list     list     unite    two lists unite
       any      present  TAKE     the later one replaces the earlier one
@@ -281,7 +277,7 @@ def _spread(kinds: Kind | tuple[Kind, ...], every: Iterable[Kind]) -> Iterable[K
 
 
 def _hides(verdict: Verdict) -> bool:
-    return verdict is TAKE or getattr(verdict, "hides", False)
+    return verdict is TAKE or (isinstance(verdict, Handler) and verdict.hides)
 
 
 def _total(rule: object) -> bool:
@@ -289,11 +285,11 @@ def _total(rule: object) -> bool:
         return rule.later is None and rule.policy.is_lazy
     if isinstance(rule, Policy):
         return rule.is_lazy
-    return bool(getattr(rule, "total", False))
+    return isinstance(rule, Handler) and rule.total
 
 
 INSIDE = Policy(
-    "inside a group",
+    "inside",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(LIST, LIST, unite, "two lists unite"),
     Line(ANY, PRESENT, TAKE, "the later one replaces the earlier one"),
@@ -301,7 +297,7 @@ INSIDE = Policy(
 """Maps meet, lists unite, anything else is replaced: Chef's merge inside one level."""
 
 ACROSS = Policy(
-    "across groups",
+    "across",
     Line(MAP, MAP, MEET, "two maps meet key by key"),
     Line(ANY, PRESENT, TAKE, "the stronger one replaces the weaker one"),
 )

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import NamedHandler, Part, by_field, concat, promising, unite
+from nodeattrs.core.part import Handler, Part, by_field, concat, handler, unite
 from nodeattrs.core.policy import ABSENT_KIND, ANY, ANY_KEY, KEEP, LIST, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import Path, as_path, near, spell
 from nodeattrs.errors import BadArgument, wrong_argument
@@ -153,16 +153,14 @@ def _table(rule: PathRule, policy: Policy) -> Policy:
     return Policy(f"by {rule.place}", *lines, Line(ANY, PRESENT, policy), kinds=policy.kinds)
 
 
-@promising("total")
+@handler(total=True)
 def _prepended(lower: Part, upper: Part) -> Part:
     return concat(upper, lower)
 
 
-def _by(field: str, policy: Policy) -> Callable[[Part, Part], Part]:
-    handler = NamedHandler(by_field, field=field, join=partial(meet, policy))
-    handler.total = policy.is_lazy
-    handler.__name__ = f"merge_by {field}"
-    return handler
+def _by(field: str, policy: Policy) -> Handler:
+    join = partial(by_field, field=field, join=partial(meet, policy))
+    return Handler(join, f"merge_by {field}", total=policy.is_lazy)
 
 
 _LINES: dict[str, tuple[Line, ...]] = {

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Claim, Origin, Verb, Words
-from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy
+from nodeattrs.core.policy import DROP, KEEP, MEET, TAKE, Line, Meet, Policy, Rule
 from nodeattrs.core.tree import ABSENT, Path, spell
 from nodeattrs.core.unknown import Unknown, unknown_layer
 from nodeattrs.core.walk import Setting, Walk
@@ -285,9 +285,9 @@ def _rule(policy: Policy, line: Line) -> str:
 
 def _verb_words(line: Line) -> str:
     rule = MEET if isinstance(line.rule, Meet) else line.rule
-    if rule in _VERB_WORDS:
+    if isinstance(rule, Rule):
         return _VERB_WORDS[rule]
-    return f"joined by {getattr(rule, '__name__', 'a function').strip('_')}"
+    return f"joined by {rule.name}"
 
 
 def _elements(walk: Walk, path: Path, value: Any, claim: Callable[[Setting], Claim]) -> Iterator[Element]:

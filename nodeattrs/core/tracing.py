@@ -291,7 +291,7 @@ class _Walker:
             return self.over(*((upper, lower) if verdict is TAKE else (lower, upper)), rule, path)
         if verdict is DROP:
             return self.gone_both(lower, upper, rule, path)
-        if getattr(verdict, "regroups", False) and lower.kind is upper.kind is list:
+        if verdict.regroups and lower.kind is upper.kind is list:
             return self.joining(Joining.of(verdict, lower, upper, rule, from_top), path)
         made = Made(self.part(lower), self.part(upper)).by(verdict)
         if made.part.value is ABSENT:

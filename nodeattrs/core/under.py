@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from nodeattrs.core.origins import Origins, gathered, origins_at, spread
-from nodeattrs.core.part import Part, regrouped
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Handler, Meet, Policy
+from nodeattrs.core.part import Handler, Part, regrouped
+from nodeattrs.core.policy import DROP, KEEP, TAKE, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent
 
 _Value = tuple[Any, Origins]
@@ -63,7 +63,7 @@ def _met(policy: Policy, lower: _Value, upper: _Value) -> _Value:
         return _GONE
     if type(verdict) is Meet:
         return _maps(verdict.policy, below, lower[1], upper)
-    if getattr(verdict, "regroups", False) and type(below) is list and type(above) in (list, _Row):
+    if verdict.regroups and type(below) is list and type(above) in (list, _Row):
         return _longer(verdict, lower, upper), None
     made = verdict(Part(*lower), Part(*_settled(upper)))
     return made.value, made.origins
@@ -115,7 +115,7 @@ def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any,
         dropped[key] = turned.pop(key)
     else:
         turned[key] = value
-        if not getattr(verdict, "settles", False):
+        if not (isinstance(verdict, Handler) and verdict.settles):
             turned.fresh[key] = None
 
 

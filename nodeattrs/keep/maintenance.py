@@ -17,6 +17,7 @@ from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.keep.revisions import Noted, Revision, Saved
 from nodeattrs.keep.stores.store import Store, retried
 from nodeattrs.node.node import Node
+from nodeattrs.node.running import setting_as
 from nodeattrs.node.values import Sensitive
 
 
@@ -92,7 +93,7 @@ def _changed(
 
     def changed(saved: Saved) -> Saved:
         node = node_of(saved, sensitive)
-        with node.setting_as("command", command, Origin("command", command)):
+        with setting_as(node, "command", command, Origin("command", command)):
             change(node)
         # Filtered lists were filtered when the node was saved; nothing comes back here.
         return Saved(name, saved_document(node), node.snapshot(), noted=Noted(by=command, root=saved.noted.root))

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from contextlib import AbstractContextManager
-from typing import Any, NoReturn, Self
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, NoReturn
 
-from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator, Origin
-from nodeattrs.core.fold import Fold, Layer
-from nodeattrs.core.frames import frame_above
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, as_path, checked_name, near
@@ -25,16 +22,24 @@ from nodeattrs.node.component_tree import ComponentTree
 from nodeattrs.node.documents import meet_yaml
 from nodeattrs.node.fields import FIELDS, checked_environment, checked_folder
 from nodeattrs.node.ledger import Ledger
-from nodeattrs.node.levels import LevelView, level_view, merged_at, removed, unsettled
+from nodeattrs.node.levels import LevelView, level_view, merged_at, removed
 from nodeattrs.node.node_trace import trace_of
 from nodeattrs.node.sanity import contradictions
 from nodeattrs.node.secrets import Secrets
-from nodeattrs.node.setters import Setter
-from nodeattrs.node.slot_tree import SlotTree, fold_of
+from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import COMPONENTS, DEFAULT_ENVIRONMENT, DEFAULT_GROUP, OVERRIDE_GROUP, PLAN, SLOTS, component
 from nodeattrs.node.values import key_of, refuse_spelled, steps_of, stored
-from nodeattrs.node.view import ListView, MapView, no_step
+from nodeattrs.node.view import ListView, MapView
 from nodeattrs.node.writers import ListWriter, Writer, writer_at
+
+_INSTEAD = {
+    "set": "write node.normal[...] = ...",
+    "set_unless": "write node.normal_unless[...] = ...",
+    "default!": "write node.default_full[...] = ...",
+    "setting_as": "write with setting_as(node, ...): of nodeattrs.runs",
+    "walk": "write walk(node, ...) of nodeattrs.runs",
+}
+"""What to write for names that a node does not have: Ruby's, and those that became functions of runs."""
 
 _WRITTEN = ("default", "force_default", "normal", "override", "force_override")
 WORDS = (
@@ -46,27 +51,6 @@ WORDS = (
 """What attribute files say without `node.` before it."""
 _DEFAULT_LEVEL = tuple(one.name for one in COMPONENTS[:4])
 _OVERRIDE_LEVEL = tuple(one.name for one in COMPONENTS[5:9])
-
-
-class set_by:
-    """A block in which a setter sets values; see `setting_as`. Not a generator: every file of a run is one."""
-
-    __slots__ = ("_before", "_entered", "_ledger", "_node", "_setter")
-
-    def __init__(self, node: Attributes, setter: Setter) -> None:
-        ledger = self._ledger = node._ledger
-        self._node, self._setter = node, setter
-        self._before, self._entered = setter, ledger.marks.entered
-
-    def __enter__(self) -> Any:
-        marks = self._ledger.marks
-        self._entered, marks.entered = marks.entered, frame_above(1).f_code
-        self._before = self._ledger.set_as(self._setter)
-        return self._node
-
-    def __exit__(self, *_: object) -> None:
-        self._ledger.set_back(self._before)
-        self._ledger.marks.entered = self._entered
 
 
 def _writer(name: str) -> property:
@@ -211,14 +195,9 @@ class Attributes(Mapping[Any, Any]):
         self._ledger.view()._refuse(key)
 
     def __getattr__(self, name: str) -> NoReturn:
-        hints = {
-            "set": "write node.normal[...] = ...",
-            "set_unless": "write node.normal_unless[...] = ...",
-            "default!": "write node.default_full[...] = ...",
-        }
         if name.startswith("_"):
             raise AttributeError(name)
-        hint = hints.get(name) or (None if name in self else self._meant(name))
+        hint = _INSTEAD.get(name) or (None if name in self else self._meant(name))
         raise UnknownName(f"a node has nothing called {name!r}", hint=hint or f"read an attribute with node[{name!r}]")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -259,24 +238,6 @@ class Attributes(Mapping[Any, Any]):
         step = key_of(key)
         return any(step in tree for tree in self._ledger.trees[1:])
 
-    def walk(self, *path: Any) -> Any:
-        """What Ruby's `node['a']['b']` gives: None for an absent last key, an error beyond.
-
-        raises: NullInTheWay, TypeConflict, naming the step at which it ended
-        """
-        here: Any = self._ledger.view()
-        steps = steps_of(path)
-        for depth, step in enumerate(steps):
-            if isinstance(here, Mapping):
-                here = here.get(step)
-            elif isinstance(here, ListView) and type(step) is int:
-                here = here[step] if -len(here) <= step < len(here) else None
-            elif isinstance(here, str):
-                here = None
-            else:
-                raise no_step(here, steps[:depth], step)
-        return here
-
     def to_dict(self, evaluate: bool = True) -> dict[Any, Any]:
         """A plain, independent copy of the merged tree.
 
@@ -284,13 +245,6 @@ class Attributes(Mapping[Any, Any]):
         cost:     one eager fold and one copy
         """
         return self._ledger.tree(evaluate=evaluate)
-
-    def merged_shared(self, evaluate: bool = False) -> dict[Any, Any]:
-        """As `to_dict`, in any order, for who only looks, or writes it out: facts that came in settled are not copied.
-
-        cost: one fold and one copy of what is not such facts
-        """
-        return unsettled(self._ledger, evaluate)
 
     def merged(self, *path: Any) -> Any:
         """A plain copy of the merge at *path* alone, each component stepped through for itself; None where none has it.
@@ -403,43 +357,10 @@ class Attributes(Mapping[Any, Any]):
 
     # Who set it
 
-    @taking(source=str, name=str, locator="at?")
-    def setting_as(self, source: str, name: str = "", locator: Locator | None = None) -> AbstractContextManager[Self]:
-        """Within the block, what is written is set by this source: `with node.setting_as("recipe", "apache2"):`.
-
-        source:  "attribute file" writes the attribute file's slots; everybody else the recipe's
-        name:    the cookbook, role, environment, ... that sets values
-        locator: knows the places, where it is a document; code finds its own line
-        """
-        return set_by(self, Setter(source, name, locator))
-
-    def origin_here(self, column: bool = True) -> Origin:
-        """The setter of now, and the line outside of this library that calls.
-
-        column: False leaves it out; so of most lines no source is looked at
-        """
-        if not column:
-            marks = self._ledger.marks
-            return marks[marks.here(0)].line
-        return noted_here(self)()
-
-    def note_read(self, document: Any, locator: Locator) -> None:
-        """Note that the line outside of this library that calls has read a document.
-
-        document: what it says; it is kept, and must not change
-        locator:  knows its places, counted from its root
-        """
-        if self._ledger.provenance:
-            self._ledger.marks.read(document, locator)
-
     @property
     def slots(self) -> dict[int, SlotTree]:
         """The fifteen, by number."""
         return {slot.number: SlotTree(self._ledger, slot) for slot in SLOTS}
-
-    def plan(self) -> Fold:
-        """The whole node as a fold of the core: fifteen layers under the policies of docs/merging.md."""
-        return fold_of(self._ledger)
 
     @property
     def value(self) -> dict[Any, Any]:
@@ -485,10 +406,3 @@ class Attributes(Mapping[Any, Any]):
 
 _PLAIN = (Attributes, MapView, ListView, Writer, ListWriter)
 """What is plain data to whoever writes it out."""
-
-
-def noted_here(node: Attributes) -> Callable[[], Origin]:
-    """As `node.origin_here()`, looked up when it is asked."""
-    marks = node._ledger.marks
-    number = marks.here(0, above=3)  # its frame, this one, and one that calls it
-    return lambda: marks[number].locator.at(())

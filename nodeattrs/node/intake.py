@@ -18,13 +18,14 @@ from nodeattrs.core.origins import At, Origins
 from nodeattrs.core.part import Part, Recalled, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
-from nodeattrs.node.attributes import Attributes, set_by
+from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
 from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
 from nodeattrs.node.restoring import SavedLocator, restore_ledger
+from nodeattrs.node.running import set_by
 from nodeattrs.node.setters import RUN, Mark, Setter
 from nodeattrs.node.slots import DEFAULT_ENVIRONMENT, DEFAULT_GROUP, SLOTS, component
 from nodeattrs.node.snapshots import snapshot_ledger

@@ -114,6 +114,9 @@ class Node(Attributes):
         """Chef's node JSON as text, on one line."""
         return json.dumps(self.to_chef(), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
+    to_json = to_chef_json
+    """Chef's word for it."""
+
     def to_hash(self) -> dict[str, Any]:
         """The merged tree with the node's own fields laid over it, as Chef's `to_hash`."""
         merged = self.to_dict()

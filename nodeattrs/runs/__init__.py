@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
+    from nodeattrs.node.running import setting_as, walk
     from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
     from nodeattrs.runs.expansion import expand_node
     from nodeattrs.runs.repository import Repository
@@ -38,6 +39,8 @@ _HOMES = {
     "expand_node": "expansion",
     "expand_run_list": "run_list",
     "reset_defaults_and_overrides": "start",
+    "setting_as": "start",
+    "walk": "start",
 }
 
 __all__ = [
@@ -54,6 +57,8 @@ __all__ = [
     "expand_node",
     "expand_run_list",
     "reset_defaults_and_overrides",
+    "setting_as",
+    "walk",
 ]
 
 

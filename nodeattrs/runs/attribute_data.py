@@ -16,8 +16,8 @@ from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.tree import Path, meant, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError, TooDeep
 from nodeattrs.kinds import NO_LEVEL
-from nodeattrs.node.leaves import set_leaves
 from nodeattrs.node.node import Node
+from nodeattrs.node.running import set_leaves, setting_as
 from nodeattrs.node.values import stored
 from nodeattrs.runs.conditions import Facts, When, read_when
 from nodeattrs.runs.fields import Fields
@@ -155,5 +155,5 @@ def _level(fields: Fields, locator: Callable[..., Locator], under: Path) -> Leve
 def set_data(node: Node, data: AttributeData, facts: Facts) -> None:
     """Set on a node what an attribute file says there. facts: of the node, as the run begins"""
     for one in data.levels(facts):
-        with node.setting_as("attribute file", data.name, one.locator):
+        with setting_as(node, "attribute file", data.name, one.locator):
             set_leaves(node, one.level, one.tree, one.unless)

@@ -59,7 +59,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path as FilePath
@@ -71,10 +71,11 @@ from nodeattrs.codes import Code, codes, known_codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
-from nodeattrs.errors import BadArgument, DocumentError, MissingExtra, NotFound
+from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
 from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, RUBY, SET_TWICE
+from nodeattrs.policies import DEFAULT_POLICY
 from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
-from nodeattrs.runs.defaults import DEFAULT_POLICY, FILE, SETTINGS
+from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.node_files import LEVELS
 from nodeattrs.runs.rights import note_beyond, tightened
@@ -359,6 +360,18 @@ def known_code(word: object) -> str:
     close = near(text, [name for code, one in codes().items() for name in (code, *one.names)])
     hint = f"did you mean {' or '.join(close)}?" if close else "`nodeattrs codes` lists them"
     raise BadArgument(f"{text!r} is no code and no name of one", hint=hint)
+
+
+def listed_codes(option: str, texts: Iterable[str]) -> list[str]:
+    """The codes that an option lists, as `known_code` takes them: of --ignore NA12,template two.
+
+    texts:  its values; [] gives []
+    raises: BadUsage, where a word is no code
+    """
+    try:
+        return [known_code(word.strip()) for text in texts for word in text.split(",")]
+    except BadArgument as error:
+        raise BadUsage(f"--{option}: {error}") from error
 
 
 def _means_one(word: str, among: Mapping[str, Code]) -> bool:

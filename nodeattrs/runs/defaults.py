@@ -10,9 +10,6 @@ from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.texts.nearest import SETTINGS_FILE
 
 FILE = SETTINGS_FILE
-DEFAULT_POLICY = "across"
-"""Of plain folds."""
-
 SETTINGS: Mapping[str, Any] = {
     "repo": ".",
     "store": os.path.join(".nodeattrs", "nodes.db"),

@@ -16,6 +16,7 @@ from nodeattrs.core.tree import copied
 from nodeattrs.errors import BadArgument, BadName
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
+from nodeattrs.node.running import note_read, origin_here
 from nodeattrs.runs.repository import LEAVES, Repository
 
 READERS = {"read_json": (".json",), "read_yaml": (".yaml", ".yml"), "read_toml": (".toml",)}
@@ -31,7 +32,7 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
     def data_bag_item(bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
         """One item of a data bag; see `Repository.data_bag_item`."""
         tree, locator = repository.bag_item(bag, item, secret)
-        node.note_read(tree, locator)
+        note_read(node, tree, locator)
         copy: dict[str, Any] = copied(tree, LEAVES)
         return copy
 
@@ -40,14 +41,14 @@ def reader_words(repository: Repository, node: Node) -> dict[str, Callable[..., 
 
         raises: BadName, where it leads out of the repository; BadArgument; DocumentError
         """
-        cookbook = repository.cookbook(cookbook_of(node.origin_here(column=False).name))
+        cookbook = repository.cookbook(cookbook_of(origin_here(node, column=False).name))
         path = _inside(repository.root, pathlib.Path(cookbook.root or repository.root), os.fspath(file))
         if path.suffix.lower() not in READERS[word]:
             other = next((one for one, ends in READERS.items() if path.suffix.lower() in ends), None)
             hint = f"write {other}({os.fspath(file)!r})" if other else f"it reads {' and '.join(READERS[word])}"
             raise BadArgument(f"{word} does not read {os.fspath(file)}", hint=hint)
         document = repository.document(path)
-        node.note_read(document.tree, document.locator("file", ""))
+        note_read(node, document.tree, document.locator("file", ""))
         return copied(document.tree)
 
     return {"data_bag_item": data_bag_item, **{word: partial(read, word) for word in READERS}}

@@ -26,9 +26,9 @@ from nodeattrs.errors import (
     RecipeNotFound,
     UnknownName,
 )
-from nodeattrs.node.attributes import noted_here, set_by
 from nodeattrs.node.node import WORDS, Node, words_of
 from nodeattrs.node.run_list import cookbook_of, qualified
+from nodeattrs.node.running import noted_here, origin_here, set_by, setting_as
 from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
@@ -242,7 +242,7 @@ class RecipeRunner:
             self._note_anything(origin, f"{NOT_READ}: {error.message}")
         self.warnings.append(not_run(shown, hint))
         for its, place, code in reached:
-            with self.node.setting_as(kind, name):
+            with setting_as(self.node, kind, name):
                 note_code(self.node, place, code)
             for other in code.attribute_files:
                 with contextlib.suppress(NotFound):
@@ -266,7 +266,7 @@ class RecipeRunner:
             self._note_anything(by, f"it may include recipe {full}, which was not run")
 
     def _note_anything(self, origin: Origin, reason: str) -> None:
-        with self.node.setting_as(origin.kind, origin.name):
+        with setting_as(self.node, origin.kind, origin.name):
             note_anything(self.node, origin, reason)
 
     def _run(self, cookbook: Cookbook, file: str, kind: str, name: str) -> None:
@@ -350,7 +350,7 @@ class RecipeRunner:
         return include_recipe
 
     def _log(self, message: object, level: str = "info") -> None:
-        self._note(str(message), level, self.node.origin_here(column=False))
+        self._note(str(message), level, origin_here(self.node, column=False))
 
     def _note(self, message: str, level: str, origin: Origin) -> None:
         line = LogLine(message, level, origin)
@@ -359,4 +359,4 @@ class RecipeRunner:
             self._on_log(line)
 
     def _caller(self) -> Origin:
-        return self.node.origin_here()
+        return origin_here(self.node)

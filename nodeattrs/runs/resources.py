@@ -22,6 +22,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import qualified
+from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.reads import reads_of
@@ -102,7 +103,7 @@ class Resources:
         if not isinstance(titles, str):
             return Refs([self.declare(kind, title, **parameters) for title in titles])
         name = capitalised(kind)
-        origin = self._node.origin_here()
+        origin = origin_here(self._node)
         filled = {key: value for key, value in self.bound(name, titles, None).items() if key not in parameters}
         own, common = self._sorted_out({**parameters, **filled}, origin)
         for place, folder in (("template", "templates"), ("source", "files")):
@@ -128,7 +129,7 @@ class Resources:
 
     def chain(self, text: str) -> None:
         """Relate resources by a text of Puppet's language. raises: DocumentError"""
-        self.catalog.relate(text, self._node.origin_here())
+        self.catalog.relate(text, origin_here(self._node))
 
     def define(self, body: Callable[..., Any]) -> Defined:
         """Make a defined type of a function: `@define` above `def vhost(title, port=80): ...`.
@@ -171,7 +172,7 @@ class Resources:
 
     def _run_body(self, instance: Ref, origin: Origin, body: Callable[[], None]) -> None:
         speaking: AbstractContextManager[Any] = (
-            self._node.setting_as(origin.kind, origin.name) if origin.kind != "caller" else nullcontext()
+            setting_as(self._node, origin.kind, origin.name) if origin.kind != "caller" else nullcontext()
         )
         self._instances.append(instance)
         try:
@@ -190,7 +191,7 @@ class Resources:
         self, kind: str, title: str, body: Callable[[], None], parameters: dict[str, Any], filled: Iterable[str] = ()
     ) -> Ref:
         """Declare an instance of a defined type; its body runs later. filled: the parameters that nobody gave"""
-        origin = self._node.origin_here()
+        origin = origin_here(self._node)
         own, common = self._sorted_out(parameters, origin)
         ref = self._linked(f"{kind}[{title}]")
         resource = Resource(ref, "define", parameters=own, **self._common(common, kind, title, origin, filled))
@@ -223,7 +224,7 @@ class Resources:
         return "Class[Main]"
 
     def _included(self, names: Iterable[str]) -> list[tuple[Ref, str, Origin]]:
-        origin = self._node.origin_here()
+        origin = origin_here(self._node)
         here = self._container(origin)
         if self.include is None:
             raise BadArgument("there are no recipes to include here")
@@ -300,7 +301,7 @@ class Resources:
         return reads_of(self._ran[1], origin.line) if lines else ()
 
     def _on_link(self, link: Link) -> None:
-        self.catalog.relate(link, self._node.origin_here())
+        self.catalog.relate(link, origin_here(self._node))
 
     def _linked(self, text: str) -> Ref:
         ref = Ref(text)

@@ -12,6 +12,9 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.node.intake import FACTS, JSON, ROLES, EnvironmentLike, Intake, split_of_node
 from nodeattrs.node.node import Node
+from nodeattrs.node.running import setting_as, walk
+
+__all__ = ["apply_expansion", "consume_external", "consume_facts", "reset_defaults_and_overrides", "setting_as", "walk"]
 
 
 @taking(node=Node)

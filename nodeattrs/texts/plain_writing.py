@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections.abc import Iterator
@@ -9,66 +10,89 @@ from typing import Any
 
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadValue
-from nodeattrs.texts.hidden import ESCAPES
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+_ESCAPED = re.compile(r'["\\\x00-\x08\n-\x1f\x7f]')
+_SHORT = {"\b": "\\b", "\n": "\\n", "\f": "\\f", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+_LINE = 100
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:@%+,=-]*")
 
 
 def as_toml(tree: dict[Any, Any]) -> str:
-    """A tree as TOML: tables for maps, arrays of tables for lists of maps, and values before tables.
+    """A tree as TOML, in the layout of tomli-w and ansible-inventory.
 
-    raises: BadValue, for null, which TOML has not
+    Values come before tables, and each element of a list has a line. A list of maps is an array of tables where one
+    of the maps needs more than a line.
 
-    >>> print(as_toml({"a": {"b": 1}, "c": [1, "x"]}), end="")
-    c = [1, "x"]
-    <BLANKLINE>
-    [a]
-    b = 1
+    raises: BadValue, for null and all else that TOML has not
+
+    >>> print(as_toml({"web": {"hosts": {"h1": {"ports": [80]}}}}), end="")
+    [web.hosts.h1]
+    ports = [
+        80,
+    ]
     """
-    return "\n".join(_table(tree, ())).lstrip("\n") + "\n"
+    return "".join(f"{line}\n" for line in _table(tree, (), ""))
 
 
-def _table(tree: dict[Any, Any], path: Path) -> Iterator[str]:
-    tables = {key: value for key, value in tree.items() if _is_table(value)}
+def _table(tree: dict[Any, Any], path: Path, header: str) -> Iterator[str]:
+    plain = {key: value for key, value in tree.items() if not _is_table(value, (*path, key))}
+    is_written = bool(header and (plain or len(plain) == len(tree)))
+    if is_written:
+        yield header
+    yield from (f"{_key(key)} = {_value(value, (*path, key))}" for key, value in plain.items())
+    is_written = is_written or bool(plain)
     for key, value in tree.items():
-        if key not in tables:
-            yield f"{_key(key)} = {_value(value, (*path, key))}"
-    for key, value in tables.items():
+        if key in plain:
+            continue
         here = (*path, key)
         name = ".".join(map(_key, here))
-        for entry in [value] if isinstance(value, dict) else value:
-            yield f"\n[{name}]" if isinstance(value, dict) else f"\n[[{name}]]"
-            yield from _table(entry, here)
+        several = isinstance(value, list)
+        for one in value if several else [value]:
+            if is_written:
+                yield ""
+            is_written = True
+            yield from _table(one, here, f"[[{name}]]" if several else f"[{name}]")
 
 
-def _is_table(value: Any) -> bool:
-    return isinstance(value, dict) or (
-        isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-    )
+def _is_table(value: Any, path: Path) -> bool:
+    if isinstance(value, list):
+        return (
+            bool(value) and all(isinstance(one, dict) for one in value) and not all(_fits(one, path) for one in value)
+        )
+    return isinstance(value, dict)
+
+
+def _fits(value: dict[Any, Any], path: Path) -> bool:
+    text = f"    {_value(value, path)},"
+    return "\n" not in text and len(text) <= _LINE
 
 
 def _key(key: Any) -> str:
-    return str(key) if _BARE.fullmatch(str(key)) else _text(str(key))
+    return str(key) if _BARE.fullmatch(str(key)) else _value(str(key), ())
 
 
-def _text(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).translate(ESCAPES)
-
-
-def _value(value: Any, path: Path) -> str:
-    if isinstance(value, dict):
-        inside = ", ".join(f"{_key(key)} = {_value(one, (*path, key))}" for key, one in value.items())
-        return f"{{{inside}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(_value(one, (*path, index)) for index, one in enumerate(value))}]"
+def _value(value: Any, path: Path, depth: int = 1) -> str:
     if isinstance(value, str):
-        return _text(value)
-    if value is None:
-        raise BadValue("TOML has no null", path=path, details=(f"there is one at {spell(path)}",))
-    text = json.dumps(value)
-    return text if not isinstance(value, float) or "." in text else text.replace("e", ".0e")
+        return f'"{_ESCAPED.sub(_escape, value)}"'
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float, datetime.date)):
+        return str(value)
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_key(key)} = {_value(one, (*path, key), depth)}" for key, one in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list):
+        indent = "    " * depth
+        lines = "".join(f"{indent}{_value(one, (*path, at), depth + 1)},\n" for at, one in enumerate(value))
+        return f"[\n{lines}{indent[4:]}]" if lines else "[]"
+    shown = "null" if value is None else repr(value)
+    raise BadValue(f"TOML has no {shown}", path=path, details=(f"there is one at {spell(path)}",))
+
+
+def _escape(found: re.Match[str]) -> str:
+    return _SHORT.get(found[0]) or f"\\u{ord(found[0]):04x}"
 
 
 def as_env(tree: dict[Any, Any]) -> str:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.node.running import merged_shared
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.run import Run
@@ -43,7 +44,7 @@ def data_figures(rounds: int) -> Iterator[Figure]:
 
         def resolved(repository: Repository, number: int) -> dict[Any, Any]:
             node = run_of(repository, number, load_facts(facts[number], settled=True)).node
-            return node.merged_shared(evaluate=True)
+            return merged_shared(node, evaluate=True)
 
         said = {number: _said(resolved(data, number), json.loads(file.read_bytes())) for number, file in facts.items()}
         works = (

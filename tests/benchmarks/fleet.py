@@ -22,6 +22,7 @@ from types import CodeType
 from typing import Any
 
 from nodeattrs.keep import Saved, filtered_snapshot, saved_document
+from nodeattrs.node.running import merged_shared
 from nodeattrs.runs import Repository
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.checks.stacks import leaves_of
@@ -191,7 +192,7 @@ def plain_at(place: str) -> Plain:
 def resolve_one(place: str, facts: Path, number: int) -> dict[str, Any]:
     """The merged tree of a node, by nodeattrs; as with plain dicts its facts are those that were read."""
     node = run_of(repository_at(place), number, load_facts(facts / f"n{number}.json", settled=True)).node
-    return node.merged_shared(evaluate=True)
+    return merged_shared(node, evaluate=True)
 
 
 def plain_one(place: str, facts: Path, number: int) -> dict[str, Any]:

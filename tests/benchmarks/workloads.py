@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs import Node
+from nodeattrs.node.running import setting_as
 
 INPUTS = Path(__file__).with_name("inputs")
 SIZES = (10, 1_000, 20_000)
@@ -182,7 +183,7 @@ def life(provenance: bool) -> tuple[Node, Tree]:
     """Load facts, roles and environments; write every cookbook's leaf in attribute files and in recipes; read all."""
     node = loaded({name: tree for name, tree in merge_input().items() if name not in SPOKEN}, provenance)
     for locator in ("attribute file", "recipe"):
-        with node.setting_as(locator, "bench"):
+        with setting_as(node, locator, "bench"):
             for name, (*steps, key), value in writes():
                 writer = getattr(node, name)
                 for step in steps:

@@ -12,9 +12,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Fold, Folded, Layer, fold
+from nodeattrs.core.fold import Fold, Folded, Layer
 from nodeattrs.core.part import Part, concat, made
 from nodeattrs.core.policy import ACROSS, ANY, INSIDE, LIST, MAP, MEET, PRESENT, TAKE, TEXT, Line, Policy
+from nodeattrs.policies import fold
 from nodeattrs.testing import trees
 
 NOTHING: Any = type("Nothing", (), {"__repr__": lambda self: "NOTHING"})()

@@ -26,9 +26,10 @@ from typing import Any
 from nodeattrs.adapters import hiera
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.fold import Layer
-from nodeattrs.dialects.files.compose import port_key
-from nodeattrs.dialects.files.folds import folded, policy_named
+from nodeattrs.dialects.files.folds import folded
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.policies import policy_named
+from nodeattrs.policies.compose import port_key
 from nodeattrs.texts.documents import parse, parse_all
 from nodeattrs.texts.yaml_writing import written
 from tests import model

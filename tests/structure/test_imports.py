@@ -35,6 +35,7 @@ RANKS = {
     "trust": 3,
     "node": 3,
     "puppet": 3,
+    "policies": 4.5,
     "keep": 4,
     "adapters": 4,
     "catalog": 4,

@@ -37,6 +37,8 @@ from nodeattrs.runs import (
     consume_facts,
     expand_node,
     reset_defaults_and_overrides,
+    setting_as,
+    walk,
 )
 from tests.vectors.values import decoded, encoded
 
@@ -110,7 +112,7 @@ class Program:
         """Perform one operation set by *speaker*; its result or error class as the vectors write it."""
         call, arguments = self._call(self._decoded(operation))
         try:
-            with self.node.setting_as(speaker, "cookbook"):
+            with setting_as(self.node, speaker, "cookbook"):
                 result = plain(call(**arguments))
         except Exception as error:
             return {"error": error_class(error)}
@@ -134,7 +136,7 @@ class Program:
 
     def _decoded(self, value: Any) -> Any:
         # A deferred value asks the node that the program has by then, also after a reload.
-        return decoded(value, Symbol, lambda path: lazy(lambda: self.node.walk(*path)))
+        return decoded(value, Symbol, lambda path: lazy(lambda: walk(self.node, *path)))
 
     def _encoded(self, value: Any) -> Any:
         return encoded(value, Symbol, Deferred)
@@ -142,7 +144,7 @@ class Program:
     # reading the merged tree
 
     def do_get(self, path: Path) -> Any:
-        return self.node.walk(*path)
+        return walk(self.node, *path)
 
     def do_read(self, path: Path) -> Any:
         return self.node.read(*path)
@@ -160,7 +162,7 @@ class Program:
         return self.node.has_attribute(key)
 
     def do_attribute_at(self, path: Path, key: Any) -> Any:
-        return key in self.node.walk(*path)
+        return key in walk(self.node, *path)
 
     def do_keys(self) -> Any:
         return list(self.node.keys())
@@ -255,7 +257,7 @@ class Program:
     # writing through the merged view
 
     def _view(self, path: Path) -> Any:
-        return self.node.walk(*path) if path else self.node
+        return walk(self.node, *path) if path else self.node
 
     def do_set_merged(self, path: Path, value: Any) -> None:
         self._view(path[:-1])[path[-1]] = value
@@ -273,7 +275,7 @@ class Program:
 
     def do_copy(self, slot: str, path: Path, from_slot: str, **origin: Path) -> None:
         source = origin["from"]
-        value = self.node.walk(*source) if from_slot == "merged" else stepped(self._component(from_slot), source)
+        value = walk(self.node, *source) if from_slot == "merged" else stepped(self._component(from_slot), source)
         self.do_set(slot, path, value)
 
     def do_hold(self, name: str, slot: str, path: Path) -> None:

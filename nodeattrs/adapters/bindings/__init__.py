@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from nodeattrs.adapters.bindings.parameters import Filled, extended_run_list, fill_parameters
     from nodeattrs.adapters.bindings.production.filling import named
     from nodeattrs.adapters.bindings.references import Inventory, layer_references
-    from nodeattrs.adapters.bindings.resolution.declarations import Layer
+    from nodeattrs.adapters.bindings.resolution import Layer
     from nodeattrs.adapters.bindings.site_files import PROVIDERS
 
 __all__ = [
@@ -139,7 +139,7 @@ _HOMES = {
     "parameters": "Filled extended_run_list fill_parameters",
     "production.filling": "named",
     "references": "Inventory layer_references",
-    "resolution.declarations": "Layer",
+    "resolution": "Layer",
     "site_files": "PROVIDERS",
 }
 

@@ -14,7 +14,7 @@ from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import When
 from nodeattrs.adapters.bindings.model.state import State
-from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.adapters.bindings.resolution import Layer
 
 MOST = 5_000
 

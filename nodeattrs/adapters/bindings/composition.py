@@ -15,7 +15,7 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any, NamedTuple
 
 from nodeattrs import children
@@ -35,13 +35,13 @@ from nodeattrs.adapters.bindings.forms.language import parse_sets, parse_site
 from nodeattrs.adapters.bindings.injector import Injector
 from nodeattrs.adapters.bindings.model.faults import BindingError, BindingErrors
 from nodeattrs.adapters.bindings.model.items import BindingSet, Inclusion, Item, Parameters, Variables, When
-from nodeattrs.adapters.bindings.model.producers import Constant
+from nodeattrs.adapters.bindings.model.producers import Constant, Producing
 from nodeattrs.adapters.bindings.model.sites import DEFAULT_LAYERS, Environment, Site, environment_of
 from nodeattrs.adapters.bindings.model.state import Objects, State, effective_categories
 from nodeattrs.adapters.bindings.model.types import Classes, target_of
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.references import Inventory, layer_references, parse_reference
-from nodeattrs.adapters.bindings.resolution.declarations import BOUND_PROVIDERS, Layer
+from nodeattrs.adapters.bindings.resolution import BOUND_PROVIDERS, Layer
 from nodeattrs.adapters.bindings.site_files import ENDINGS, TEXTS, Known, directories, sets_below
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import in_force
@@ -144,10 +144,8 @@ class Composition:
             self._known.folders.clear()
         try:
             self._compose()
-        except BindingError as error:
+        except (BindingError, DocumentError) as error:
             self._note(error)
-        except DocumentError as error:
-            self._note(_of_document(error))
         return before != (self.layers, [str(fault) for fault in self.faults], self.state.categories)
 
     @property
@@ -157,8 +155,7 @@ class Composition:
 
     def injector(self, **options: Any) -> Injector:
         """An injector over the layers; options as of `Injector`. raises: BindingErrors, with all faults together"""
-        known = {"classes": self._classes, "objects": self._objects, "resolutions": self._known.resolutions}
-        options = {**known, "faults": self.faults, **options}
+        options = {"classes": self._classes, "objects": self._objects, "faults": self.faults, **options}
         return Injector(self.layers, self.state, **options)
 
     # --- reading ---------------------------------------------------------------------------------
@@ -167,7 +164,7 @@ class Composition:
         if not self.root.is_dir():
             raise BindingError(NO_SUCH_DIRECTORY, f"{self.root.name or self.root} is not a directory")
         classified = self._classified()
-        variables = {**self.facts, **classified.variables(), "confdir": "/"}
+        variables = {**self.facts, **classified.variables, "confdir": "/"}
         variables.setdefault("fqdn", self.node)
         asked = self.facts.get("environment")
         variables["agent_environment"] = asked
@@ -188,12 +185,14 @@ class Composition:
         bound["environment"] = name
         self.state = State(categories, bound, mode=self._mode, listed_at=described.listed_at)
         request = Request(self.node, name, self.state.categories, self.facts)
-        wanted = DEFAULT_LAYERS if described.layers is None else described.layers
-        wanted = [one for one in wanted if one.name not in self._without]
-        layers = [one.to_dict() for one in wanted] if self._layers is None else self._layers
-        self._read_layers(layers, classified, request)
-        if self._layers is None:
-            self.layers = tuple(replace(one, origin=its.origin) for one, its in zip(self.layers, wanted, strict=True))
+        if self._layers is not None:
+            self._read_layers(self._layers, classified, request)
+            return
+        listed = described.listed("layers")
+        pairs = zip_longest(DEFAULT_LAYERS if listed is None else listed, described.layers_at)
+        kept = [(layer, at) for layer, at in pairs if layer["name"] not in self._without]
+        self._read_layers([layer for layer, _ in kept], classified, request)
+        self.layers = tuple(replace(one, origin=at) for one, (_, at) in zip(self.layers, kept, strict=True))
 
     def _inside(self, path: str) -> pathlib.Path:
         inner = self.root / path.lstrip("/")
@@ -293,12 +292,12 @@ class Composition:
     def _provided(self, scheme: str, provider: Provider, references: list[str], request: Request) -> list[BindingSet]:
         try:
             given = list(provider(references, replace(request, facts=taken_in(request.facts))))
-        except NodeattrsError as error:
-            self._note(error if isinstance(error, BindingError) else BindingError(PROVIDER_FAILED, str(error)))
+        except BindingError as error:
+            self._note(error)
             return []
         except Exception as error:
             message = f"the provider of {scheme}: has failed: {type(error).__name__}: {error}"
-            self._note(BindingError(PROVIDER_FAILED, message))
+            self._note(BindingError(PROVIDER_FAILED, str(error) if isinstance(error, NodeattrsError) else message))
             return []
         return [one.to_set() if hasattr(one, "to_set") else one for one in given]
 
@@ -325,13 +324,10 @@ class Composition:
             except (BindingError, DocumentError) as error:
                 found = error
             known = files[key] = (stamp, found)
-        if isinstance(known[1], DocumentError):
-            self._note(_of_document(known[1]))
-        elif isinstance(known[1], BindingError):
+        if isinstance(known[1], (BindingError, DocumentError)):
             self._note(known[1])
-        else:
-            return known[1]
-        return None
+            return None
+        return known[1]
 
     def _classified(self) -> _Classified:
         given = self._classifier
@@ -352,7 +348,11 @@ class Composition:
             document = _asked_command(list(given), self.node)
         return _Classified(document.tree or {}, document)
 
-    def _note(self, error: BindingError) -> None:
+    def _note(self, error: BindingError | DocumentError) -> None:
+        """Keep what is wrong for the injector, which reports it with the rest."""
+        if isinstance(error, DocumentError):
+            origin = Origin("bindings", "", error.file, error.line, error.column)
+            error = BindingError(FORMAT, error.message, origins=(origin,), details=error.details, hint=error.hint)
         self.faults.extend(error.errors if isinstance(error, BindingErrors) else [error])
 
     def _shown(self, path: pathlib.Path) -> str:
@@ -395,11 +395,6 @@ def _read_site(path: pathlib.Path, name: str) -> Site:
     return site_from_document(read(path, name))
 
 
-def _of_document(error: DocumentError) -> BindingError:
-    origin = Origin("bindings", "", error.file, error.line, error.column)
-    return BindingError(FORMAT, error.message, origins=(origin,), details=error.details, hint=error.hint)
-
-
 def _asked_command(command: list[str], node: str) -> Document:
     if not command or node.startswith("-"):
         raise BindingError(CLASSIFIER_FAILED, "the classifier is no command, or the node's name is no word")
@@ -416,7 +411,10 @@ def _asked_command(command: list[str], node: str) -> Document:
 
 
 class _Classified:
-    """What a classifier gives for the node: classes with their parameters, and top scope variables."""
+    """What a classifier gives for the node: classes with their parameters, and top scope variables.
+
+    variables: the top scope variables
+    """
 
     def __init__(self, data: Any, document: Document | None) -> None:
         self._document = document
@@ -428,14 +426,10 @@ class _Classified:
         for word, given in self._given.items():
             if not isinstance(given, dict):
                 raise BindingError(CLASSIFIER_FAILED, f"the {word} of the classifier are no map")
-        self._variables = {**self._given["parameters"], **self._given["variables"]}
+        self.variables = {str(name): value for given in self._given.values() for name, value in given.items()}
         self.environment = data.get("environment")
         if not isinstance(self._classes, (dict, list)):
             raise BindingError(CLASSIFIER_FAILED, "the classes of the classifier are neither a list nor a map")
-
-    def variables(self) -> dict[str, Any]:
-        """The top scope variables."""
-        return {str(name): value for name, value in self._variables.items()}
 
     def sets(self, references: list[str], node: str | None) -> list[BindingSet]:
         """A set with the parts that are referred to, in the category of the node."""
@@ -449,17 +443,17 @@ class _Classified:
                 if isinstance(values, dict) and values:
                     at, to = self._at("classes", name), Constant(values, places=self._locator("classes", name))
                     items.append(Parameters(origin=at, target=target_of(str(name).lower()), to=to))
-        if parts & {"*", "variables"} and self._variables:
-            items.append(Variables(origin=self._at("parameters"), values=dict(self._constants())))
+        if parts & {"*", "variables"} and self.variables:
+            variables: dict[str, Producing | None] = {
+                str(name): Constant(value, places=self._locator(word, name))
+                for word, given in self._given.items()
+                for name, value in given.items()
+            }
+            items.append(Variables(origin=self._at("parameters"), values=variables))
         if node is None or not items:
             return []
         when = When(origin=self._at(), alternatives=((("node", node),),), items=tuple(items))
         return [BindingSet("enc", (when,), self._at())]
-
-    def _constants(self) -> Iterator[tuple[str, Constant]]:
-        for word, given in self._given.items():
-            for name, value in given.items():
-                yield str(name), Constant(value, places=self._locator(word, name))
 
     def _at(self, *path: str) -> Origin:
         return self._locator(*path).at(())

@@ -10,7 +10,7 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.items import Rebinding
 from nodeattrs.adapters.bindings.model.types import spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.adapters.bindings.resolution import Declaration
 from nodeattrs.core.borders import taking
 
 
@@ -65,7 +65,7 @@ def _edges(maker: ValueMaker) -> Iterator[Edge]:
     for key, winner in maker.resolution.winners.items():
         name = spelled_key(key)
         if isinstance(winner.item, Rebinding) and winner.source is not None and winner.source.key != key:
-            yield Edge(name, spelled_key(winner.source.key or ("", "")), "alias of")
+            yield Edge(name, winner.source.words, "alias of")
         yield from _needs(maker, name, winner)
         if winner.is_multibind:
             for fragment in maker.fragments_of(winner):

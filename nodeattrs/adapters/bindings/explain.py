@@ -1,6 +1,6 @@
 """Why a key has its value: who declared it, whom that overrides and by which rule, fragments, look-ups.
 
-An explanation is data, and an answer as the core has it; `nodeattrs.reports.bindings` lays it
+An explanation is data, and an answer as the core has it; `nodeattrs.dialects.bindings.reports` lays it
 out. Who set what says a folding of the declarations (`tracing`); here are the rest of the
 questions, why a class is included among them, and none of it is kept while values are made.
 """
@@ -14,8 +14,7 @@ from typing import Any
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.types import CLASSES, Asked, spelled_key
 from nodeattrs.adapters.bindings.production.maker import ValueMaker, decided
-from nodeattrs.adapters.bindings.resolution.applying import why_above
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Position, UnknownSet
+from nodeattrs.adapters.bindings.resolution import Declaration, Position, UnknownSet, why_above
 from nodeattrs.adapters.bindings.tracing import Account, SetBy, account_of, label_of, plain, title_of
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.trace import Element, Outcome, Trace, TraceClaim
@@ -203,8 +202,8 @@ class Explanation:
     def _unknown_claim(self, beside: tuple[str, UnknownSet]) -> TraceClaim:
         label, one = beside
         assert self.account is not None
-        claim = Claim((label,), one.content, self.account.rank_of(one), one.origin)
-        return TraceClaim(claim, Outcome.UNKNOWN, one.content.reason)
+        claim = Claim((label,), one.value, self.account.rank_of(one), one.origin)
+        return TraceClaim(claim, Outcome.UNKNOWN, one.value.reason)
 
     @property
     def set_by(self) -> tuple[SetBy, ...]:
@@ -322,7 +321,7 @@ def _all_looks(maker: ValueMaker, wanted: Asked) -> Iterator[Looked]:
     """What is looked up for a key: by its producer, or by each of its fragments."""
     for one in _locators(maker, wanted):
         if one.key is not None and one.key != wanted.key:
-            yield Looked(1, spelled_key(one.key), _given_by(maker, one))
+            yield Looked(1, one.words, _given_by(maker, one))
         for source in maker.fragments_of(one) if one.is_multibind else (one,):
             yield from _looks(maker, source, 1, frozenset())
 
@@ -349,7 +348,7 @@ def _looks(maker: ValueMaker, one: Declaration, depth: int, seen: frozenset[int]
 def _sources(maker: ValueMaker, one: Declaration) -> Iterator[tuple[str, Declaration | None]]:
     """What a declaration has its value from: what it is an alias of, its fragments, or the keys it looks up."""
     if one.source is not None:
-        yield spelled_key(one.source.key or ("", "")), one.source
+        yield one.source.words, one.source
     elif one.is_multibind:
         for fragment in maker.fragments_of(one):
             yield f"a fragment of {one.id!r}", fragment

@@ -25,7 +25,6 @@ from nodeattrs.adapters.bindings.model.types import (
     Classes,
     Key,
     parameter_key,
-    spelled_key,
     variable_key,
 )
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
@@ -33,8 +32,7 @@ from nodeattrs.adapters.bindings.production.early import early_faults
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.scopes import awaited
-from nodeattrs.adapters.bindings.resolution import Resolutions, resolve
-from nodeattrs.adapters.bindings.resolution.declarations import Layer
+from nodeattrs.adapters.bindings.resolution import Layer
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.trace import TraceClaim
 from nodeattrs.core.tree import ABSENT
@@ -64,7 +62,6 @@ class Injector(ValueMaker):
     objects:     the instances that parameters and queries read
     faults:    what was wrong already when the layers were read
     lenient:   what is wrong stands in `faults`, and is not raised; what nothing is wrong with can be asked for
-    resolutions: what others of the same layers have resolved, for this one and those to come
     strict:    what a layer that cannot be read might decide is given to nobody: asking raises UnknownLayer
     cost:      linear in the number of bindings; a warm `inject` is one look-up in a dict
     raises:    BindingErrors: every conflict, open abstract, baseless override, shadowed final,
@@ -92,7 +89,6 @@ class Injector(ValueMaker):
         parent: Injector | None = None,
         strict: bool = False,
         lenient: bool = False,
-        resolutions: Resolutions | None = None,
     ) -> None:
         register = Classes({"Injector": Injector, "Producer": Producer, "ConstantProducer": ConstantProducer})
         register = register.merged(classes if isinstance(classes, Classes) else Classes(classes))
@@ -100,7 +96,6 @@ class Injector(ValueMaker):
         super().__init__(
             taken, state if isinstance(state, State) else State(state or ()), register,
             {**FUNCTIONS, **(functions or {})}, objects or Objects(),
-            resolve if resolutions is None else resolutions.of,
         )  # fmt: skip
         self.parent = parent
         self._given[_OWN] = self
@@ -149,7 +144,7 @@ class Injector(ValueMaker):
     def get(self, key: Any, type: Any = None, /, *, default: Any = None, **args: Any) -> Any:
         """The value of a key, or *default* where nothing is bound or produced. raises: as `inject`, but for NotBound"""
         wanted = asked(key, type, self.register)
-        value = self._injected(wanted, args)
+        value = self.ask(wanted, args)
         self._require_known(wanted)
         return default if value is None else value
 
@@ -175,7 +170,7 @@ class Injector(ValueMaker):
                 raise self._not_bound(wanted)
             return Handle(lambda: self.ask(wanted))
         maker = declared.root.producer
-        if isinstance(maker, Custom) and maker.series:
+        if isinstance(maker, Custom) and maker.each_time:
             made = maker.producer(self, {})
             return Handle(lambda: self._finished(declared, made.produce()))
         return Handle(lambda: self.ask(wanted))
@@ -193,7 +188,7 @@ class Injector(ValueMaker):
                 explained(self, wanted, ABSENT).trace().require_known()
             else:
                 first = self.resolution.unknown[0]
-                raise unknown_layer(first.content, first.origin)
+                raise unknown_layer(first.value, first.origin)
 
     def classes(self) -> list[str]:
         """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
@@ -345,14 +340,14 @@ class Injector(ValueMaker):
     def check(self) -> list[BindingError]:
         """What would fail when keys are injected, as far as it can be known without producing anything."""
         found: list[BindingError] = []
-        for key, winner in sorted(self.resolution.winners.items()):
+        for _, winner in sorted(self.resolution.winners.items()):
             if winner.is_multibind:
                 found += option_faults(winner, self)
             for wanted in self.needs(winner):
                 if self.declaration(wanted) is None and self._alone(wanted) is None and not winner.optional:
                     found.append(
                         self.about(
-                            winner, MISSING, f"{spelled_key(key)} looks up {wanted}, which nothing binds",
+                            winner, MISSING, f"{winner.words} looks up {wanted}, which nothing binds",
                             hint=self._hint(wanted),
                         )
                     )  # fmt: skip

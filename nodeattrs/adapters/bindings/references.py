@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from nodeattrs.adapters.bindings.codes import BAD_LAYER, BAD_URI, UNKNOWN_SCHEME
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.tree import is_word, meant
+from nodeattrs.core.tree import meant
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9_+.-]*")
 _SEGMENT = re.compile(r"\w[\w.-]*")
@@ -61,8 +60,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     _Reference(scheme='module', name='apache::default', optional=True)
     """
     scheme, colon, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
-    is_of_letters = scheme.isascii() and scheme.isalpha()
-    if not colon or not (is_of_letters or _SCHEME.fullmatch(scheme)):
+    if not colon or not _SCHEME.fullmatch(scheme):
         raise BindingError(BAD_URI, f"{text!r} is no reference", hint="write module:/name::default")
     known = ("confdir", "module", *schemes)
     if scheme not in known:
@@ -74,7 +72,7 @@ def parse_reference(text: Any, schemes: Iterable[str]) -> _Reference:
     name = path.strip("/").removeprefix("::")
     if scheme in ("confdir", "module"):
         segments = name.split("::")
-        if not name or not all(one in _ANY or is_word(one) or _SEGMENT.fullmatch(one) for one in segments):
+        if not name or not all(one in _ANY or _SEGMENT.fullmatch(one) for one in segments):
             raise BindingError(BAD_URI, f"{text!r} names no set", hint=f"write {scheme}:/name::default")
     elif scheme == "enc":
         name = name or "*"
@@ -123,8 +121,6 @@ def _matching(wanted: list[str]) -> Callable[[str], object]:
 
     Each row takes as few as it can, and that is final.
     """
-    if "**" not in wanted:
-        return partial(_is_like, wanted)
     rows: list[list[str]] = [[]]
     for one in wanted:
         if one == "**":
@@ -138,10 +134,3 @@ def _matching(wanted: list[str]) -> Callable[[str], object]:
     for row in others[-1:]:
         parts.append("[^:]+(?:::[^:]+)*" + "".join(f"::{one}" for one in row))
     return re.compile("::".join(parts)).fullmatch
-
-
-def _is_like(wanted: list[str], name: str) -> bool:
-    parts = name.split("::")
-    pairs = zip(wanted, parts, strict=False)
-    is_same = all(bool(part) and ":" not in part if one == "*" else part == one for one, part in pairs)
-    return is_same and len(wanted) == len(parts)

@@ -9,8 +9,6 @@ from functools import cached_property
 from importlib import metadata
 from typing import Any
 
-from nodeattrs.adapters.bindings.resolution import Resolutions
-
 PROVIDERS = "nodeattrs.bindings_providers"
 """The entry points that provide further schemes: the name is the scheme, the object a `Provider`."""
 
@@ -23,13 +21,11 @@ class Known:
 
     files:   each with the stamp of its state then; what was wrong with it is kept as an error
     folders: the files of each, by the names of the sets in them
-    resolutions: what layers of these files come to
     """
 
     def __init__(self) -> None:
         self.files: dict[tuple[pathlib.Path, pathlib.Path], tuple[tuple[int, int], Any]] = {}
         self.folders: dict[pathlib.Path, list[tuple[str, pathlib.Path]]] = {}
-        self.resolutions = Resolutions()
 
     @cached_property
     def offered(self) -> Mapping[str, Any]:

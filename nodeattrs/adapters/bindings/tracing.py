@@ -19,8 +19,7 @@ from nodeattrs.adapters.bindings.model.types import Asked, Key, spelled_key
 from nodeattrs.adapters.bindings.model.values import texts_of
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import Fragment
-from nodeattrs.adapters.bindings.resolution.applying import why_above
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet, Why, standing
+from nodeattrs.adapters.bindings.resolution import Declaration, UnknownSet, Why, standing, why_above
 from nodeattrs.core.claim import Cause, Claim, Origin, Words
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import wholes
@@ -77,7 +76,7 @@ class Source:
     def shown(self, setting: Setting) -> Any:
         """What it sets there."""
         if isinstance(self.of, UnknownSet):
-            return self.of.content
+            return self.of.value
         return setting.value if self.words is None or setting.own else self.words
 
     def at(self, path: Path) -> Origin:
@@ -311,7 +310,7 @@ class _Laying:
         self._last += 1
         self.sources[self._last] = Source(one, one.place.layer)
         policy = _FINAL if one.place.number > self._final else _ABOVE[Why.LAYER]
-        self.folding.lay(Part(one.content, self._last), policy)
+        self.folding.lay(Part(one.value, self._last), policy)
 
     def _lay_group(self, group: list[Declaration]) -> None:
         stands = standing(group)
@@ -369,7 +368,7 @@ class _Laying:
 def _words(one: Declaration) -> Words | None:
     """What a declaration says that says no value itself."""
     if isinstance(one.item, Rebinding) and one.source is not None:
-        return Words(f"{one.item.verb} of {spelled_key(one.source.key or ('', ''))}")
+        return Words(f"{one.item.verb} of {one.source.words}")
     if one.abstract or one.is_multibind or not isinstance(one.producer, Constant):
         return Words(one.describe())
     return None

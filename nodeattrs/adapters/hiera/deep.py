@@ -8,13 +8,13 @@ levels and no sources.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cmp_to_key, lru_cache, partial
+from functools import cmp_to_key, lru_cache
 from typing import Any
 
 from nodeattrs.adapters.hiera.codes import BAD_PATTERN, CANNOT_SORT, EMPTY_KNOCKOUT_PREFIX
 from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
-from nodeattrs.core.part import Part, by_field, by_position, entries, listed, made, promising, unite, without
+from nodeattrs.core.part import Handler, Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -66,8 +66,7 @@ class Deep:
     def _lines_below(self) -> Iterator[Line]:
         yield from self._scalars()
         yield Line(BOOL, (NULL, MAP, LIST), self._over_bool_below, "false counts as absent")
-        alone: Any = partial(self._alone)
-        alone.settles = self._is_plain
+        alone = Handler(self._alone, "alone", settles=self._is_plain)
         yield Line((ABSENT_KIND, NULL), (MAP, LIST), alone, "what meets nothing meets itself")
         yield Line((ABSENT_KIND, NULL), NULL, TAKE, "null, where nothing lies below")
         yield Line(PRESENT, NULL, KEEP, "null yields")
@@ -89,7 +88,9 @@ class Deep:
 
     def _scalars(self) -> Iterator[Line]:
         if self._markers:
-            yield Line(ANY, TEXT, self._text, "a text replaces; a marker leaves an empty text")
+            yield Line(
+                ANY, TEXT, Handler(self._text, "text", hides=True), "a text replaces; a marker leaves an empty text"
+            )
         yield Line(ANY, (TEXT, SCALAR, BOOL), TAKE, "the stronger source has a value")
 
     def _containers(self) -> Iterator[Line]:
@@ -150,7 +151,6 @@ class Deep:
 
     # --- texts and lists
 
-    @promising("hides")
     def _text(self, lower: Part, upper: Part) -> Part:
         if not self._markers.has(upper.value):
             return upper

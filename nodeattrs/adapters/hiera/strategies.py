@@ -30,8 +30,8 @@ from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
 from nodeattrs.codes import Kind
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.folding import NOTHING, Folding
-from nodeattrs.core.part import Part, listed, unite
-from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Handler, Line, Meet, Policy
+from nodeattrs.core.part import Join, Part, listed, unite
+from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, copied, meant, near
 from nodeattrs.errors import TooDeep
 
@@ -118,7 +118,7 @@ class Strategy:
 FIRST = Strategy("first", Policy("first", Line(ANY, PRESENT, TAKE, "the first found value counts")))
 
 
-def _refuse(kind: Kind, message: str, hint: str) -> Handler:
+def _refuse(kind: Kind, message: str, hint: str) -> Join:
     def refuse(lower: Part, upper: Part) -> Part:
         raise CannotMerge(message, kind=kind, hint=hint)
 
@@ -204,7 +204,7 @@ def _united_by_the_letter(lower: Part, upper: Part) -> Part:
     return unite(_flat(upper), _flat_without_maps(lower))
 
 
-def _unique(joined: Handler) -> Policy:
+def _unique(joined: Join) -> Policy:
     return Policy(
         "unique",
         Line(MAP, PRESENT, _refuse_map, "maps are refused"),

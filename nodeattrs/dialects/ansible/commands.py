@@ -41,7 +41,7 @@ _FLAG: Mapping[str, Any] = {"action": "store_true"}
 
 _HOST = Argument(("host",), "a host of the inventory", {"metavar": "HOST"})
 _VARIABLE = Argument(("path",), "a variable, or a path in one: users.0.name", {"metavar": "VAR"})
-_LIMIT = Argument(("--limit",), "only hosts that it names, such as web:!web3", {"metavar": "PATTERN"})
+_LIMIT = Argument(("--hosts", "--limit"), "only hosts that it names, such as web:!web3", {"metavar": "PATTERN"})
 _RENDER = Argument(("--render",), "evaluate templates; what cannot be is named", _FLAG)
 _INVENTORY = (
     Argument(
@@ -68,9 +68,9 @@ _INVENTORY = (
         {"metavar": "DIR"},
         "inventory",
     ),
-    Argument(("--facts",), "cached facts, a JSON file for each host", {"metavar": "DIR"}, "inventory"),
+    Argument(("--facts",), "cached facts, a JSON file for each host", {"metavar": "PLACE"}, "inventory"),
     Argument(
-        ("--environment",),
+        ("--environ",),
         "let variables such as ANSIBLE_HASH_BEHAVIOUR override ansible.cfg",
         _FLAG,
         "inventory",
@@ -103,7 +103,7 @@ _TASK = (
 _YAML = (("--yaml", "-y"), "YAML instead of JSON", _FLAG, "as Ansible prints it")
 _LISTING = (
     Argument(("--traceback",), "on an error, show the whole way to it", _FLAG, "as Ansible prints it"),
-    Argument(("--export",), "variables of groups stay with the groups", _FLAG, "as Ansible prints it"),
+    Argument(("--keep-groups", "--export"), "variables of groups stay with the groups", _FLAG, "as Ansible prints it"),
     _LIMIT._replace(group="as Ansible prints it"),
     Argument(("--toml",), "TOML instead of JSON", _FLAG, "as Ansible prints it", "form"),
     Argument(*_YAML, "form"),
@@ -123,7 +123,7 @@ def _opened(asked: Mapping[str, Any]) -> Inventory:
         folder=asked["folder"],
         playbook_dir=asked["playbook_dir"],
         extra_vars=asked["extra_vars"],
-        environment=dict(os.environ) if asked["environment"] else None,
+        environment=dict(os.environ) if asked["environ"] else None,
         facts=asked["facts"],
         lenient=asked["lenient"],
         run_inventory=asked["run_inventory"],
@@ -171,7 +171,7 @@ def _answer(question: Question, inventory: Inventory, host: str) -> Variables:
 
 def _hosts(question: Question, inventory: Inventory) -> list[str]:
     """The hosts that --limit names; all of them without it."""
-    limit = question.arguments["limit"]
+    limit = question.arguments["hosts"]
     return list(inventory.hosts) if limit is None else inventory.matching(limit)
 
 
@@ -210,7 +210,7 @@ def _vars(question: Question) -> Output:
 def _list(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
     form = "yaml" if asked["yaml"] else "toml" if asked["toml"] else "json"
-    text = printed_inventory(inventory, form, export=asked["export"], limit=asked["limit"])
+    text = printed_inventory(inventory, form, export=asked["keep_groups"], limit=asked["hosts"])
     return Output(text, _known(question, inventory, inventory.unread(_hosts(question, inventory))))
 
 

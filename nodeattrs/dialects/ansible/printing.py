@@ -16,10 +16,10 @@ from nodeattrs.dialects.ansible.faults import AnsibleError
 from nodeattrs.dialects.ansible.groups import PRIORITY
 from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.levels import MAGIC, SHOWN
-from nodeattrs.dialects.ansible.toml_writing import as_toml_text
 from nodeattrs.dialects.ansible.values import Decrypted, Unsafe, Vault, as_json, with_leaves
 from nodeattrs.errors import BadValue
 from nodeattrs.texts.hidden import ESCAPES
+from nodeattrs.texts.plain_writing import as_toml
 from nodeattrs.texts.yaml_writing import style_of, text
 
 _HIDDEN = MAGIC - SHOWN
@@ -146,7 +146,7 @@ def printed_inventory(inventory: Inventory, form: str = "json", **how: Any) -> s
             return as_json_text(listing(inventory, **how)) + "\n"
         if form == "yaml":
             return as_yaml_text(nested_listing(inventory, **how))
-        return as_toml_text(with_leaves(flat_listing(inventory, **how), _for_toml))
+        return as_toml(with_leaves(flat_listing(inventory, **how), _for_toml))
     except RecursionError:
         raise BadValue(f"this is nested too deeply to be written as {form.upper()}", hint="ask for one host") from None
 

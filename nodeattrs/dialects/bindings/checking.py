@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodeattrs.contract.dialect import Looked
-from nodeattrs.reports.bindings import findings_of
+from nodeattrs.dialects.bindings.reports import findings_of
 from nodeattrs.reports.findings import Finding
 from nodeattrs.runs.binding_sites import site_of
 from nodeattrs.runs.repository import Repository

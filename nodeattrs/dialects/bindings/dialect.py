@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, Looked, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
@@ -17,6 +18,21 @@ class Bindings(Dialect):
     option = Option("--site", "DIR", "the site of bindings (default: as set, or here)")
     needs_facts = True
     facts_choose_files = True
+    command = "bindings"
+    summary = "check, inject and explain bindings of a site"
+    description = (
+        "Read the bindings of a site in their layers, for one node: find everything that is wrong before anything\n"
+        "runs, give the value of a key, and say why it won. docs/bindings.md says how they are written."
+    )
+    examples = (
+        "bindings check --site cookbooks_example/bindings --node web1.example.com",
+        "bindings inject ssh::port --site cookbooks_example/bindings --node web1.example.com",
+        "bindings explain ssh::port --site cookbooks_example/bindings --node web1.example.com",
+        "bindings check --all-nodes --site cookbooks_example/bindings",
+        "bindings matrix shop::workers --site cookbooks_example/bindings --facts cookbooks_example/facts",
+        "what-if --dialect bindings --without resolutions --site cookbooks_example/bindings",
+        "bindings graph --site cookbooks_example/bindings | dot -Tsvg > bindings.svg",
+    )
 
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the site."""
@@ -29,3 +45,9 @@ class Bindings(Dialect):
         from nodeattrs.dialects.bindings.checking import looked
 
         return looked(folder)
+
+    def commands(self) -> Mapping[str, Command]:
+        """Its own commands."""
+        from nodeattrs.dialects.bindings.commands import COMMANDS
+
+        return COMMANDS

@@ -18,6 +18,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
+from nodeattrs.node.running import merged_shared
 from nodeattrs.runs.causes import causes
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.policies import Asked
@@ -74,7 +75,7 @@ class Nodes(WithFacts):
         def written() -> Iterator[dict[Any, Any]]:
             return (slot.to_dict() for slot in node.slots.values() if slot.level != "automatic")
 
-        attributes = Part(node.merged_shared(), lambda path: lines_of(node.trace(path)), node.trace, deciding, written)
+        attributes = Part(merged_shared(node), lambda path: lines_of(node.trace(path)), node.trace, deciding, written)
         return {"attribute": attributes, "resource": part_of_resources(run.catalog)}
 
     @cached_property

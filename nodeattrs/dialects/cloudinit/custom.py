@@ -14,8 +14,8 @@ from typing import Any
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, made
-from nodeattrs.core.policy import Handler, Policy
+from nodeattrs.core.part import Join, Part, made
+from nodeattrs.core.policy import Policy
 from nodeattrs.dialects.cloudinit.codes import DEFINITION
 from nodeattrs.dialects.cloudinit.faults import CloudConfigError
 from nodeattrs.dialects.cloudinit.parts import independent
@@ -96,7 +96,7 @@ def constructed(name: str, options: Any, root: Root) -> Any:
         raise CloudConfigError(DEFINITION, f"the merger {name!r} cannot be made: {error}") from error
 
 
-def methods_of(name: str, merger: Any) -> Iterator[tuple[type, Handler]]:
+def methods_of(name: str, merger: Any) -> Iterator[tuple[type, Join]]:
     """The types of old values that a custom merger decides about, and how."""
     for python in (dict, list, str, type(None), *OPEN_KINDS):
         method = getattr(merger, f"_on_{python.__name__.lower()}", None)

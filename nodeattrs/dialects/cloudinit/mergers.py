@@ -12,12 +12,13 @@ Two dialects: "current" is what cloud-init does; "documented" is what its older 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Callable, Iterator, Mapping, Sized
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
 from nodeattrs.core.folding import Folding, meet, note
-from nodeattrs.core.part import NamedHandler, Part, concat, kept, listed, made, recast, sliced
+from nodeattrs.core.part import Handler, Part, concat, kept, listed, made, recast, sliced
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -330,7 +331,7 @@ class _Builder:
     def _dict_lines(self, options: _Options) -> list[Line]:
         meeting: Any = Meet(self._in_map)
         if self.documented and options.has("allow_delete"):
-            meeting = _named(self._met_and_pruned, "allow_delete")
+            meeting = Verb(self._met_and_pruned, "allow_delete")
         return [
             Line(MAP, MAP, meeting, "two mappings meet key by key"),
             Line(MAP, PRESENT, KEEP, "dict: what is no mapping does not replace one"),
@@ -370,18 +371,16 @@ class _Builder:
     def _list_lines(self, options: _Options) -> list[Line]:
         mode = self._list_mode(options)
         if mode in ("append", "prepend"):
-            join = _named(partial(_joined, mode, self.documented), mode)
-            join.regroups = True
+            join = Verb(partial(_joined, mode, self.documented), mode, regroups=True)
             return [Line(_LISTS, PRESENT, join, f"list({mode}): the old items and the new ones")]
-        by_position = _named(self._by_position, "position")
-        by_position.inner = lambda: self.in_list
+        by_position = Verb(self._by_position, "position", inner=lambda: self.in_list)
         if mode == "replace":
             return [
                 Line(_LISTS, _LISTS, by_position, "list(replace): position by position, the old list's length stays"),
-                Line("tuple", PRESENT, _named(_made_tuple, "replace"), "list(replace): a tuple stays one"),
+                Line("tuple", PRESENT, Verb(_made_tuple, "replace"), "list(replace): a tuple stays one"),
                 Line(_LISTS, PRESENT, TAKE, "list(replace): what is no list replaces the list"),
             ]
-        rules = (by_position, KEEP) if self.documented else (KEEP, _named(_old_items, "no_replace"))
+        rules = (by_position, KEEP) if self.documented else (KEEP, Verb(_old_items, "no_replace"))
         why = "list(no_replace): the old items stay"
         return [Line(_LISTS, _LISTS, rules[0], why), Line(_LISTS, PRESENT, rules[1], why)]
 
@@ -421,20 +420,17 @@ class _Builder:
     def _str_lines(self, options: _Options) -> list[Line]:
         if not options.has("append"):
             return [Line(TEXT, PRESENT, TAKE, "str: the new value replaces the text")]
-        return [Line(TEXT, PRESENT, _named(_lengthened, "append"), "str(append): the old text and the new one")]
+        return [Line(TEXT, PRESENT, Verb(_lengthened, "append"), "str(append): the old text and the new one")]
 
 
-class _Verb(NamedHandler):
-    """A handler with the word that warnings ask for."""
+@dataclass(frozen=True, eq=False)
+class Verb(Handler):
+    """A handler whose name is the word that warnings ask for.
 
-    verb: str
+    inner: gives the table that it asks for two elements; None where it asks none
+    """
 
-
-def _named(handler: Any, verb: str) -> Any:
-    """The handler, saying what it does: warnings ask for it."""
-    wrapped = _Verb(handler)
-    wrapped.__name__ = wrapped.verb = verb
-    return wrapped
+    inner: Callable[[], Policy | None] | None = None
 
 
 # --- what handlers do ---------------------------------------------------------------
@@ -519,7 +515,7 @@ def _known(spec: MergerSpec) -> str:
 def _custom_lines(name: str, merger: Any) -> Iterator[Line]:
     kinds = {**custom.OPEN_KINDS, dict: MAP, list: LIST, str: TEXT, type(None): NULL}
     for python, handler in custom.methods_of(name, merger):
-        yield Line(kinds[python], PRESENT, _named(handler, name), f"{name}: decided by a custom merger")
+        yield Line(kinds[python], PRESENT, Verb(handler, name), f"{name}: decided by a custom merger")
 
 
 def lay(folding: Folding, part: Part | Folding, policy: Policy) -> None:

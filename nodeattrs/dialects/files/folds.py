@@ -19,66 +19,29 @@ import pathlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 
 from nodeattrs import border
 from nodeattrs.core.fold import Folded, Layer, fold
-from nodeattrs.core.policy import ABSENT_KIND, ANY, MAP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.rules import PathRule
-from nodeattrs.core.tree import Path, meant
-from nodeattrs.dialects.files.policies import POLICIES, NamedPolicy
-from nodeattrs.errors import BadArgument, FoldNotFound, NoFileFits
+from nodeattrs.core.tree import Path
+from nodeattrs.errors import FoldNotFound, NoFileFits
 from nodeattrs.node.secrets import Secrets
+from nodeattrs.policies import NAMES, known_policies, policy_named
+from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.runs.config import PlainFold
 from nodeattrs.runs.fields import known_or_near
 from nodeattrs.runs.repository import Repository
 from nodeattrs.texts.documents import Document, Syntax, syntax_of
 from nodeattrs.texts.layers import LayerReader
 
-COMPOSE, HIERA = "compose", "hiera-deep"
-NAMES = (*(one.name for one in POLICIES), COMPOSE, HIERA)
-"""The names of all policies."""
-
 _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
-
-
-@cache
-def policy_named(name: str) -> NamedPolicy:
-    """The policy of that name. raises: BadArgument"""
-    if name == COMPOSE:
-        from nodeattrs.dialects.files.compose import POLICY
-
-        return POLICY
-    if name == HIERA:
-        return _hiera_deep()
-    for one in POLICIES:
-        if one.name == name:
-            return one
-    raise BadArgument(f"there is no policy {name!r}", hint=_known_policies(name))
-
-
-def _known_policies(name: str) -> str:
-    return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
 
 
 def check_policy(document: Document, one: PlainFold, *under: str) -> None:
     """Refuse a fold under a policy that is not there. under: where the fold is written. raises: DocumentError"""
     if one.policy not in NAMES:
         what = f"there is no policy {one.policy!r}"
-        raise document.error(what, (*under, "policy"), hint=_known_policies(one.policy))
-
-
-def _hiera_deep() -> NamedPolicy:
-    from nodeattrs.adapters.hiera.strategies import strategy_of
-
-    key = Policy(
-        "hiera-deep, a key",
-        Line(ABSENT_KIND, PRESENT, TAKE, "no weaker file has the key"),
-        Line(ANY, PRESENT, strategy_of("deep").policy),
-    )
-    table = Policy(HIERA, Line(MAP, MAP, Meet(key), "the keys of both"), Line(ANY, PRESENT, TAKE))
-    summary = "each key as a lookup with the strategy deep finds it, the last file as the first level"
-    return NamedPolicy(HIERA, summary, "Puppet, Hiera, merge behaviors: deep", table, from_top=True)
+        raise document.error(what, (*under, "policy"), hint=known_policies(one.policy))
 
 
 def layers_of(
@@ -134,7 +97,8 @@ def folded(
         for layer in layers:
             if isinstance(layer.value, dict):
                 secrets.guarded((), layer.value)
-    return fold([policy.plan(layers, rules)] if layers else [], strict=strict)
+    plan = policy.plan(layers, rules)
+    return fold([plan] if layers else [], plan.policy, strict=strict)
 
 
 def fold_named(repository: Repository, name: str) -> PlainFold:

@@ -20,7 +20,7 @@ from nodeattrs.reports.show import tree_lines, written_lines
 from nodeattrs.reports.values import on_one_line
 
 if TYPE_CHECKING:
-    from nodeattrs.dialects.files.policies import NamedPolicy
+    from nodeattrs.policies.named import NamedPolicy
 
 _WIDEST = 40
 """The margin takes so many columns at most."""

@@ -38,8 +38,10 @@ def text_of(tree: Any, form: str) -> str:
 def _text_of(tree: Any, form: str) -> str:
     if form == "json":
         return json.dumps(data(tree), indent=2, ensure_ascii=False).translate(ESCAPES) + "\n"
-    if form in ("toml", "env"):
-        return plain_writing.as_toml(data(tree)) if form == "toml" else plain_writing.as_env(_open(tree))
+    if form == "toml":
+        return plain_writing.as_toml(data(tree)).translate(ESCAPES)
+    if form == "env":
+        return plain_writing.as_env(_open(tree))
     return written(_masked(tree), blocks=True)
 
 

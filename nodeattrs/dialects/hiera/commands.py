@@ -264,7 +264,7 @@ def _lookup(question: Question, hiera: Hiera) -> Output:
     found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
     if errors and len(found) == 1:
-        return Output("", _code(errors[0]), error=errors[0])
+        return Output(code=_code(errors[0]), error=errors[0])
     return _values(question, found, ", ".join(asked["keys"]))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path as Folder
 from typing import Any
 
 from nodeattrs import ACROSS, INSIDE, Fold, Folded, Layer, NodeattrsError, Origin, Policy, fold, read_layer
-from nodeattrs.dialects.files.folds import NAMES, policy_named
+from nodeattrs.policies import NAMES, policy_named
 from tests.causality.maker import Maker, Raw
 from tests.causality.notations import json_text, shared_text, toml_text, yaml_text
 from tests.causality.system import Answer, Input, Refused

@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.core.fold import Folded, Layer
-from nodeattrs.dialects.files.folds import NAMES, folded, policy_named
+from nodeattrs.dialects.files.folds import folded
 from nodeattrs.dialects.files.reports import Blamed, LastChanges, traced
 from nodeattrs.dialects.files.text import text_of
+from nodeattrs.policies import NAMES, policy_named
 from nodeattrs.reports.screen import Screen
 from nodeattrs.texts.documents import Syntax, parse
 from nodeattrs.texts.layers import LayerReader

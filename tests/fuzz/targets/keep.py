@@ -13,6 +13,7 @@ from nodeattrs.keep import Saved, Store, filtered_snapshot, open_store, saved_do
 from nodeattrs.keep.carrying import read_nodes, save_nodes
 from nodeattrs.keep.search import Query, parse_query
 from nodeattrs.keep.stores.index import names_found
+from nodeattrs.node.running import setting_as
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Target, from_grammar, from_shape, json_of, seeds_in, tried, vectors
@@ -66,7 +67,7 @@ def node_of(chance: random.Random) -> Node:
     for _ in range(chance.randrange(8)):
         level = getattr(node, chance.choice(_LEVELS))
         path = [chance.choice(("a", "b", "c")) for _ in range(chance.choice((1, 1, 2, 3)))]
-        with node.setting_as(chance.choice(("recipe", "role", "attribute file")), "x"):
+        with setting_as(node, chance.choice(("recipe", "role", "attribute file")), "x"):
             # By its name, so that no source is followed to what is written: that takes longer than all the rest.
             does_write = chance.random() < 0.8
             change = methodcaller("write", *path, TREE(chance)) if does_write else methodcaller("unlink", *path)

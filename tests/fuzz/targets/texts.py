@@ -9,10 +9,11 @@ from typing import Any
 
 from nodeattrs import ACROSS, Node
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.fold import Layer, fold
+from nodeattrs.core.fold import Layer
 from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import parse as parse_path
 from nodeattrs.core.tree import spell
+from nodeattrs.policies import fold
 from nodeattrs.runs.programs import compiled
 from nodeattrs.texts.documents import Document, Syntax, parse
 from nodeattrs.texts.python import PythonText

@@ -7,8 +7,9 @@ nothing: whether a set makes sense is found when an injector is built.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, Self, TypeVar
 
 from nodeattrs.adapters.bindings.codes import NO_PRODUCER, SYNTAX, TWO_PRODUCERS
 from nodeattrs.adapters.bindings.model.faults import BindingError
@@ -26,8 +27,11 @@ from nodeattrs.adapters.bindings.model.items import (
     Variables,
     When,
     asked,
+    category,
+    chain_of,
 )
 from nodeattrs.adapters.bindings.model.producers import (
+    Condition,
     Constant,
     Custom,
     Factory,
@@ -38,10 +42,9 @@ from nodeattrs.adapters.bindings.model.producers import (
     Named,
     ProducerObject,
     Producing,
+    Query,
     Ref,
-    Series,
 )
-from nodeattrs.adapters.bindings.model.queries import Condition, Query
 from nodeattrs.adapters.bindings.model.types import Classes, Type, parse_type, target_of, type_of_hint
 from nodeattrs.adapters.bindings.model.values import shown_file, taken_in
 from nodeattrs.core.borders import taking
@@ -56,77 +59,78 @@ def _here(name: str) -> Origin:
 
 
 class _Line:
-    """One line of a set while it is being written."""
+    """One line of a set while it is being written: the class of its item, and the fields that the item has so far."""
 
-    def __init__(self, origin: Origin, classes: Classes) -> None:
-        self._origin = origin
-        self._classes = classes
-        self._fields: dict[str, Any] = {}
+    def __init__(self, item: type[Item], block: Block, **fields: Any) -> None:
+        self._item = item
+        self._block = block
+        self._origin = _here(block.name)
+        self._fields = fields
 
     def item(self) -> Item:
         """What the line says."""
-        raise NotImplementedError
+        return self._item(origin=self._origin, **self._fields)
 
-
-class _Flagged(_Line):
-    def _flagged(self, name: str) -> Any:
-        self._fields[name] = True
+    def _with(self, **fields: Any) -> Self:
+        self._fields |= fields
         return self
 
-    def abstract(self) -> Any:
+    def abstract(self) -> Self:
         """Somebody above must give the value."""
-        return self._flagged("abstract")
+        return self._with(abstract=True)
 
-    def override(self) -> Any:
+    def override(self) -> Self:
         """Something below must exist."""
-        return self._flagged("override")
+        return self._with(override=True)
 
-    def final(self) -> Any:
+    def final(self) -> Self:
         """No higher layer may bind it."""
-        return self._flagged("final")
+        return self._with(final=True)
 
-    def optional(self) -> Any:
+    def optional(self) -> Self:
         """Where nothing is produced the next lower binding decides."""
-        return self._flagged("optional")
+        return self._with(optional=True)
 
 
-class _Produced(_Flagged):
-    _options: dict[str, Any]
+class BindLine(_Line):
+    """A binding, a fragment, or parameters."""
 
-    def _to(self, producer: Producing) -> Any:
+    def _to(self, producer: Producing) -> Self:
         if "to" in self._fields:
             raise BindingError(TWO_PRODUCERS, "this binding has a producer already", origins=(self._origin,))
-        self._fields["to"] = producer
-        return self
+        return self._with(to=producer)
 
-    def to(self, value: Any) -> Any:
+    def _option(self, name: str, value: Any) -> Self:
+        return self._with(options={**self._fields.get("options", {}), name: value})
+
+    def to(self, value: Any) -> Self:
         """The value itself. What is computed later comes `to_factory`, what is an object of a class `to_class`."""
         return self._to(value if isinstance(value, Producing) else Constant(taken_in(value)))
 
-    def to_class(self, of: type | str, *args: Any, **named: Any) -> Any:
+    def to_class(self, of: type | str, *args: Any, **named: Any) -> Self:
         """An object of a class, whose constructor is filled by its annotations. args, named: those that are given"""
         return self._to(Instance(self._class(of), args, named))
 
-    def to_factory(self, call: Callable[..., Any]) -> Any:
+    def to_factory(self, call: Callable[..., Any]) -> Self:
         """What a callable gives when it is asked, its parameters filled by their annotations.
 
         What a function yields is closed with its scope; one that is `async` is asked by `ainject`.
         """
         return self._to(Factory(call))
 
-    def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Any:
+    def to_producer(self, of: type | str, *args: Any, each: bool = False, **named: Any) -> Self:
         """What a custom producer gives each time it is asked. each: a new producer for each injection"""
-        return self._to(Custom(self._class(of), args, named, each))
+        return self._to(Custom(self._class(of), args, named, each_time=each))
 
-    def to_producer_object(self, of: type | str, *args: Any, **named: Any) -> Any:
+    def to_producer_object(self, of: type | str, *args: Any, **named: Any) -> Self:
         """A custom producer itself, for others to name."""
         return self._to(ProducerObject(self._class(of), args, named))
 
-    def to_producer_named(self, name: str) -> Any:
+    def to_producer_named(self, name: str) -> Self:
         """What the producer object gives that is bound under a name."""
         return self._to(Named(name))
 
-    def to_instance(self, reference: Any, map: Mapping[str, str] | None = None) -> Any:
+    def to_instance(self, reference: Any, map: Mapping[str, str] | None = None) -> Self:
         """An object as it is; of a text, the reference that it spells: "Sql[one]".
 
         map: which of its parameters fills which
@@ -134,61 +138,56 @@ class _Produced(_Flagged):
         if not isinstance(reference, str):
             return self.to(reference)
         if map is not None:
-            self._options["map"] = dict(map)
+            self._option("map", dict(map))
         return self._to(Ref(parse_type(reference)))
 
-    def to_query(self, type: str, *where: Condition, map: Mapping[str, str] | None = None, select: Any = None) -> Any:
+    def to_query(self, type: str, *where: Condition, map: Mapping[str, str] | None = None, select: Any = None) -> Self:
         """The instances of a type for which all conditions hold."""
         if map is not None:
-            self._options["map"] = dict(map)
+            self._option("map", dict(map))
         if select is not None:
-            self._options["select_result"] = select
+            self._option("select_result", select)
         return self._to(Query(parse_type(type), tuple(map_condition(one) for one in where)))
 
-    def lookup(self, key: Any, type: Any = None) -> Any:
+    def lookup(self, key: Any, type: Any = None) -> Self:
         """The value of another key."""
-        return self._to(Lookup(asked(key, type, self._classes)))
+        return self._to(Lookup(asked(key, type, self._block.classes)))
 
-    def hash_lookup(self, name: str, key: Any, type: Any = None) -> Any:
+    def hash_lookup(self, name: str, key: Any, type: Any = None) -> Self:
         """One entry of the hash of another key."""
-        return self._to(HashLookup(asked(name, type, self._classes), key))
+        return self._to(HashLookup(asked(name, type, self._block.classes), key))
 
-    def first_found(self, *keys: Any) -> Any:
+    def first_found(self, *keys: Any) -> Self:
         """The value of the first of several keys that has one; a key is a name, a type, or (name, type)."""
-        pairs = (key if isinstance(key, tuple) else (key, None) for key in keys)
-        return self._to(FirstFound(tuple(asked(key, type, self._classes) for key, type in pairs)))
+        return self._to(FirstFound(tuple(asked(key, None, self._block.classes) for key in keys)))
 
-    def each_time(self) -> Any:
+    def each_time(self) -> Self:
         """Never keep the product: each injection gets its own."""
         producer = self._fields.get("to")
         if producer is None:
             raise BindingError(NO_PRODUCER, "each_time() comes behind the producer", origins=(self._origin,))
-        self._fields["to"] = Series(producer)
-        return self
+        return self._with(to=replace(producer, each_time=True))
 
-    def transform(self, call: Callable[[Any], Any] | str) -> Any:
+    def transform(self, call: Callable[[Any], Any] | str) -> Self:
         """A callable, or its name, that sees the product last."""
-        self._options["transformer"] = call
-        return self
+        return self._option("transformer", call)
 
-    def scope(self, name: str) -> Any:
+    def scope(self, name: str) -> Self:
         """How long the product is kept: "singleton", "none", or while a scope of that name is open.
 
         `with injector.scope("request") as request: ...` opens one.
         """
-        self._options["scope"] = name
-        return self
+        return self._option("scope", name)
 
-    def closing(self) -> Any:
+    def closing(self) -> Self:
         """The product is a context manager: it is entered, and left when its scope is closed.
 
         A factory that yields needs no word.
         """
-        self._options["closing"] = True
-        return self
+        return self._option("closing", True)
 
     def _class(self, of: type | str) -> str:
-        return of if isinstance(of, str) else self._classes.add(of)
+        return of if isinstance(of, str) else self._block.classes.add(of)
 
 
 def map_condition(condition: Condition) -> Condition:
@@ -196,64 +195,21 @@ def map_condition(condition: Condition) -> Condition:
     return tuple(tuple(part) if isinstance(part, list) else part for part in condition)
 
 
-class BindLine(_Produced):
-    """A binding or a fragment."""
-
-    def __init__(
-        self, origin: Origin, classes: Classes, type: Type | None, name: str | None, into: str | None = None
-    ) -> None:
-        super().__init__(origin, classes)
-        self._type, self._name, self._into = type, name, into
-        self._options = {}
-
-    def item(self) -> Item:
-        return Bind(
-            origin=self._origin, type=self._type, name=self._name, into=self._into, options=dict(self._options),
-            **self._fields,
-        )  # fmt: skip
-
-
-class MultibindLine(_Flagged):
+class MultibindLine(_Line):
     """A multibind."""
 
-    def __init__(self, origin: Origin, classes: Classes, block: Block, **fields: Any) -> None:
-        super().__init__(origin, classes)
-        self._block = block
-        self._fields.update(fields)
-
-    def collect(self, *classes: type) -> MultibindLine:
+    def collect(self, *classes: type) -> Self:
         """A fragment for each of these classes, beside those of other sets."""
         for one in classes:
             self._block.fragment(self._fields["id"]).to_class(one)
         return self
 
-    def into(self, id: str) -> MultibindLine:
+    def into(self, id: str) -> Self:
         """Make it a fragment of another multibind too."""
-        self._fields["into"] = id
-        return self
-
-    def item(self) -> Item:
-        return Multibind(origin=self._origin, **self._fields)
+        return self._with(into=id)
 
 
-class ParametersLine(_Produced):
-    """A binding of parameters."""
-
-    def __init__(self, origin: Origin, classes: Classes, target: Type) -> None:
-        super().__init__(origin, classes)
-        self._target = target
-        self._options = {}
-
-    def item(self) -> Item:
-        return Parameters(origin=self._origin, target=self._target, options=dict(self._options), **self._fields)
-
-
-class _Fixed(_Line):
-    def __init__(self, item: Item) -> None:
-        self._item = item
-
-    def item(self) -> Item:
-        return self._item
+_AnyLine = TypeVar("_AnyLine", bound=_Line)
 
 
 class Block:
@@ -262,22 +218,17 @@ class Block:
     def __init__(self, name: str, classes: Classes) -> None:
         self.name = name
         self.classes = classes
-        self._lines: list[_Line | _When] = []
+        self._lines: list[_Line | _When | Item] = []
 
     def bind(self, key: Any, type: Any = None) -> BindLine:
         """Bind a name, a name with a type, or a type alone."""
         wanted = asked(key, type, self.classes)
-        line = BindLine(_here(self.name), self.classes, wanted.type, wanted.name)
-        self._lines.append(line)
-        return line
+        return self._bound(BindLine(Bind, self, type=wanted.type, name=wanted.name))
 
     def fragment(self, id: Any, name: str | None = None, type: Any = None) -> BindLine:
         """Contribute to the multibinds that have this id, or this type. name: the key in a hash"""
         id = id if isinstance(id, str) else str(type_of_hint(id, self.classes))
-        of = None if type is None else type_of_hint(type, self.classes)
-        line = BindLine(_here(self.name), self.classes, of, name, id)
-        self._lines.append(line)
-        return line
+        return self._bound(BindLine(Bind, self, type=self._type(type), name=name, into=id))
 
     def multibind(
         self,
@@ -308,9 +259,7 @@ class Block:
             name, type = None, name
         of = type_of_hint(list if type is None else type, self.classes)
         named = (name or str(of)) if id is True else (id or None)
-        line = MultibindLine(_here(self.name), self.classes, self, name=name, type=of, id=named, options=given)
-        self._lines.append(line)
-        return line
+        return self._bound(MultibindLine(Multibind, self, name=name, type=of, id=named, options=given))
 
     def alias(self, key: Any, *, as_: Any, abstract: bool = False) -> None:
         """Give a key that is bound below a second name."""
@@ -325,54 +274,38 @@ class Block:
         self._rebinding("rebind", key, key, False)
 
     def _rebinding(self, verb: str, key: Any, target: Any, abstract: bool) -> None:
-        pairs = [one if isinstance(one, tuple) else (one, None) for one in (key, target)]
-        sides = [asked(name, of, self.classes) for name, of in pairs]
-        origin = _here(self.name)
-        self._fixed(Rebinding(origin=origin, verb=verb, key=sides[0], target=sides[1], abstract=abstract))
+        given, again = (asked(one, None, self.classes) for one in (key, target))
+        self.add(Rebinding(origin=_here(self.name), verb=verb, key=given, target=again, abstract=abstract))
 
     def include(self, *names: str) -> None:
         """Include classes."""
-        self._fixed(Inclusion(origin=_here(self.name), names=names))
+        self.add(Inclusion(origin=_here(self.name), names=names))
 
     def exclude(self, *names: str) -> None:
         """Exclude classes."""
-        self._fixed(Inclusion(origin=_here(self.name), names=names, exclude=True))
+        self.add(Inclusion(origin=_here(self.name), names=names, exclude=True))
 
-    def parameters(self, target: str) -> ParametersLine:
+    def parameters(self, target: str) -> BindLine:
         """Bind the parameters of a class ("ntp"), a type ("Web") or an instance ("Web[one]")."""
-        line = ParametersLine(_here(self.name), self.classes, target_of(target))
-        self._lines.append(line)
-        return line
+        return self._bound(BindLine(Parameters, self, target=target_of(target)))
 
     def parameter_map(self, lhs: str, rhs: str, map: Mapping[str, str]) -> None:
         """Say which parameter of *rhs* fills which one of *lhs*."""
-        origin = _here(self.name)
-        self._fixed(ParameterMap(origin=origin, lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
+        self.add(ParameterMap(origin=_here(self.name), lhs=target_of(lhs), rhs=target_of(rhs), map=dict(map)))
 
     def variables(self, values: Mapping[str, Any] | None = None, type: Any = None, **more: Any) -> None:
         """Bind top scope variables."""
-        of = None if type is None else type_of_hint(type, self.classes)
         given = {name: Constant(taken_in(value)) for name, value in {**(values or {}), **more}.items()}
-        self._fixed(Variables(origin=_here(self.name), type=of, values=given))
+        self.add(Variables(origin=_here(self.name), type=self._type(type), values=given))
 
     def abstract_variables(self, *names: str, type: Any = None) -> None:
         """Demand that top scope variables are bound."""
-        of = None if type is None else type_of_hint(type, self.classes)
-        self._fixed(Variables(origin=_here(self.name), type=of, values=dict.fromkeys(names), abstract=True))
+        demanded: dict[str, Producing | None] = dict.fromkeys(names)
+        self.add(Variables(origin=_here(self.name), type=self._type(type), values=demanded, abstract=True))
 
     def dependency(self, *chain: str | Iterable[str]) -> None:
         """References and arrows in turn: dependency("File[a]", "~>", "Service[b]")."""
-        links: list[tuple[str, ...] | str] = []
-        for index, link in enumerate(chain):
-            if index % 2:
-                if link not in ("->", "~>"):
-                    raise BindingError(SYNTAX, f"{link!r} is no arrow", hint="arrows are -> and ~>")
-                links.append(str(link))
-            else:
-                links.append((link,) if isinstance(link, str) else tuple(link))
-        if len(links) < 3 or not len(links) % 2:
-            raise BindingError(SYNTAX, "a dependency needs a reference on both sides of each arrow")
-        self._fixed(Dependency(origin=_here(self.name), chain=tuple(links)))
+        self.add(Dependency(origin=_here(self.name), chain=chain_of(chain)))
 
     def when(self, categories: Mapping[str, Any] | None = None, **more: Any) -> _When:
         """A block for when all these categories have these values; `.or_(...)` adds an alternative."""
@@ -383,13 +316,17 @@ class Block:
 
     def add(self, item: Item) -> None:
         """Add an item of the model as it is."""
-        self._fixed(item)
+        self._lines.append(item)
 
-    def _fixed(self, item: Item) -> None:
-        self._lines.append(_Fixed(item))
+    def _bound(self, line: _AnyLine) -> _AnyLine:
+        self._lines.append(line)
+        return line
+
+    def _type(self, given: Any) -> Type | None:
+        return None if given is None else type_of_hint(given, self.classes)
 
     def _items(self) -> tuple[Item, ...]:
-        return tuple(line.item() for line in self._lines)
+        return tuple(line if isinstance(line, Item) else line.item() for line in self._lines)
 
 
 class _When(Block):
@@ -405,7 +342,7 @@ class _When(Block):
         given = {**(categories or {}), **more}
         if not given:
             raise BindingError(SYNTAX, "a block needs a category and its value", hint='when(node="kermit")')
-        self._alternatives.append(tuple((name, _category(value)) for name, value in given.items()))
+        self._alternatives.append(tuple(category(name, value) for name, value in given.items()))
         return self
 
     def item(self) -> Item:
@@ -419,10 +356,6 @@ class _When(Block):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         return None
-
-
-def _category(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 class Bindings(Block):

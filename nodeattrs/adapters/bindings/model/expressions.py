@@ -14,8 +14,7 @@ from typing import Any
 from nodeattrs.adapters.bindings.codes import EXPRESSION
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Computed, Constant, Producing
-from nodeattrs.adapters.bindings.model.queries import compared
-from nodeattrs.adapters.bindings.model.values import as_data, hash_as_data
+from nodeattrs.adapters.bindings.model.values import as_data, compared, hash_as_data
 from nodeattrs.core.claim import Locator
 from nodeattrs.errors import NodeattrsError
 
@@ -357,6 +356,8 @@ def settled(node: Node) -> Any:
     return plain(node) if is_constant(node) else node
 
 
-def producing(node: Node, places: Locator | None = None) -> Producing:
+def producing(expression: Node, places: Locator | None = None) -> Producing:
     """The producer of what an expression comes to. places: where its entries are written"""
-    return Constant(plain(node), places=places) if is_constant(node) else Computed(node, places=places)
+    if is_constant(expression):
+        return Constant(plain(expression), places=places)
+    return Computed(expression, places=places)

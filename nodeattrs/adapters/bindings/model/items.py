@@ -7,7 +7,7 @@ is found by `faults`; what is wrong among items is for the resolution.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,10 +24,11 @@ from nodeattrs.adapters.bindings.codes import (
     OVERRIDE_WITHOUT_BASE,
     REBIND_WITH_PRODUCER,
     RESERVED_NAME,
+    SYNTAX,
 )
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Constant, Producing
-from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, type_of_hint
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Type, parse_type, type_of_hint
 from nodeattrs.codes import Kind
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
@@ -42,11 +43,18 @@ MULTIBIND_OPTIONS = frozenset({"combinator", "conflict_resolution", "flatten", "
 PARAMETER_OPTIONS = frozenset({"map", "select_result", "producer_args"})
 
 
+def category(name: Any, value: Any) -> Category:
+    """A category of a condition, with its value as text; true and false are written in lower case."""
+    return str(name), str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def asked(key: Any, type: Any, classes: Classes) -> Asked:
-    """The key that somebody asks for: a name and perhaps a type, or a type alone.
+    """The key that somebody asks for: a name and perhaps a type, a pair of both, or a type alone.
 
     raises: BindingError
     """
+    if isinstance(key, tuple):
+        key, type = key
     if isinstance(key, Asked):
         return key
     if isinstance(key, str):
@@ -165,11 +173,34 @@ class Variables(Flagged):
     single: bool = field(default=False, compare=False)
 
 
+Chain = tuple[tuple[str, ...] | str, ...]
+"""References and arrows in turn: `(("File[a]",), "~>", ("Service[b]",))`."""
+
+
+def chain_of(links: Iterable[Any]) -> Chain:
+    """The chain of a dependency: in turn a reference, or a list of them, and an arrow.
+
+    raises: BindingError ("syntax", "bad-type")
+    """
+    chain: list[tuple[str, ...] | str] = []
+    for index, link in enumerate(links):
+        if index % 2 == 0:
+            texts = link if isinstance(link, (list, tuple)) else [link]
+            chain.append(tuple(str(parse_type(str(text))) for text in texts))
+        elif link in ("->", "~>"):
+            chain.append(str(link))
+        else:
+            raise BindingError(SYNTAX, f"{link!r} is no arrow", hint="arrows are -> and ~>")
+    if len(chain) < 3 or not len(chain) % 2:
+        raise BindingError(SYNTAX, "a dependency needs a reference on both sides of each arrow")
+    return tuple(chain)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Dependency(Item):
-    """References and arrows in turn: `(("File[a]",), "~>", ("Service[b]",))`."""
+    """What has to come before what. chain: made by `chain_of`"""
 
-    chain: tuple[tuple[str, ...] | str, ...]
+    chain: Chain
 
     def pairs(self) -> Iterator[tuple[str, str, str]]:
         """(left, arrow, right) for each pair of references."""
@@ -267,15 +298,11 @@ def _bind_faults(item: Bind) -> Iterator[BindingError]:
         yield _fault(item, OVERRIDE_WITHOUT_BASE, f"{what} is a fragment and has no key that could be overridden")
     if item.into is None and item.name is None and item.type is None:
         yield _fault(item, NO_KEY, "a binding has neither type nor name", hint="or is `in 'id'` missing?")
-    if item.into is None and item.type is not None and item.name is None and _addresses_instance(item.type):
+    if item.into is None and item.type is not None and item.name is None and item.type.is_instance:
         yield _fault(item, INSTANCE_AS_KEY, f"{item.type} exists already; its type cannot be bound to another")
     yield from _options(item, item.options, BIND_OPTIONS, "a binding")
     if not isinstance(item.options.get("scope", ""), str):
         yield _fault(item, BAD_OPTION, f"the scope of {what} is no name", hint="singleton, none, request, ...")
-
-
-def _addresses_instance(of: Type) -> bool:
-    return bool(of.args) and of.name not in ("Array", "Hash", "Type", "Class", "Pattern")
 
 
 def _options(item: Item, given: Mapping[str, Any], known: frozenset[str], what: str) -> Iterator[BindingError]:

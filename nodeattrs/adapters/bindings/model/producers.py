@@ -13,11 +13,18 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from nodeattrs.adapters.bindings.codes import ARGUMENTS, BAD_OPTION, FUNCTION_FAILED, TYPE_MISMATCH
+from nodeattrs.adapters.bindings.codes import (
+    BAD_OPTION,
+    FUNCTION_FAILED,
+    NOTHING_PRODUCED,
+    QUERY_RESULT_COUNT,
+    SYNTAX,
+    TYPE_MISMATCH,
+)
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import HASH, Asked, Classes, Type
-from nodeattrs.adapters.bindings.model.values import taken_in
+from nodeattrs.adapters.bindings.model.values import PATTERN_SIGNS, compared, pattern_of, taken_in
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import NodeattrsError
@@ -83,15 +90,23 @@ Calling = tuple[Callable[..., Any], tuple[Any, ...], Mapping[str, Any]]
 class Producing:
     """How a value comes about.
 
-    keeps: whether the first product is handed out again: all but series and custom producers
+    each_time: whether no product is ever kept: each injection gets its own
     """
+
+    each_time: bool = field(default=False, kw_only=True)
 
     @property
     def keeps(self) -> bool:
-        return True
+        """Whether the first product is handed out again."""
+        return not self.each_time
+
+    @property
+    def takes_arguments(self) -> bool:
+        """Whether who injects may give arguments for what is called."""
+        return False
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        """A product. given: arguments of the one who injects; most producers take none."""
+        """A product; None for nothing. given: arguments of the one who injects, where the producer takes some"""
         raise NotImplementedError
 
     def asks(self) -> Iterator[Asked]:
@@ -108,6 +123,10 @@ class Producing:
 
     def describe(self) -> str:
         """What it does, in a few words."""
+        return f"each time {self.words()}" if self.each_time else self.words()
+
+    def words(self) -> str:
+        """What it does for one product, in a few words."""
         raise NotImplementedError
 
     def place(self, path: Path = ()) -> Origin | None:
@@ -140,22 +159,16 @@ def _guarded(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(of: Producing, options: Mapping[str, Any]) -> Producing:
-    """A producer with the options of its binding: `producer_args` for what it makes, `singleton` false for a series.
+    """A producer with the options of its binding: `producer_args` for what it makes, `singleton` false for each time.
 
     raises: BindingError ("bad-option")
     """
     args = options.get("producer_args")
     if args is not None:
-        if not isinstance(args, Mapping) or not hasattr(of, "named"):
+        if not isinstance(args, Mapping) or not isinstance(of, (OfClass, Ref)):
             raise BindingError(BAD_OPTION, f"{of.describe()} takes no producer_args")
-        of = replace(of, **{"named": {**of.named, **args}})
-    return Series(of) if options.get("singleton") is False and of.keeps else of
-
-
-def none_given(given: Mapping[str, Any], what: str) -> None:
-    """Refuse the arguments of an injection. raises: BindingError ("arguments")"""
-    if given:
-        raise BindingError(ARGUMENTS, f"{what} takes no arguments, and {', '.join(given)} was given")
+        of = replace(of, named={**of.named, **args})
+    return replace(of, each_time=True) if options.get("singleton") is False and of.keeps else of
 
 
 @dataclass(frozen=True)
@@ -178,10 +191,11 @@ class Constant(Written):
     value: Any
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        none_given(given, "a constant")
+        if self.each_time and not isinstance(self.value, (list, dict)):
+            return copy.deepcopy(self.value)
         return taken_in(self.value)
 
-    def describe(self) -> str:
+    def words(self) -> str:
         return repr(self.value)
 
 
@@ -192,10 +206,9 @@ class Computed(Written):
     expression: Any
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        none_given(given, "an expression")
         return self.expression.evaluate(scope.variable, scope.functions)
 
-    def describe(self) -> str:
+    def words(self) -> str:
         return str(self.expression)
 
 
@@ -206,32 +219,26 @@ class Lookup(Producing):
     asked: Asked
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        none_given(given, "a look-up")
         return scope.ask(self.asked)
 
     def asks(self) -> Iterator[Asked]:
         yield self.asked
 
-    def describe(self) -> str:
+    def words(self) -> str:
         return f"look up {self.asked}"
 
 
 @dataclass(frozen=True)
-class HashLookup(Producing):
+class HashLookup(Lookup):
     """One entry of the hash that another key has."""
 
-    asked: Asked
     key: Any
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        none_given(given, "a hash look-up")
         found = scope.ask(self.asked if self.asked.type else Asked(HASH, self.asked.name))
         return found.get(self.key) if isinstance(found, dict) and isinstance(self.key, Hashable) else None
 
-    def asks(self) -> Iterator[Asked]:
-        yield self.asked
-
-    def describe(self) -> str:
+    def words(self) -> str:
         return f"look up {self.asked} at {self.key!r}"
 
 
@@ -242,21 +249,24 @@ class FirstFound(Producing):
     candidates: tuple[Asked, ...]
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        none_given(given, "a first-found look-up")
         return next((found for asked in self.candidates if (found := scope.ask(asked)) is not None), None)
 
     def asks(self) -> Iterator[Asked]:
         yield from self.candidates
 
-    def describe(self) -> str:
+    def words(self) -> str:
         return f"the first found of {'; '.join(map(str, self.candidates))}"
 
 
 @dataclass(frozen=True)
-class _OfClass(Producing):
+class OfClass(Producing):
     of: str
     args: tuple[Any, ...] = ()
     named: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def takes_arguments(self) -> bool:
+        return True
 
     def made(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return scope.construct(self.of, tuple(map(taken_in, self.args)), {**taken_in(dict(self.named)), **given})
@@ -265,20 +275,20 @@ class _OfClass(Producing):
         known = classes.find(self.of)
         return None if known is None else (known, self.args, self.named)
 
-    def _words(self) -> str:
+    def _call(self) -> str:
         arguments = [*map(repr, self.args), *(f"{name}={value!r}" for name, value in self.named.items())]
         return f"{self.of}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True)
-class Instance(_OfClass):
+class Instance(OfClass):
     """A new object of a class."""
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return self.made(scope, given)
 
-    def describe(self) -> str:
-        return f"new {self._words()}"
+    def words(self) -> str:
+        return f"new {self._call()}"
 
 
 @dataclass(frozen=True)
@@ -287,58 +297,23 @@ class Factory(Producing):
 
     call: Callable[..., Any]
 
+    @property
+    def takes_arguments(self) -> bool:
+        return True
+
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return scope.call(self.call, (), given)
 
     def calls(self, classes: Classes) -> Calling | None:
         return self.call, (), {}
 
-    def describe(self) -> str:
+    def words(self) -> str:
         return f"{getattr(self.call, '__name__', 'a callable')}()"
 
 
-def _fresh(value: Any) -> Any:
-    return taken_in(value) if isinstance(value, (list, dict)) else copy.deepcopy(value)
-
-
 @dataclass(frozen=True)
-class Series(Producing):
-    """Another producer, whose product is never kept: each injection gets its own."""
-
-    of: Producing
-
-    @property
-    def keeps(self) -> bool:
-        return False
-
-    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        product = self.of.produce(scope, given)
-        return _fresh(product) if isinstance(self.of, Constant) else product
-
-    def asks(self) -> Iterator[Asked]:
-        return self.of.asks()
-
-    def calls(self, classes: Classes) -> Calling | None:
-        return self.of.calls(classes)
-
-    def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        return self.of.gives(call)
-
-    def place(self, path: Path = ()) -> Origin | None:
-        return self.of.place(path)
-
-    def describe(self) -> str:
-        return f"each time {self.of.describe()}"
-
-
-@dataclass(frozen=True)
-class Custom(_OfClass):
-    """Asks a custom producer object.
-
-    series: every injection makes a new one; else it is made once
-    """
-
-    series: bool = False
+class Custom(OfClass):
+    """Asks a custom producer object, which is made once; where each time counts every injection makes a new one."""
 
     @property
     def keeps(self) -> bool:
@@ -346,7 +321,7 @@ class Custom(_OfClass):
 
     def producer(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         """The producer object."""
-        if self.series or given:
+        if self.each_time or given:
             return _checked(self.made(scope, given), self.of)
         return scope.once(self, lambda: _checked(self.made(scope, {}), self.of))
 
@@ -356,19 +331,19 @@ class Custom(_OfClass):
     def gives(self, call: Callable[..., Any]) -> Callable[..., Any]:
         return getattr(call, "produce", call)
 
-    def describe(self) -> str:
-        return f"ask {self._words()}"
+    def words(self) -> str:
+        return f"ask {self._call()}"
 
 
 @dataclass(frozen=True)
-class ProducerObject(_OfClass):
+class ProducerObject(OfClass):
     """A producer object itself, to be asked by others under its name."""
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         return _checked(self.made(scope, given), self.of)
 
-    def describe(self) -> str:
-        return f"the producer {self._words()}"
+    def words(self) -> str:
+        return f"the producer {self._call()}"
 
 
 PRODUCER = Type("Type", ("Producer",))
@@ -388,7 +363,6 @@ class Named(Producing):
         yield Asked(PRODUCER, self.name)
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
-        none_given(given, "a named producer")
         found = self.bound(scope)
         return None if found is None else _checked(found, self.name).produce()
 
@@ -396,7 +370,7 @@ class Named(Producing):
         """The producer object, or None."""
         return scope.ask(next(self.asks()))
 
-    def describe(self) -> str:
+    def words(self) -> str:
         return f"ask the producer {self.name!r}"
 
 
@@ -422,14 +396,12 @@ class Ref(Producing):
         return Reference(f"{self.type.name}[{self.type.title}]" if self.type.args else self.type.name)
 
     @property
-    def is_instance(self) -> bool:
-        """Whether it names one instance of the objects."""
-        return bool(self.type.args) and self.type.name not in ("Type", "Class", "Pattern", "Array", "Hash")
+    def takes_arguments(self) -> bool:
+        return self.type.name == "Type"
 
     def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
         if self.type.name == "Type":
             return scope.construct(self.type.title, (), {**taken_in(dict(self.named)), **given})
-        none_given(given, "a reference")
         if self.type.name == "Pattern" and self.type.args:
             return re.compile(self.type.title)
         return self.reference
@@ -438,5 +410,126 @@ class Ref(Producing):
         known = classes.find(self.type.title) if self.type.name == "Type" else None
         return None if known is None else (known, (), self.named)
 
-    def describe(self) -> str:
+    def words(self) -> str:
         return f"new {self.type.title}()" if self.type.name == "Type" else str(self.type)
+
+
+Condition = tuple[Any, ...]
+"""(attribute, operator, value), ("or", conditions, conditions, ...) or ("not", conditions)."""
+
+
+def condition(attribute: str, sign: str, wanted: Any) -> Condition:
+    """A comparison of a query. raises: BindingError ("syntax"), where a pattern has to stand and none does"""
+    if sign in PATTERN_SIGNS and not isinstance(wanted, re.Pattern):
+        if not isinstance(wanted, str):
+            raise BindingError(SYNTAX, f"{wanted!r} is no pattern")
+        pattern_of(wanted)
+    return attribute, sign, wanted
+
+
+@dataclass(frozen=True)
+class Query(Producing):
+    """The instances of a type for which all conditions hold; the value is the list of their references."""
+
+    type: Type
+    where: tuple[Condition, ...] = ()
+
+    def found(self, scope: Scope) -> list[Reference]:
+        """The references that match, in the order of the objects; the reading is recorded."""
+        matches = [
+            Reference(reference)
+            for reference, parameters in scope.objects.of_type(self.type.name, self.where)
+            if self._holds(self.where, Reference(reference), parameters)
+        ]
+        scope.record(self, matches)
+        return matches
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        return self.found(scope) if scope.objects.is_there else None
+
+    def _holds(self, where: tuple[Condition, ...], reference: Reference, has: Mapping[str, Any]) -> bool:
+        return all(self._one(condition, reference, has) for condition in where)
+
+    def _one(self, condition: Condition, reference: Reference, has: Mapping[str, Any]) -> bool:
+        if condition[0] == "or" and not isinstance(condition[1], str):
+            return any(self._holds(side, reference, has) for side in condition[1:])
+        if condition[0] == "not" and not isinstance(condition[1], str):
+            return not self._holds(condition[1], reference, has)
+        attribute, sign, wanted = condition
+        actual = has.get(attribute, reference.id if attribute in ("name", "title") else None)
+        if isinstance(actual, (list, tuple)) and not isinstance(wanted, list):  # one of several, such as roles
+            within = (compared(one, sign, wanted) for one in actual)
+            return all(within) if sign in ("!=", "!~", "~!") else any(within)
+        return compared(actual, sign, wanted)
+
+    def words(self) -> str:
+        return f"query {self.type.name} where {' and '.join(map(_condition_text, self.where)) or 'anything'}"
+
+
+def _condition_text(condition: Condition) -> str:
+    return " ".join(str(part) for part in condition)
+
+
+@dataclass(frozen=True)
+class Attribute(Producing):
+    """One attribute of what another producer gives: how parameters come from an instance or a query.
+
+    select: picks one of several instances that a query found
+    """
+
+    of: Producing
+    name: str
+    select: Any = None
+    optional: bool = False
+
+    @property
+    def keeps(self) -> bool:
+        return self.of.keeps
+
+    def asks(self) -> Iterator[Asked]:
+        return self.of.asks()
+
+    def produce(self, scope: Scope, given: Mapping[str, Any]) -> Any:
+        holder = self._holder(scope)
+        if holder is None:
+            if self.optional:
+                return None
+            raise BindingError(NOTHING_PRODUCED, f"{self.of.describe()} does not exist", hint="is `optional` meant?")
+        value = holder.get(self.name) if isinstance(holder, Mapping) else getattr(holder, self.name, None)
+        if value is None and not self.optional:
+            raise BindingError(NOTHING_PRODUCED, f"{self.of.describe()} has no {self.name!r}")
+        return value
+
+    def _holder(self, scope: Scope) -> Any:
+        if isinstance(self.of, Query):
+            reference = self._selected(self.of.found(scope), scope)
+            return None if reference is None else scope.objects.instance(reference)
+        if isinstance(self.of, Ref) and self.of.type.name not in ("Type", "Pattern"):
+            found = scope.objects.instance(self.of.reference)
+            return found if found is not None or self.of.type.is_instance else scope.ask(Asked(self.of.type))
+        return self.of.produce(scope, {})
+
+    def _selected(self, found: list[Reference], scope: Scope) -> Reference | None:
+        if not found and self.optional:
+            return None
+        if len(found) > 1 and self.select is not None:
+            select = called(self.select, scope)
+            if select is None:
+                raise BindingError(BAD_OPTION, f"select_result names {self.select!r}, which nobody knows")
+            return _picked(select(found), found)
+        if len(found) != 1:
+            raise BindingError(
+                QUERY_RESULT_COUNT,
+                f"{self.of.describe()} found {', '.join(found) or 'nothing'}; it must find one",
+                hint="select_result can pick one of several; `optional` allows none",
+            )
+        return found[0]
+
+    def words(self) -> str:
+        return f"{self.name} of {self.of.describe()}"
+
+
+def _picked(picked: Any, found: list[Reference]) -> Reference:
+    if picked in found:
+        return Reference(picked)
+    raise BindingError(QUERY_RESULT_COUNT, f"select_result gave {picked!r}, which is none of {', '.join(found)}")

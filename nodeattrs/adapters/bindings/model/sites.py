@@ -20,7 +20,7 @@ from nodeattrs.adapters.bindings.codes import (
 )
 from nodeattrs.adapters.bindings.model.expressions import Assign, Node
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.values import FUNCTIONS
+from nodeattrs.adapters.bindings.model.values import FUNCTIONS, as_data
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 
@@ -31,63 +31,39 @@ _FACTORY = {
 }  # fmt: skip
 
 
-@dataclass
-class SiteLayer:
-    """A layer by name, with the references that it includes and excludes."""
-
-    name: str
-    include: list[str] | None = None
-    exclude: list[str] | None = None
-    origin: Origin | None = field(default=None, compare=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its data form."""
-        sides = {side: getattr(self, side) for side in ("include", "exclude") if getattr(self, side) is not None}
-        return {"name": self.name, **sides}
-
-
-DEFAULT_LAYERS = (
-    SiteLayer("site", ["confdir:/default?optional"]),
-    SiteLayer("modules", ["module:/*::default"]),
-)
+DEFAULT_LAYERS: list[Any] = [
+    {"name": "site", "include": ["confdir:/default?optional"]},
+    {"name": "modules", "include": ["module:/*::default"]},
+]
 """Where a site lists no layers."""
 
 
 @dataclass
 class Site:
-    """What one site description says; None is what it does not mention.
+    """What one site description says, nothing evaluated.
 
-    dynamic:    the directory and the attributes
-    listed_at:  where each category is listed
+    parts:      what `site { }` says, as data with expressions for its values: "defaults" (attribute -> value),
+                "environments" (name -> attributes), "dynamic" ("dir" and "attrs"), "categories" ([name, value], the
+                highest first), "layers" ("name", "include", "exclude"); None where no site is written
     statements: what stands beside `site { }`; the value of `$environment` is picked from there
+    listed_at:  where each category is listed
+    layers_at:  where each layer is listed, in the order of the layers
     """
 
-    file: str | None = None
-    is_written: bool = False
-    defaults: dict[str, Node] | None = None
-    environments: dict[str, dict[str, Node]] | None = None
-    dynamic: tuple[Node, dict[str, Node]] | None = None
-    categories: list[tuple[str, Node]] | None = None
-    listed_at: dict[str, Origin] = field(default_factory=dict, compare=False)
-    layers: list[SiteLayer] | None = None
+    parts: dict[str, Any] | None = None
     statements: list[Node] = field(default_factory=list)
+    listed_at: dict[str, Origin] = field(default_factory=dict, compare=False)
+    layers_at: list[Origin] = field(default_factory=list, compare=False)
+
+    def listed(self, part: str) -> list[Any] | None:
+        """The entries of "categories" or "layers"; None where the site does not mention them."""
+        return None if self.parts is None else self.parts.get(part)
 
     def to_dict(self) -> dict[str, Any]:
         """Its data form, nothing evaluated."""
-        site: dict[str, Any] = {}
-        if self.defaults is not None:
-            site["defaults"] = _shown(self.defaults)
-        if self.environments is not None:
-            site["environments"] = {name: _shown(one) for name, one in self.environments.items()}
-        if self.dynamic is not None:
-            directory, attributes = self.dynamic
-            site["dynamic"] = {"dir": directory.to_data(), "attrs": _shown(attributes)}
-        if self.categories is not None:
-            site["categories"] = [[name, value.to_data()] for name, value in self.categories]
-        if self.layers is not None:
-            site["layers"] = [layer.to_dict() for layer in self.layers]
+        site = {} if self.parts is None else {"site": as_data(self.parts)}
         assigned = {one.name: one.value.to_data() for one in self.statements if isinstance(one, Assign)}
-        return {**({"site": site} if self.is_written else {}), **({"assign": assigned} if assigned else {})}
+        return {**site, **({"assign": assigned} if assigned else {})}
 
     def evaluated(self, variables: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
         """The environments as plain values for `environment_of`, and the environment that is selected.
@@ -101,26 +77,23 @@ class Site:
             value = statement.evaluate(ask, FUNCTIONS)
             if isinstance(statement, Assign):
                 known[statement.name.removeprefix("::")] = value
-        selected = known.get("environment")
-        if not self.is_written:
-            return None, None if selected is None else str(selected)
-        site: dict[str, Any] = {"defaults": _worked(self.defaults or {}, ask), "environments": {}}
-        for name, attributes in (self.environments or {}).items():
-            site["environments"][name] = _worked(attributes, ask)
-        if self.dynamic is not None:
-            directory, attributes = self.dynamic
-            site["dynamic"] = {"dir": directory.evaluate(ask, FUNCTIONS), "attrs": _worked(attributes, ask)}
-        return site, None if selected is None else str(selected)
+        named = known.get("environment")
+        selected = None if named is None else str(named)
+        if self.parts is None:
+            return None, selected
+        environments = {name: part for name, part in self.parts.items() if name not in ("categories", "layers")}
+        return {"defaults": {}, "environments": {}, **_worked(environments, ask)}, selected
 
     def listed_categories(self, variables: Mapping[str, Any]) -> list[tuple[str, Any]] | None:
         """The categories that are listed, with their values for these variables; None where none is listed.
 
         A variable that is not set is nothing: its category does not apply.
         """
-        if self.categories is None:
+        categories = self.listed("categories")
+        if categories is None:
             return None
         ask = _asker(variables, missing_is_nothing=True)
-        return [(name, value.evaluate(ask, FUNCTIONS)) for name, value in self.categories]
+        return [(name, value.evaluate(ask, FUNCTIONS)) for name, value in categories]
 
 
 def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Callable[[str], Any]:
@@ -133,12 +106,13 @@ def _asker(variables: Mapping[str, Any], missing_is_nothing: bool = False) -> Ca
     return ask
 
 
-def _worked(attributes: Mapping[str, Node], ask: Callable[[str], Any]) -> dict[str, Any]:
-    return {name: node.evaluate(ask, FUNCTIONS) for name, node in attributes.items()}
-
-
-def _shown(attributes: Mapping[str, Node]) -> dict[str, Any]:
-    return {name: node.to_data() for name, node in attributes.items()}
+def _worked(part: Any, ask: Callable[[str], Any]) -> Any:
+    """A part of a site with the values of its expressions."""
+    if isinstance(part, Node):
+        return part.evaluate(ask, FUNCTIONS)
+    if isinstance(part, dict):
+        return {name: _worked(entry, ask) for name, entry in part.items()}
+    return [_worked(entry, ask) for entry in part] if isinstance(part, (list, tuple)) else part
 
 
 @dataclass(frozen=True)

@@ -53,19 +53,9 @@ class State:
         self.mode = mode
         self.variables = dict(variables or {})
         self.listed_at = dict(listed_at or {})
-        listed: list[tuple[str, str | None]] = []
-        for entry in categories:
-            if isinstance(entry, str) or len(entry) != 2:
-                raise BindingError(CATEGORY_VALUE, f"{entry!r} is no pair of a category and its value")
-            name, value = entry
-            if name == "common":
-                continue
-            if any(name == other for other, _ in listed):
-                raise BindingError(CATEGORY_TWICE, f"the category {name} is listed twice")
-            listed.append((str(name), category_text(name, value)))
-        self.categories = tuple(listed)
-        self._bits = {name: 1 << len(listed) - 1 - index for index, (name, _) in enumerate(listed)}
-        self._values = dict(listed)
+        self._values = _listed(categories)
+        self.categories = tuple(self._values.items())
+        self._bits = {name: 1 << len(self._values) - 1 - index for index, name in enumerate(self._values)}
 
     def mask(self, conjunction: Iterable[tuple[str, str]]) -> int | None:
         """The categories of a conjunction as bits, 0 for common alone; None where it does not hold."""
@@ -97,6 +87,21 @@ class State:
         return [name for name, _ in self.categories]
 
 
+def _listed(pairs: Iterable[Sequence[Any]]) -> dict[str, str | None]:
+    """The categories and their values as text, the highest first, without common. raises: BindingError"""
+    found: dict[str, str | None] = {}
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise BindingError(CATEGORY_VALUE, f"{pair!r} is no pair of a category and its value")
+        name, value = pair
+        if name == "common":
+            continue
+        if name in found:
+            raise BindingError(CATEGORY_TWICE, f"the category {name} is listed twice")
+        found[str(name)] = category_text(name, value)
+    return found
+
+
 def category_text(name: str, value: Any) -> str | None:
     """A category's value as it is compared: text in lower case; None where it is null or empty.
 
@@ -124,33 +129,28 @@ def effective_categories(
     >>> effective_categories([("rack", 12)], fqdn="Kermit", environment="production")
     [('node', 'kermit'), ('rack', '12'), ('environment', 'production')]
     """
-    effective: list[tuple[str, str | None]] = []
+    pairs = []
     for name, value in listed or ():
         if name == "common":
             raise BindingError(
                 CATEGORY_COMMON, "the category common is always there, and last", hint="leave it out of the list"
             )
-        if name == "environment":
-            if value is not True:
-                raise BindingError(
-                    CATEGORY_ENVIRONMENT_VALUE, f"the category environment has the value {value!r}",
-                    hint="only its place can be chosen: write environment => true",
-                )  # fmt: skip
-            value = environment
-        if any(name == other for other, _ in effective):
-            raise BindingError(CATEGORY_TWICE, f"the category {name} is listed twice")
-        effective.append((name, category_text(name, value)))
-    names = [name for name, _ in effective]
-    if "node" not in names:
-        effective.insert(0, ("node", category_text("node", fqdn)))
-    if "environment" not in names:
-        effective.append(("environment", category_text("environment", environment)))
-    names = [name for name, _ in effective]
+        if name == "environment" and value is not True:
+            raise BindingError(
+                CATEGORY_ENVIRONMENT_VALUE, f"the category environment has the value {value!r}",
+                hint="only its place can be chosen: write environment => true",
+            )  # fmt: skip
+        pairs.append((name, environment if name == "environment" else value))
+    effective = _listed(pairs)
+    if "node" not in effective:
+        effective = {"node": category_text("node", fqdn), **effective}
+    effective.setdefault("environment", category_text("environment", environment))
+    names = list(effective)
     if names.index("node") > names.index("environment"):
         raise BindingError(
             CATEGORY_ORDER, "the category node stands below environment", hint="put node above environment"
         )
-    return effective
+    return list(effective.items())
 
 
 class Objects:

@@ -23,7 +23,10 @@ from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.puppet.references import Reference, unquoted
 
-_SCALARS = {"Integer", "Float", "Number", "String", "Boolean", "Literal"}
+_SCALARS: dict[str, tuple[type, ...]] = {
+    "Integer": (int,), "Float": (float,), "Number": (int, float), "String": (str,), "Boolean": (bool,),
+    "Literal": (str, int, float, bool),
+}  # fmt: skip
 _PLAIN = {*_SCALARS, "Data", "Any", "Pattern"}
 _NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:(?:::|\.)\w+)*")
 _WORD = re.compile(r"[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*")
@@ -56,6 +59,11 @@ class Type:
     def title(self) -> str:
         """The text in the brackets of `Type[X]`, `Class[x]` or a reference."""
         return str(self.args[0]) if self.args else ""
+
+    @property
+    def is_instance(self) -> bool:
+        """Whether it names one instance of the objects: `Sql[one]`."""
+        return bool(self.args) and self.name not in ("Array", "Hash", "Type", "Class", "Pattern")
 
     @property
     def is_data(self) -> bool:
@@ -169,21 +177,14 @@ def _is_literal(value: Any) -> bool:
 
 
 def _holds_scalar(name: str, value: Any) -> bool:
-    if isinstance(value, bool):
-        return name in ("Boolean", "Literal")
-    if isinstance(value, int):
-        return name in ("Integer", "Number", "Literal")
-    if isinstance(value, float):
-        return name in ("Float", "Number", "Literal")
-    return isinstance(value, str) and name in ("String", "Literal")
+    if isinstance(value, bool):  # which is an int in Python
+        return bool in _SCALARS[name]
+    return isinstance(value, _SCALARS[name])
 
 
 def _holds_reference(declared: Type, value: Any) -> bool:
-    if not isinstance(value, Reference):
-        return False
-    if declared.name == "Class":
-        return value.type == "Class"  # host classes have no sub classes that we could know
-    return value.type != "Class"
+    """Whether it names a class where a class is declared, else a resource; nobody knows sub classes of either."""
+    return isinstance(value, Reference) and (value.type == "Class") == (declared.name == "Class")
 
 
 @taking(known=Mapping | None)
@@ -253,10 +254,6 @@ class Classes:
         for name, one in other._known.items():
             both.add(one, name)
         return both
-
-    def known(self) -> dict[str, type]:
-        """The classes by name."""
-        return dict(self._known)
 
     def names(self) -> list[str]:
         """All names."""

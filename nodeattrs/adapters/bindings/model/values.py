@@ -5,16 +5,19 @@ Callables that bindings name come in here, too.
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
-from nodeattrs.adapters.bindings.codes import NOT_DATA
+from nodeattrs.adapters.bindings.codes import NOT_DATA, SYNTAX
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import MAX_DEPTH, strict_key
 from nodeattrs.errors import TooDeep
 from nodeattrs.puppet.references import Reference
+from nodeattrs.texts.patterns import BadPattern, expression
 
 
 def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
@@ -35,24 +38,19 @@ def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:
     return entries
 
 
-_SHOWN: dict[str, str] = {}
-
-
+@lru_cache(maxsize=1024)
 def shown_file(file: str) -> str:
     """A file of Python as messages show it: relative where it can be, never a path of this machine."""
-    known = _SHOWN.get(file)
-    if known is None:
-        relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
-        inside = not relative.startswith(os.pardir)
-        known = _SHOWN[file] = (relative if inside else os.path.basename(file)).replace(os.sep, "/")
-    return known
+    relative = os.path.relpath(file) if os.path.isabs(file) and not file.startswith("<") else file
+    inside = not relative.startswith(os.pardir)
+    return (relative if inside else os.path.basename(file)).replace(os.sep, "/")
 
 
 def as_data(value: Any) -> Any:
     """A value, or an expression in it, as plain data. raises: BindingError ("not-data")"""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [as_data(entry) for entry in value]
     if isinstance(value, dict):
         return hash_as_data((key, as_data(entry)) for key, entry in value.items())
@@ -130,3 +128,46 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "values": lambda value: list(value.values()),
 }
 """By name. `concat`, `flatten`, `uniq`, `merge` and `sum` of multibinds are options, not these."""
+
+
+# --- comparisons -----------------------------------------------------------------------------------
+
+PATTERN_SIGNS = ("=~", "!~", "~=", "~!")
+SIGNS = ("==", "!=", "<", "<=", ">", ">=", *PATTERN_SIGNS)
+"""The operators of comparisons; those with a pattern on the right are the last four."""
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_ALIKE: tuple[tuple[type, ...], ...] = ((int, float), (str,))
+
+
+def pattern_of(text: str) -> re.Pattern[str]:
+    """A regular expression as it is written. raises: BindingError ("syntax")"""
+    try:
+        expression(text)
+        return re.compile(text)
+    except BadPattern as error:
+        raise BindingError(SYNTAX, f"the pattern {text!r} cannot be read: {error}") from None
+
+
+def compared(actual: Any, sign: str, wanted: Any) -> bool:
+    """Whether a comparison holds: texts with texts, numbers with numbers; others are never ordered.
+
+    >>> compared(5432, ">", 80), compared("5432", ">", 80), compared("db1", "=~", "^db")
+    (True, False, True)
+    """
+    if sign in ("==", "!="):
+        same = type(actual) is type(wanted) or _alike(actual, wanted)
+        return (same and actual == wanted) == (sign == "==")
+    if sign in PATTERN_SIGNS:
+        one, flags = (wanted.pattern, wanted.flags) if isinstance(wanted, re.Pattern) else (str(wanted), 0)
+        found = isinstance(actual, str) and expression(one, flags).search(actual)
+        return found == (sign in ("=~", "~="))
+    return _alike(actual, wanted) and _COMPARE[sign](actual, wanted)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, bool) or isinstance(other, bool):
+        return False
+    return any(isinstance(one, kinds) and isinstance(other, kinds) for kinds in _ALIKE)

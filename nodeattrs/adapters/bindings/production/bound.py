@@ -16,10 +16,9 @@ from nodeattrs.adapters.bindings.model.items import Bind
 from nodeattrs.adapters.bindings.model.producers import PRODUCER, Computed, Instance
 from nodeattrs.adapters.bindings.model.protocols import is_abstract
 from nodeattrs.adapters.bindings.model.state import Objects, State
-from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, spelled_key, variable_key
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, variable_key
 from nodeattrs.adapters.bindings.production.filling import Slot, not_given, place_of, slots_of
-from nodeattrs.adapters.bindings.resolution import resolve
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, Layer, Place, Resolution
+from nodeattrs.adapters.bindings.resolution import At, Declaration, Layer, Place, Resolution, resolve
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import near
 
@@ -38,7 +37,6 @@ class Bound:
         state: State,
         register: Classes,
         objects: Objects,
-        resolve: Callable[[tuple[Layer, ...], State, Objects], Resolution] = resolve,
     ) -> None:
         self.layers = layers
         self.state = state
@@ -116,8 +114,7 @@ class Bound:
         found = self._unbound.get(known)
         if found is None:
             item = Bind(origin=place_of(known), type=wanted.type, to=Instance(wanted.type.title))
-            found = Declaration(item, NO_PLACE, 0, 0, wanted.key, wanted.type)
-            found.producer = item.to
+            found = Declaration(item, At(NO_PLACE, 0, 0), wanted.key, wanted.type, item.to)
             found = self._unbound.setdefault(known, found)
         return found
 
@@ -138,7 +135,7 @@ class Bound:
     # --- saying what is wrong ------------------------------------------------------------------------
 
     def _loop(self, chain: list[Declaration]) -> LookupLoop:
-        keys = [spelled_key(one.key) if one.key else link(one) for one in chain]
+        keys = [one.words for one in chain]
         return LookupLoop(
             LOOKUP_LOOP, f"{keys[0]} needs itself: {' -> '.join(keys)}", origins=[one.origin for one in chain],
             details=[self._standing(one) for one in chain[:-1]],
@@ -147,7 +144,7 @@ class Bound:
     def _standing(self, one: Declaration) -> str:
         """Where a declaration stands; of a class that nobody binds where it is written."""
         if one.place is NO_PLACE:
-            return f"{link(one)}: {one.origin}; nobody binds it"
+            return f"{one.short}: {one.origin}; nobody binds it"
         return self.resolution.described(one)
 
     def unfilled(self, links: list[str], slot: Slot) -> NotBound:
@@ -198,7 +195,7 @@ class Bound:
 
     def _asked_by(self, but: Declaration | None = None) -> list[str]:
         """Who asks for what is being made, in a line; nothing where nobody does."""
-        chain = [spelled_key(one.key) for one in self._chain() if one.key and one is not but]
+        chain = [one.words for one in self._chain() if one.key and one is not but]
         return [f"asked for by {' -> '.join(chain)}"] if chain else []
 
     def _hint(self, wanted: Asked) -> str | None:
@@ -231,7 +228,7 @@ class Bound:
 
     def mismatch(self, one: Declaration, value: Any, of: Type, what: str = "declared") -> TypeMismatch:
         return TypeMismatch(
-            TYPE_MISMATCH, f"{spelled_key(one.key) if one.key else 'a fragment'}: {value!r} is no {of}, as {what}",
+            TYPE_MISMATCH, f"{one.words}: {value!r} is no {of}, as {what}",
             origins=(one.origin,), details=(self.resolution.described(one), *self._asked_by(one)),
         )  # fmt: skip
 
@@ -241,14 +238,6 @@ class Bound:
 
 CONCRETE = "bind it to a class that has all of its methods: .to_class(...)"
 NO_PLACE = Place(0, "made for its type", "")
-
-
-def link(one: Declaration) -> str:
-    """A declaration in one word."""
-    if one.key is None:
-        assert isinstance(one.item, Bind)
-        return f"a fragment of {one.item.into!r}"
-    return one.key[1] or one.key[0].removeprefix("Type[").removesuffix("]" * one.key[0].startswith("Type["))
 
 
 def chained(links: list[str]) -> str:

@@ -11,20 +11,20 @@ from nodeattrs.adapters.bindings.codes import ABSTRACT_CLASS, NO_PRODUCER, TYPE_
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.producers import Calling, Constant, Named, Producing
 from nodeattrs.adapters.bindings.model.protocols import is_abstract
-from nodeattrs.adapters.bindings.model.types import Type, parse_type, spelled_key
-from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, link
+from nodeattrs.adapters.bindings.model.types import Type, parse_type
+from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound
 from nodeattrs.adapters.bindings.production.filling import name_of, not_given, returned
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.adapters.bindings.resolution import Declaration
 
 
 def early_faults(bound: Bound) -> Iterator[BindingError]:
     """Everything that is wrong with the producers of what counts. cost: linear in the declarations"""
-    for key, winner in bound.resolution.winners.items():
+    for winner in bound.resolution.winners.values():
         root = winner.root
         if winner.is_multibind:
             continue
         if root.producer is None:
-            yield bound.about(winner, NO_PRODUCER, f"{spelled_key(key)} is bound to nothing")
+            yield bound.about(winner, NO_PRODUCER, f"{winner.words} is bound to nothing")
         elif not isinstance(root.producer, Constant):
             yield from _of_producer(bound, root, root.producer)
         elif "transformer" not in root.options:
@@ -48,7 +48,7 @@ def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterato
         yield from _of_call(bound, one, calling)
     gives = _type_given(bound, producer, calling)
     if gives is not None and "transformer" not in one.options and one.type.excludes(gives, bound.register):
-        yield bound.about(one, TYPE_MISMATCH, f"{link(one)} is {one.type}, and {producer.describe()} gives {gives}")
+        yield bound.about(one, TYPE_MISMATCH, f"{one.short} is {one.type}, and {producer.describe()} gives {gives}")
 
 
 def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[BindingError]:
@@ -56,10 +56,10 @@ def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[Bindi
     if not isinstance(call, type):
         for slot in not_given(bound.slots(call), args, named):
             if slot.is_required and slot.wanted is None and slot.way != "by name":
-                lacks = bound.unfilled([link(one), name_of(call)], slot)
+                lacks = bound.unfilled([one.short, name_of(call)], slot)
                 yield bound.about(one, UNFILLED, lacks.message, lacks.hint)
     elif is_abstract(call) and not hasattr(call, "__inject__"):
-        what = f"{link(one)} is bound to {call.__name__}, of which nothing can be made"
+        what = f"{one.short} is bound to {call.__name__}, of which nothing can be made"
         yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
 
 

@@ -10,8 +10,8 @@ import types
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from inspect import isroutine, signature, unwrap
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from inspect import Parameter, isroutine, signature, unwrap
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 from typing import Any as OurAny
 
 from nodeattrs.adapters.bindings.codes import BAD_TYPE
@@ -22,11 +22,12 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT
 
-if TYPE_CHECKING:
-    Parameter = tuple[str, "Way", Any, Any]
-    """Its name, how it is given, its default and its annotation; ABSENT for each of the last two that it has not."""
-
 Way = Literal["by position", "either way", "by name"]
+_WAYS: dict[Any, Way] = {
+    Parameter.POSITIONAL_ONLY: "by position",
+    Parameter.POSITIONAL_OR_KEYWORD: "either way",
+    Parameter.KEYWORD_ONLY: "by name",
+}
 
 
 @taking(name=str)
@@ -73,43 +74,12 @@ def slots_of(call: Callable[..., Any], register: Classes) -> tuple[Slot, ...]:
     raises: BindingError ("bad-type", "ambiguous-class")
     """
     try:
-        parameters = [*_parameters(call)]
+        parameters = signature(call).parameters.values()
     except (TypeError, ValueError):
         return ()
     hints, given = _hints(call), call.keywords if isinstance(call, partial) else {}
-    return tuple(_slot(one, hints.get(one[0], ABSENT), register) for one in parameters if one[0] not in given)
-
-
-def _parameters(call: Any) -> Iterator[Parameter]:
-    """All but `*args` and `**named`. raises: TypeError, ValueError, for what has no signature"""
-    function = _plain(call)
-    if function is None:
-        words: dict[Any, Way] = {0: "by position", 1: "either way", 3: "by name"}
-        for one in signature(call).parameters.values():
-            if one.kind in words:
-                default, hint = (ABSENT if value is one.empty else value for value in (one.default, one.annotation))
-                yield one.name, words[one.kind], default, hint
-        return
-    code, hints = function.__code__, function.__annotations__
-    count, defaults = code.co_argcount, function.__defaults__ or ()
-    named = code.co_varnames[count : count + code.co_kwonlyargcount]
-    for index in range(type(call) is not types.FunctionType, count):  # that of a class begins with the object
-        name, at = code.co_varnames[index], index - count + len(defaults)
-        way: Way = "by position" if index < code.co_posonlyargcount else "either way"
-        yield name, way, ABSENT if at < 0 else defaults[at], hints.get(name, ABSENT)
-    for name in named:
-        yield name, "by name", (function.__kwdefaults__ or {}).get(name, ABSENT), hints.get(name, ABSENT)
-
-
-def _plain(call: Any) -> types.FunctionType | None:
-    """The function that says what a call takes, where nothing else has a say in it."""
-    made = call
-    is_class = isinstance(call, type)
-    if is_class:
-        own = type(call).__call__ is type.__call__ and call.__new__ is object.__new__
-        made = call.__init__ if own and not hasattr(call, "__signature__") else None
-    takes_itself = type(made) is types.FunctionType and (made is call or made.__code__.co_argcount > 0)
-    return made if takes_itself and not vars(made) else None
+    asked = (one for one in parameters if one.kind in _WAYS and one.name not in given)
+    return tuple(_slot(one, hints.get(one.name, ABSENT), register) for one in asked)
 
 
 def not_given(slots: tuple[Slot, ...], args: tuple[Any, ...], named: Mapping[str, Any]) -> Iterator[Slot]:
@@ -134,7 +104,7 @@ def returned(call: Callable[..., Any], register: Classes) -> Type | None:
 def place_of(call: Callable[..., Any]) -> Origin:
     """Where a class or a function is written, as far as it says so."""
     made = call.__init__ if isinstance(call, type) else call  # type: ignore[misc]  # of the class, and not of an object
-    code = getattr(_unwrapped(made), "__code__", None)
+    code = getattr(unwrap(made), "__code__", None)
     kind, name = "class" if isinstance(call, type) else "function", name_of(call)
     if code is None or code.co_filename.startswith("<"):
         return Origin(kind, f"{getattr(call, '__module__', '')}.{name}")
@@ -158,19 +128,15 @@ def _hints(call: Any) -> dict[str, Any]:
     try:
         return get_type_hints(target, include_extras=True)
     except (NameError, TypeError, AttributeError):  # a name that is not there when it runs: nobody can look it up
-        found = getattr(_unwrapped(target), "__annotations__", {})
+        found = getattr(unwrap(target), "__annotations__", {})
         return {name: hint for name, hint in found.items() if not isinstance(hint, str)}
 
 
-def _unwrapped(call: Any) -> Any:
-    if not hasattr(call, "__wrapped__"):
-        return call
-    return unwrap(call)
-
-
 def _slot(one: Parameter, hint: Any, register: Classes) -> Slot:
-    name, way, default, written = one
+    name, way = one.name, _WAYS[one.kind]
+    default = ABSENT if one.default is one.empty else one.default
     if hint is ABSENT:
+        written = one.annotation
         return Slot(name, None, default, False, way, written if type(written) is str else "")
     of, optional = _without_none(hint)
     key = None

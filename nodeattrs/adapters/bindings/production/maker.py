@@ -39,21 +39,18 @@ from nodeattrs.adapters.bindings.model.types import (
     Classes,
     Key,
     parse_type,
-    spelled_key,
 )
 from nodeattrs.adapters.bindings.model.values import taken_in
-from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained, link
+from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chained
 from nodeattrs.adapters.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
-from nodeattrs.adapters.bindings.production.plans import Make, planned
+from nodeattrs.adapters.bindings.production.plans import Make, Planner
 from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
-from nodeattrs.adapters.bindings.resolution import resolve
-from nodeattrs.adapters.bindings.resolution.declarations import (
+from nodeattrs.adapters.bindings.resolution import (
     CLASS_IDS,
     Declaration,
     Layer,
     Position,
-    Resolution,
     standing,
 )
 from nodeattrs.core.borders import taking
@@ -85,9 +82,8 @@ class ValueMaker(Bound):
         register: Classes,
         functions: Mapping[str, Callable[..., Any]],
         objects: Objects,
-        resolve: Callable[[tuple[Layer, ...], State, Objects], Resolution] = resolve,
     ) -> None:
-        super().__init__(layers, state, register, objects, resolve)
+        super().__init__(layers, state, register, objects)
         self.functions: Mapping[str, Callable[..., Any]] = {**functions, "inject": self.word}
         self._lock = RLock()
         self.kept: dict[int, Any] = {}
@@ -104,7 +100,7 @@ class ValueMaker(Bound):
 
     def value_of(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
         """The value of a key. raises: NotBound, TypeMismatch, LookupLoop, BindingError"""
-        value = self._injected(wanted, args)
+        value = self.ask(wanted, args)
         if value is None:
             raise self._not_bound(wanted)
         return value
@@ -130,10 +126,6 @@ class ValueMaker(Bound):
         return list(self._reads.values())
 
     # --- the scope of producers -------------------------------------------------------------------
-
-    def ask(self, wanted: Asked) -> Any:
-        """The value of another key, or None. For producers."""
-        return self._injected(wanted, _NOTHING)
 
     def once(self, thing: object, make: Callable[[], Any]) -> Any:
         """What *make* gives, made once for this thing. For producers."""
@@ -166,11 +158,11 @@ class ValueMaker(Bound):
     def _filled(self, call: Callable[..., Any], slot: Slot) -> Any:
         """The value of a parameter; ABSENT where its own default is taken."""
         if slot.wanted is not None and self.is_asked(slot):
-            value = self._injected(slot.wanted, _NOTHING)
+            value = self.ask(slot.wanted)
             if value is not None:
                 return value
         if slot.is_required:
-            raise self.unfilled([*map(link, self._chain())] or [name_of(call)], slot)
+            raise self.unfilled([one.short for one in self._chain()] or [name_of(call)], slot)
         return None if slot.default is ABSENT else ABSENT
 
     def construct(self, of: str | type, args: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
@@ -204,7 +196,7 @@ class ValueMaker(Bound):
         key = self._key_of_variable(plain)
         if key is None:
             return taken_in(self.state.variables.get(plain, self.state.value(plain)))
-        found = self._injected(key, _NOTHING)
+        found = self.ask(key)
         if found is None:
             raise BindingError(
                 UNKNOWN_VARIABLE, f"nobody knows the variable ${name}",
@@ -248,7 +240,8 @@ class ValueMaker(Bound):
         """What a multibind was collected from, once it was injected."""
         return self._collected.get(id(of.root))
 
-    def _injected(self, wanted: Asked, args: Mapping[str, Any]) -> Any:
+    def ask(self, wanted: Asked, args: Mapping[str, Any] = _NOTHING) -> Any:
+        """The value of a key; None where nothing is bound or produced. raises: as `value_of`, NotBound excepted"""
         given = self._given.get(wanted.key, _MISSING)
         if given is not _MISSING:
             return given
@@ -300,7 +293,7 @@ class ValueMaker(Bound):
         while below:
             best = standing(below)
             if len(best) > 1:
-                raise self.about(best[0], CONFLICT, f"{spelled_key(best[0].key or ('', ''))} is bound twice below")
+                raise self.about(best[0], CONFLICT, f"{best[0].words} is bound twice below")
             if best[0].abstract:
                 return
             yield best[0]
@@ -331,9 +324,7 @@ class ValueMaker(Bound):
             except RecursionError as error:
                 if isinstance(error, LookupLoop):
                     raise
-                raise BindingError(
-                    TOO_DEEP, f"the look-ups of {spelled_key(root.key or ('', ''))} are too deep"
-                ) from None
+                raise BindingError(TOO_DEEP, f"the look-ups of {root.words} are too deep") from None
             finally:
                 chain.pop()
             return value if args or value is None else self._keep(root, value)
@@ -348,7 +339,7 @@ class ValueMaker(Bound):
         """A product that was made before in the usual way, as it is planned since; _MISSING where there is no plan."""
         plan = self._plans.get(id(root))
         if plan is _MADE_ONCE:
-            plan = self._plans[id(root)] = planned(self, root)
+            plan = self._plans[id(root)] = Planner(self, self.ask).of(root)
         if plan is None or getattr(self._making, "replay", None) is not None:
             return _MISSING
         try:
@@ -361,25 +352,25 @@ class ValueMaker(Bound):
         wanted, one = root.scope, self
         while wanted != "none" and one.scope_name != wanted:
             if one._outer is None:
+                needs = chained([one.short for one in (*self._chain(), root)])
                 raise self.about(
-                    root, SCOPE, f"{chained([*map(link, self._chain()), link(root)])}, which lives in the scope "
-                    f"{wanted}, and none is open", hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
+                    root, SCOPE, f"{needs}, which lives in the scope {wanted}, and none is open",
+                    hint=f"with injector.scope({wanted!r}) as {wanted}: ...",
                 )  # fmt: skip
             one = one._outer
         return one
 
     def _product(self, root: Declaration, args: Mapping[str, Any]) -> Any:
+        if args and (root.producer is None or not root.producer.takes_arguments):
+            message = f"{root.describe()} takes no arguments, and {', '.join(args)} was given"
+            raise self.about(root, ARGUMENTS, message)
         if root.is_multibind:
-            if args:
-                raise BindingError(ARGUMENTS, "a multibind takes no arguments")
             fragments = list(self._fragments(root.id)) if root.id is not None else []
             collection = collect(root, fragments, self, self.resolution.unknown)
             self._collected[id(root)] = collection
             return collection.value
         if root.producer is None:
-            raise self.about(
-                root, NO_PRODUCER, f"{spelled_key(root.key) if root.key else link(root)} is bound to nothing"
-            )
+            raise self.about(root, NO_PRODUCER, f"{root.words} is bound to nothing")
         try:
             return self._produced(root, root.producer, args)
         except BindingError as error:
@@ -397,7 +388,7 @@ class ValueMaker(Bound):
         if awaits:
             if replay is None:
                 raise BindingError(
-                    NEEDS_AWAIT, f"{link(root)} has to be awaited: {producer.describe()} is asynchronous",
+                    NEEDS_AWAIT, f"{root.short} has to be awaited: {producer.describe()} is asynchronous",
                     hint="await injector.ainject(...)",
                 )  # fmt: skip
             return replay.next(steps, lambda: self._begun(root, producer, args, steps))

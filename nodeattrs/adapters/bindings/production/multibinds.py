@@ -14,9 +14,9 @@ from typing import Any
 from nodeattrs.adapters.bindings.codes import BAD_OPTION, DUPLICATE_FRAGMENT, TYPE_MISMATCH, UNNAMED_FRAGMENT
 from nodeattrs.adapters.bindings.model.faults import BindingError, TypeMismatch
 from nodeattrs.adapters.bindings.model.producers import Scope, called
-from nodeattrs.adapters.bindings.model.types import Classes, spelled_key
+from nodeattrs.adapters.bindings.model.types import Classes
 from nodeattrs.adapters.bindings.model.values import taken_in
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration, UnknownSet
+from nodeattrs.adapters.bindings.resolution import Declaration, Position, UnknownSet
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import Folding
 from nodeattrs.core.origins import At
@@ -114,6 +114,14 @@ class Fragment:
     declaration: Declaration
     value: Any
 
+    @property
+    def position(self) -> Position:
+        return self.declaration.position
+
+    @property
+    def origin(self) -> Origin:
+        return self.declaration.origin
+
 
 @dataclass(frozen=True)
 class Collected:
@@ -133,7 +141,7 @@ class _Options:
 
     def __init__(self, of: Declaration, scope: Scope) -> None:
         root = of.root
-        self.key = spelled_key(root.key or ("", ""))
+        self.key = root.words
         self.origin = root.origin
         self.type = root.type
         self.is_hash = root.type.name == "Hash"
@@ -212,7 +220,7 @@ def collect(
     except MergeConflict as conflict:
         raise BindingError(
             DUPLICATE_FRAGMENT, f"multibind {options.key}: {conflict.message} at {spell(conflict.path or ())}",
-            origins=[fragment.declaration.origin for fragment in fragments], hint=conflict.hint,
+            origins=[fragment.origin for fragment in fragments], hint=conflict.hint,
         ) from None  # fmt: skip
     value = folding.result.value
     if value is ABSENT:
@@ -238,14 +246,10 @@ def _numbered(fragments: Sequence[Fragment], unknown: Sequence[UnknownSet]) -> _
     What cannot be read comes before all that stands in its layer.
     """
     found: list[Fragment | UnknownSet] = [*unknown, *fragments]
-    found.sort(key=lambda one: _position(one)[0], reverse=True)  # the highest layer first, as fragments come
-    order = sorted(range(len(found)), key=lambda index: (_position(found[index]), -index))
+    found.sort(key=lambda one: one.position[0], reverse=True)  # the highest layer first, as fragments come
+    order = sorted(range(len(found)), key=lambda index: (found[index].position, -index))
     numbers = {index: number for number, index in enumerate(order, 1)}
     return {numbers[index]: one for index, one in enumerate(found)}
-
-
-def _position(one: Fragment | UnknownSet) -> tuple[int, float]:
-    return one.declaration.position if isinstance(one, Fragment) else one.position
 
 
 def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None:
@@ -254,10 +258,9 @@ def _check_type(options: _Options, fragment: Fragment, classes: Classes) -> None
     if not fits and not options.is_hash:
         fits = options.type.holds(fragment.value, classes)
     if not fits:
-        origin = fragment.declaration.origin
         raise TypeMismatch(
-            TYPE_MISMATCH, f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(origin,),
-            details=(f"the fragment is at {origin}",),
+            TYPE_MISMATCH, f"multibind {options.key}: {fragment.value!r} is no {element}", origins=(fragment.origin,),
+            details=(f"the fragment is at {fragment.origin}",),
         )  # fmt: skip
 
 
@@ -275,7 +278,7 @@ def _flatten_levels(given: Any, options: _Options) -> int | None:
 
 
 def _array(options: _Options, numbered: _Numbered) -> Folding:
-    parts = [_part(one, number) for number, one in numbered.items()]
+    parts = [Part(one.value, number) for number, one in numbered.items()]
     if options.call is not None:
         folding = _laid(parts, _combining(options.call), Part([], ()))
     elif options.policy is not None:
@@ -310,10 +313,6 @@ def _joined(parts: Sequence[Part | Folding], policy: Policy, halves: Policy) -> 
     folding.lay(_joined(parts[:middle], policy, halves), halves)
     folding.lay(_joined(parts[middle:], policy, halves), halves)
     return folding
-
-
-def _part(one: Fragment | UnknownSet, number: int) -> Part:
-    return Part(one.value if isinstance(one, Fragment) else one.content, number)
 
 
 def _in_list(part: Part, options: _Options) -> Part:
@@ -393,7 +392,7 @@ def _hash(options: _Options, numbered: _Numbered) -> Folding:
         named.append(entry)
     folding = _joined(named, NAMES, NAMES)
     for number in unknown:  # it may have names that nobody else has
-        folding.lay(_part(numbered[number], number), OTHER_NAMES)
+        folding.lay(Part(numbered[number].value, number), OTHER_NAMES)
     return folding
 
 
@@ -403,7 +402,7 @@ def _named(options: _Options, numbered: _Numbered) -> dict[str, list[int]]:
     for number, one in numbered.items():
         if isinstance(one, UnknownSet):
             continue
-        name, origin = one.declaration.name, one.declaration.origin
+        name, origin = one.declaration.name, one.origin
         if not name:
             raise BindingError(
                 UNNAMED_FRAGMENT, f"multibind {options.key} is a hash, and a fragment has no name",
@@ -431,7 +430,7 @@ def _entry(options: _Options, name: str, several: _Numbered, policy: Policy) -> 
             _check_single(options, name, [one for one in several.values() if isinstance(one, Fragment)])
     for number in order:
         one = several[number]
-        folding.lay(Part({name: one.value}, number) if isinstance(one, Fragment) else _part(one, number), policy)
+        folding.lay(Part({name: one.value} if isinstance(one, Fragment) else one.value, number), policy)
     return folding
 
 
@@ -453,9 +452,9 @@ def _by_function(call: Callable[..., Any], combined: Callable[[Part, Part], Part
 
 def _check_single(options: _Options, name: str, several: Sequence[Fragment]) -> None:
     """Nobody says which of several is better: of one position, or in the letter of the document."""
-    positions = [fragment.declaration.position for fragment in several]
+    positions = [fragment.position for fragment in several]
     if len(several) > 1 and (options.word == "error" or positions.count(max(positions)) > 1):
-        tied = [fragment.declaration.origin for fragment in several]
+        tied = [fragment.origin for fragment in several]
         raise BindingError(
             DUPLICATE_FRAGMENT, f"multibind {options.key} has {name!r} {len(several)} times", origins=tied,
             details=[f"at {origin}" for origin in tied if isinstance(origin, Origin)],

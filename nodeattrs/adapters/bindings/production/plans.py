@@ -7,44 +7,32 @@ needs one function is put together that makes all of it. Whatever is not that si
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from nodeattrs.adapters.bindings.model.producers import Instance, Ref
 from nodeattrs.adapters.bindings.model.protocols import is_protocol
-from nodeattrs.adapters.bindings.model.types import Asked, Classes
+from nodeattrs.adapters.bindings.model.types import Asked
+from nodeattrs.adapters.bindings.production.bound import Bound
 from nodeattrs.adapters.bindings.production.filling import Slot
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.adapters.bindings.resolution import Declaration
 
 Make = Callable[[Any], Any]
 """Makes a product for the scope that it is given."""
 
 
-class Planning(Protocol):
-    """Whom a plan asks while it is made."""
+class Planner:
+    """Finds how products can be made by one call. ask: gives the value of a key"""
 
-    register: Classes
-
-    def slots(self, call: Callable[..., Any]) -> tuple[Slot, ...]: ...
-    def counting(self, wanted: Asked) -> Declaration | None: ...
-    def is_given(self, wanted: Asked) -> bool: ...
-    def is_asked(self, slot: Slot) -> bool: ...
-    def ask(self, wanted: Asked) -> Any: ...
-
-
-def planned(maker: Planning, root: Declaration) -> Make | None:
-    """What makes the product of a declaration; None where it is made in the usual way.
-
-    cost: one visit for each class that it needs
-    """
-    return _Planner(maker).of(root)
-
-
-class _Planner:
-    def __init__(self, maker: Planning) -> None:
-        self._maker = maker
+    def __init__(self, bound: Bound, ask: Callable[[Asked], Any]) -> None:
+        self._bound = bound
+        self._ask = ask
         self._made: dict[int, Make | None] = {}
 
     def of(self, root: Declaration) -> Make | None:
+        """What makes the product of a declaration; None where it is made in the usual way.
+
+        cost: one visit for each class that it needs
+        """
         if id(root) not in self._made:
             self._made[id(root)] = None  # whoever needs itself is made in the usual way, which says so
             self._made[id(root)] = self._constructing(root)
@@ -54,16 +42,16 @@ class _Planner:
         known = self._class_of(root)
         if known is None:
             return None
-        every = self._maker.slots(known)
-        slots = [slot for slot in every if self._maker.is_asked(slot)]
-        if list(every[: len(slots)]) == slots and all(slot.way != "by name" for slot in slots):
-            return _calling(known, [self._getting(slot) for slot in slots])
-        names = [(slot.name, self._getting(slot)) for slot in slots]
-        return lambda scope: known(**{name: get(scope) for name, get in names})
+        every = self._bound.slots(known)
+        asked = tuple(slot for slot in every if self._bound.is_asked(slot))
+        if every[: len(asked)] != asked or any(slot.way == "by name" for slot in asked):
+            return None  # all that stand before the last one have to be given by their position
+        gets = [self._getting(slot) for slot in asked]
+        return lambda scope: known(*[get(scope) for get in gets])
 
     def _class_of(self, root: Declaration) -> type | None:
         """The class of which a declaration gives an object and nothing else, so that its type needs no look."""
-        producer, classes = root.producer, self._maker.register
+        producer, classes = root.producer, self._bound.register
         if (
             not isinstance(producer, (Instance, Ref))
             or root.optional
@@ -78,30 +66,18 @@ class _Planner:
         return known if issubclass(known, bound) else None
 
     def _getting(self, slot: Slot) -> Make:
-        wanted, maker = slot.wanted, self._maker
+        wanted, bound = slot.wanted, self._bound
         assert wanted is not None
-        declared = None if maker.is_given(wanted) else maker.counting(wanted)
+        declared = None if bound.is_given(wanted) else bound.counting(wanted)
         if declared is None or declared.source is not None:
             return lambda scope: scope.ask(wanted)
         if not declared.scope and not declared.optional:
-            product = maker.ask(wanted)
+            product = self._ask(wanted)
             return lambda scope: product
         make = self.of(declared)
         if make is None:
             return lambda scope: scope.ask(wanted)
         return make if declared.scope == "none" else _keeping(id(declared), declared.scope, make, wanted)
-
-
-def _calling(known: Callable[..., Any], gets: list[Make]) -> Make:
-    """The call with so many arguments; the short ones are most of them."""
-    match gets:
-        case []:
-            return lambda scope: known()
-        case [one]:
-            return lambda scope: known(one(scope))
-        case [one, two]:
-            return lambda scope: known(one(scope), two(scope))
-    return lambda scope: known(*[get(scope) for get in gets])
 
 
 def _keeping(number: int, name: str, make: Make, wanted: Asked) -> Make:

@@ -12,16 +12,11 @@ from asyncio import Future
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
-from types import FunctionType
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
 Steps = tuple[int, ...]
 """For whom a product is made: the declarations on the way to it."""
-
-
-_YIELDS = 0x20 | 0x80 | 0x200
-"""Flags of code: of a generator, of a coroutine, of an asynchronous generator."""
 
 
 @lru_cache(maxsize=4096)
@@ -30,8 +25,6 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
 
     A generator function is a context manager: what follows its `yield` runs when the scope is closed.
     """
-    if type(call) is type or (type(call) is FunctionType and not vars(call) and not call.__code__.co_flags & _YIELDS):
-        return call, False, False
     inner = inspect.unwrap(call)
     if inspect.isgeneratorfunction(inner):
         return (contextlib.contextmanager(call) if inner is call else call), True, False

@@ -21,6 +21,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, MAX_DEPTH, Path, dig
 from nodeattrs.errors import BadArgument, BadValue, NodeattrsError, RecipeFailed
 from nodeattrs.node.node import Node
+from nodeattrs.node.running import setting_as
 from nodeattrs.node.setters import ATTRIBUTE_FILE
 from nodeattrs.node.slots import COMPONENTS
 from nodeattrs.node.values import Deferred
@@ -91,7 +92,7 @@ class RubySession:
         self._running.append(_Running(name, shown, cookbook))
         self._shown[path] = shown
         try:
-            with self._node.setting_as(ATTRIBUTE_FILE, name, Origin(ATTRIBUTE_FILE, name, shown)):
+            with setting_as(self._node, ATTRIBUTE_FILE, name, Origin(ATTRIBUTE_FILE, name, shown)):
                 self._do("file", path)
         finally:
             self._running.pop()
@@ -204,7 +205,7 @@ class RubySession:
         place, _ = self._judged(str(word), rest, shape)
         try:
             # A block of its own: what is included meanwhile may set something from the same line.
-            with self._node.setting_as(ATTRIBUTE_FILE, place.name, place):
+            with setting_as(self._node, ATTRIBUTE_FILE, place.name, place):
                 answer = act(self, *self._values(shape, rest), place)
         except NodeattrsError as error:
             if not self._helper.alive:
@@ -254,7 +255,7 @@ class RubySession:
         placed = self._places.get((now, file, line))
         if placed is None:
             place = RubyPlace(self._origin(file, line), self._texts.get(file, ()))
-            block = self._node.setting_as(ATTRIBUTE_FILE, now.name, place)
+            block = setting_as(self._node, ATTRIBUTE_FILE, now.name, place)
             placed = self._places[now, file, line] = place, block
         return placed
 

@@ -12,7 +12,7 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.folding import Encounter, encounters
 from nodeattrs.core.origins import sources
 from nodeattrs.core.part import Part
-from nodeattrs.core.policy import KEEP, TAKE, Policy
+from nodeattrs.core.policy import KEEP, TAKE, Policy, Verdict
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
 from nodeattrs.dialects.cloudinit.codes import (
     BOTH_KEYS,
@@ -25,6 +25,7 @@ from nodeattrs.dialects.cloudinit.codes import (
     SPREAD,
 )
 from nodeattrs.dialects.cloudinit.lints.warned import Warned
+from nodeattrs.dialects.cloudinit.mergers import Verb
 from nodeattrs.dialects.cloudinit.parts import same
 from nodeattrs.dialects.cloudinit.steps import Joining, PartReport, Row, befores_of
 
@@ -217,16 +218,23 @@ def _meetings(policy: Policy, below: Part, above: Part, path: Path = ()) -> Iter
     """Where two values really met; what stays is of interest where both are lists."""
     for one in encounters(policy, below, above, path):
         old, new = one.lower.value, one.upper.value
-        verb = "take" if one.verdict is TAKE else "keep" if one.verdict is KEEP else getattr(one.verdict, "verb", None)
+        verb = _verb(one.verdict)
         if old is ABSENT or verb is None or (verb == "take" and same(old, new)):
             continue
         if verb == "keep" and not (isinstance(old, list) and isinstance(new, list)):
             continue
-        inner = getattr(one.verdict, "inner", None)
-        if inner is None:
+        inner = one.verdict.inner if isinstance(one.verdict, Verb) else None
+        table = inner() if inner is not None else None
+        if table is None:
             yield verb, one.lower, one.upper, one.path
         elif isinstance(new, (list, tuple)):
-            yield from _by_position(verb, one, inner())
+            yield from _by_position(verb, one, table)
+
+
+def _verb(verdict: Verdict) -> str | None:
+    if verdict is TAKE or verdict is KEEP:
+        return "take" if verdict is TAKE else "keep"
+    return verdict.name if isinstance(verdict, Verb) else None
 
 
 def _by_position(verb: str, one: Encounter, inner: Policy) -> Iterator[_Met]:

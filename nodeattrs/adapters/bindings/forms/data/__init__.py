@@ -1,19 +1,30 @@
 """The data form: sets of bindings as plain JSON or YAML data, read, written and described.
 
-Two tables (`items.KINDS`, `producers.PRODUCERS`) say what it looks like; reading, writing and
+Two tables (`kinds.KINDS`, `kinds.PRODUCERS`) say what it looks like; reading, writing and
 the schema all follow them. All faults of a document are reported together, each with its line.
 The order of fields means nothing. A site has a data form too, not evaluated yet; `Site.to_dict` writes it.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from nodeattrs.adapters.bindings.codes import NOT_DATA
-from nodeattrs.adapters.bindings.forms.data.items import ITEMS, KINDS
-from nodeattrs.adapters.bindings.forms.data.producers import CONDITIONS, PRODUCERS, expression
-from nodeattrs.adapters.bindings.forms.data.shapes import CLASSES, TEXT, TYPE, Reading, object_schema
-from nodeattrs.adapters.bindings.model.expressions import Assign, Node
+from nodeattrs.adapters.bindings.forms.data.kinds import CONDITIONS, ITEMS, KINDS, LITERAL, PRODUCERS, VALUE
+from nodeattrs.adapters.bindings.forms.data.shapes import (
+    CLASSES,
+    TEXT,
+    TYPE,
+    Field,
+    Reading,
+    Record,
+    Shape,
+    list_of,
+    map_of,
+    object_schema,
+)
+from nodeattrs.adapters.bindings.model.expressions import Assign, Literal
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
     BIND_OPTIONS,
@@ -22,8 +33,8 @@ from nodeattrs.adapters.bindings.model.items import (
     PARAMETER_OPTIONS,
     BindingSet,
 )
-from nodeattrs.adapters.bindings.model.queries import SIGNS
-from nodeattrs.adapters.bindings.model.sites import Site, SiteLayer
+from nodeattrs.adapters.bindings.model.sites import Site
+from nodeattrs.adapters.bindings.model.values import SIGNS, as_data
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
@@ -80,7 +91,6 @@ def _parts() -> dict[str, Any]:
         "key": {
             "anyOf": [TEXT.schema, object_schema({"type": TYPE.schema, "name": TEXT.schema}, minProperties=1)]
         },
-        "conditions": _list("condition"),
         "condition": {
             "oneOf": [
                 comparison,
@@ -91,74 +101,59 @@ def _parts() -> dict[str, Any]:
     }  # fmt: skip
 
 
-_Attributes = dict[str, Node]
-
-
-def read_site(reading: Reading, data: Any, file: str | None) -> Site:
-    """The site of a document: `{"site": {...}, "assign": {...}}`."""
-    whole = reading.map({} if data is None else data, (), "a site description is a map")
-    reading.known(whole, ("version", "site", "assign"), (), "a site description")
-    found = Site(file, "site" in whole)
-    for name, value in reading.map(whole.get("assign", {}), ("assign",), "assign is a map").items():
-        found.statements.append(Assign("", str(name), expression(reading, value, ("assign", name))))
-    parts = reading.map(whole.get("site", {}), ("site",), "site is a map")
-    reading.known(parts, _PARTS, ("site",), "a site")
-    for name, read in _PARTS.items():
-        if name in parts:
-            setattr(found, name, read(reading, parts[name], ("site", name)))
-    found.listed_at = {
-        name: reading.origin(("site", "categories", index)) for index, (name, _) in enumerate(found.categories or ())
-    }
-    return found
-
-
-def _attributes(reading: Reading, data: Any, path: Path) -> _Attributes:
-    named = reading.map(data, path, "attributes are a map")
-    return {str(name): expression(reading, value, (*path, name)) for name, value in named.items()}
-
-
-def _environments(reading: Reading, data: Any, path: Path) -> dict[str, _Attributes]:
-    named = reading.map(data, path, "environments is a map")
-    return {str(name): _attributes(reading, one or {}, (*path, name)) for name, one in named.items()}
-
-
-def _dynamic(reading: Reading, data: Any, path: Path) -> tuple[Node, _Attributes]:
-    whole = reading.map(data, path, 'dynamic is a map with "dir"')
-    directory = expression(reading, whole.get("dir"), (*path, "dir"))
-    return directory, _attributes(reading, whole.get("attrs", {}), (*path, "attrs"))
-
-
-def _categories(reading: Reading, data: Any, path: Path) -> list[tuple[str, Node]]:
-    listed = reading.list(data, path, "categories is a list of [name, value], the highest first")
-    return [_category(reading, pair, (*path, index)) for index, pair in enumerate(listed)]
-
-
-def _category(reading: Reading, data: Any, path: Path) -> tuple[str, Node]:
+def _category(reading: Reading, data: Any, path: Path) -> list[Any]:
     if not isinstance(data, list) or len(data) != 2 or not isinstance(data[0], str):
         raise reading.stop(path, "a category is [name, value]")
-    return data[0], expression(reading, data[1], (*path, 1))
+    return [data[0], VALUE.read(reading, data[1], (*path, 1))]
 
 
-def _layers(reading: Reading, data: Any, path: Path) -> list[SiteLayer]:
-    listed = reading.list(data, path, "layers is a list, the highest first")
-    return [_layer(reading, one, (*path, index)) for index, one in enumerate(listed)]
+def _layer(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+    layer: dict[str, Any] = _LAYER.read(reading, data, path)
+    sides = {side: list(layer[side]) for side in ("include", "exclude") if layer[side]}
+    return {"name": layer["name"], **sides}
 
 
-def _layer(reading: Reading, data: Any, path: Path) -> SiteLayer:
-    whole = reading.map(data, path, "a layer is a map")
-    reading.known(whole, ("name", "include", "exclude"), path, "a layer")
-    sides = {
-        side: list(CLASSES.read(reading, whole[side], (*path, side)))
-        for side in ("include", "exclude") if whole.get(side)
-    }  # fmt: skip
-    return SiteLayer(TEXT.read(reading, whole.get("name"), (*path, "name")), **sides, origin=reading.origin(path))
+_REFERENCES = Shape(lambda reading, data, path: CLASSES.read(reading, data, path) if data else (), list, CLASSES.schema)
+_LAYER = Record(
+    "a layer", dict, (Field("name", TEXT, needed=True), Field("include", _REFERENCES), Field("exclude", _REFERENCES)),
+    make=dict,
+)  # fmt: skip
+_ATTRIBUTES = map_of(VALUE, "attributes are a map")
+_DYNAMIC = Record(
+    "dynamic", dict, (Field("dir", VALUE, default=Literal(None)), Field("attrs", _ATTRIBUTES, default={})), make=dict
+)
+_CATEGORIES = list_of(Shape(_category, as_data, {}), "categories is a list of [name, value], the highest first")
+_SITE = Record(
+    "a site",
+    dict,
+    (
+        Field("defaults", _ATTRIBUTES),
+        Field("environments", map_of(_ATTRIBUTES, "environments is a map")),
+        Field("dynamic", _DYNAMIC.shape()),
+        Field("categories", _CATEGORIES),
+        Field("layers", list_of(Shape(_layer, as_data, {}), "layers is a list, the highest first")),
+    ),
+    make=dict,
+)
+_SITE_FILE = Record(
+    "a site description",
+    dict,
+    (Field("version", LITERAL), Field("site", _SITE.shape()), Field("assign", map_of(VALUE, "assign is a map"))),
+    make=dict,
+)
 
 
-_PARTS = {
-    "defaults": _attributes, "environments": _environments, "dynamic": _dynamic, "categories": _categories,
-    "layers": _layers,
-}  # fmt: skip
-"""The parts of a site, each an attribute of `Site`."""
+def _site(reading: Reading, data: Any) -> Site:
+    """The site of a document: `{"site": {...}, "assign": {...}}`."""
+    whole = _SITE_FILE.read(reading, {} if data is None else data, ())
+    found = Site(statements=[Assign("", name, value) for name, value in (whole["assign"] or {}).items()])
+    if whole["site"] is not None:
+        found.parts = {name: part for name, part in whole["site"].items() if part is not None}
+    for index, (name, _) in enumerate(found.listed("categories") or ()):
+        found.listed_at[name] = reading.origin(("site", "categories", index))
+    for index, _ in enumerate(found.listed("layers") or ()):
+        found.layers_at.append(reading.origin(("site", "layers", index)))
+    return found
 
 
 def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
@@ -170,30 +165,22 @@ def sets_from_data(data: Any, origin: Origin = NOWHERE) -> list[BindingSet]:
     >>> [one.name for one in sets_from_data({"name": "a::default", "items": []})]
     ['a::default']
     """
-    reading = Reading(lambda name, path: origin)
+    reading = Reading(lambda name, path: origin)  # a place that knows no other
     return reading.guarded(lambda: _sets(reading, data)) or []
 
 
 @taking(document=Document)
 def sets_from_document(document: Document) -> list[BindingSet]:
     """The sets of a document that was read; each item knows its line. raises: BindingErrors"""
-    reading = _reading(document)
+    reading = Reading(partial(document.locator, "bindings"))
     return reading.guarded(lambda: _sets(reading, document.tree)) or []
 
 
 @taking(document=Document)
 def site_from_document(document: Document) -> Site:
     """What a site says, from its data form: `{"site": {...}, "assign": {...}}`. raises: BindingErrors"""
-    reading = _reading(document)
-    return reading.guarded(lambda: read_site(reading, document.tree, document.file)) or Site()
-
-
-def _reading(document: Document) -> Reading:
-    def place(name: str, path: Path) -> Origin:
-        line, column = document.place(path)
-        return Origin("bindings", name, document.file, line, column)
-
-    return Reading(place)
+    reading = Reading(partial(document.locator, "bindings"))
+    return reading.guarded(lambda: _site(reading, document.tree)) or Site()
 
 
 def _sets(reading: Reading, data: Any) -> list[BindingSet]:

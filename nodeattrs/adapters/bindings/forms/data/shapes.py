@@ -31,12 +31,12 @@ class Malformed(Exception):
 class Reading:
     """One document.
 
-    place: (the name of a set, a path in the document) -> where that stands
-    set:   the name of the set that is being read
+    locate: (the name of a set, a path in the document) -> a locator for that path
+    set:    the name of the set that is being read
     """
 
-    def __init__(self, place: Callable[[str, Path], Origin]) -> None:
-        self._place = place
+    def __init__(self, locate: Callable[[str, Path], Locator]) -> None:
+        self._locate = locate
         self.set = ""
         self._faults: list[BindingError] = []
 
@@ -48,7 +48,8 @@ class Reading:
         except Malformed:
             pass
         except RecursionError:
-            self._faults.append(BindingError(FORMAT, "the data is nested too deep", origins=(self._place("", ()),)))
+            self.set = ""
+            self.fault((), "the data is nested too deep")
         if self._faults:
             raise BindingErrors(self._faults)
         return found
@@ -65,11 +66,11 @@ class Reading:
 
     def origin(self, path: Path) -> Origin:
         """Where a path of the document stands."""
-        return self._place(self.set, path)
+        return self.locator(path).at(())
 
     def locator(self, path: Path) -> Locator:
         """Someone who knows where each entry of what stands at a path stands; nothing is looked up before."""
-        return _Below(self._place, self.set, path)
+        return self._locate(self.set, path)
 
     def map(self, data: Any, path: Path, what: str) -> dict[Any, Any]:
         """The data, which has to be a map."""
@@ -83,10 +84,10 @@ class Reading:
             raise self.stop(path, f"{what}, and this is {kind_in_words(data)}")
         return list(data)
 
-    def known(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str, kind: str = "") -> None:
-        """Note each field that is none of these words. kind: the word that names what it is"""
+    def known(self, whole: Mapping[Any, Any], words: Collection[str], path: Path, what: str) -> None:
+        """Note each field that is none of these words."""
         for name in whole:
-            if name != kind and name not in words:
+            if name not in words:
                 hint = meant(name, words) or f"it knows {', '.join(words)}"
                 self.fault((*path, name), f"{what} has no field {name!r}", hint)
 
@@ -101,22 +102,18 @@ class Reading:
         self.fault(path, message, hint, kind)
         return Malformed()
 
-    def tried(self, read: Callable[[str], _Found], text: str, path: Path) -> _Found:
-        """What *read* makes of a text; its error is noted at this place."""
+    def tried(
+        self, read: Callable[..., _Found], path: Path, *given: Any, kind: Kind | None = None, what: str = ""
+    ) -> _Found:
+        """What *read* makes of what is given to it; its error is noted at this place.
+
+        kind: of the fault; the kind of the error unless given
+        what: what could not be done, before the error's own words
+        """
         try:
-            return read(text)
+            return read(*given)
         except BindingError as error:
-            raise self.stop(path, error.message, error.hint, error.kind) from None
-
-
-@dataclass(frozen=True)
-class _Below:
-    place: Callable[[str, Path], Origin]
-    set: str
-    under: Path
-
-    def at(self, path: Path) -> Origin:
-        return self.place(self.set, (*self.under, *path))
+            raise self.stop(path, f"{what}{error.message}", error.hint, kind or error.kind) from None
 
 
 def kind_in_words(value: Any) -> str:
@@ -206,8 +203,10 @@ class Record:
     copies: Mapping[str, str] = field(default_factory=dict)
     make: Callable[..., Any] | None = None
 
-    def read(self, reading: Reading, whole: dict[Any, Any], path: Path, **more: Any) -> Any:
+    def read(self, reading: Reading, data: Any, path: Path, **more: Any) -> Any:
         """The model of a map. more: attributes that no word gives"""
+        whole = reading.map(data, path, f"{self.what} is a map")
+        reading.known(whole, self.words, path, self.what)
         taken: dict[str, Any] = {}
         for one in self.fields:
             one.take(reading, whole, path, taken)
@@ -229,6 +228,10 @@ class Record:
     def words(self) -> dict[str, Field]:
         """Its fields by their words."""
         return {one.word: one for one in self.fields}
+
+    def shape(self) -> Shape:
+        """The shape of a field whose value is such a map."""
+        return Shape(self.read, self.write, self.schema())
 
     def schema(self, **more: Schema) -> Schema:
         """Its schema. more: words that are no fields of it, and always there"""
@@ -266,7 +269,7 @@ def _flag(reading: Reading, data: Any, path: Path) -> bool:
 
 
 def _spelled(parse: Callable[[str], Any], schema: Schema) -> Shape:
-    return Shape(lambda reading, data, path: reading.tried(parse, _text(reading, data, path), path), str, schema)
+    return Shape(lambda reading, data, path: reading.tried(parse, path, _text(reading, data, path)), str, schema)
 
 
 TEXT = Shape(_text, _same, {"type": "string"})
@@ -276,16 +279,37 @@ TYPE = _spelled(parse_type, {"$ref": "#/$defs/type"})
 TARGET = _spelled(target_of, {"type": "string"})
 
 
-def list_of(shape: Shape, what: str, schema: Schema | None = None) -> Shape:
-    """A list of values of one shape; a tuple in the model."""
+def list_of(shape: Shape, what: str, least: int = 0) -> Shape:
+    """A list of values of one shape; a tuple in the model.
+
+    what:  what a message says that the list is
+    least: the smallest number of values
+    """
 
     def read(reading: Reading, data: Any, path: Path) -> tuple[Any, ...]:
         listed = reading.list(data, path, what)
+        if len(listed) < least:
+            raise reading.stop(path, what)
         return tuple(shape.read(reading, entry, (*path, index)) for index, entry in enumerate(listed))
 
-    return Shape(
-        read, lambda value: [shape.write(entry) for entry in value], schema or {"type": "array", "items": shape.schema}
-    )
+    def write(value: Iterable[Any]) -> list[Any]:
+        return [shape.write(entry) for entry in value]
+
+    fewest = {"minItems": least} if least else {}
+    return Shape(read, write, {"type": "array", **fewest, "items": shape.schema})
+
+
+def map_of(shape: Shape, what: str) -> Shape:
+    """A map of names to values of one shape; null is a map without any."""
+
+    def read(reading: Reading, data: Any, path: Path) -> dict[str, Any]:
+        named = reading.map({} if data is None else data, path, what)
+        return {str(name): shape.read(reading, entry, (*path, name)) for name, entry in named.items()}
+
+    def write(value: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: shape.write(entry) for name, entry in value.items()}
+
+    return Shape(read, write, {"type": "object", "additionalProperties": shape.schema})
 
 
 def _class_names(reading: Reading, data: Any, path: Path) -> tuple[str, ...]:
@@ -303,7 +327,6 @@ def _key(reading: Reading, data: Any, path: Path) -> Asked:
     if isinstance(data, str):
         return Asked(None, data)
     whole = reading.map(data, path, 'a key is a name, or a map such as {"type": "Integer", "name": "x"}')
-    reading.known(whole, _KEY.words, path, _KEY.what)
     asked: Asked = _KEY.read(reading, whole, path)
     if asked.type is None and asked.name is None:
         raise reading.stop(path, "a key needs a type or a name")

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodeattrs.adapters.bindings.forms.language.expressions import Expressions
-from nodeattrs.adapters.bindings.forms.language.items import Items, SiteReader
+from nodeattrs.adapters.bindings.forms.language.reading import Expressions, Items, SiteReader
 from nodeattrs.adapters.bindings.forms.language.text import Text
 from nodeattrs.adapters.bindings.model.expressions import Node, plain
 from nodeattrs.adapters.bindings.model.items import BindingSet

@@ -18,7 +18,6 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import near
-from nodeattrs.texts.patterns import BadPattern, expression
 
 _KEYWORDS = (
     "abstract", "alias", "and", "bind", "bindings", "categories", "class", "dependency", "dynamic_environments",
@@ -27,27 +26,11 @@ _KEYWORDS = (
 )  # fmt: skip
 _SIGNS = {
     "LBRACE": "{", "RBRACE": "}", "LSQB": "[", "RSQB": "]", "LPAR": "(", "RPAR": ")", "COMMA": ",", "COLON": ":",
-    "__ANON": "", "$END": "the end", "SINGLE": "a quoted text", "DOUBLE": "a quoted text", "NAME": "a name",
+    "$END": "the end", "SINGLE": "a quoted text", "DOUBLE": "a quoted text", "NAME": "a name",
     "CLASSREF": "a type", "NUMBER": "a number", "ARROW": "-> or ~>", "VARIABLE": "a variable",
 }  # fmt: skip
 _MOST = 8
 _WORD, _LETTER, _REMARK = re.compile(r"\w+"), re.compile(r"[A-Za-z_]"), re.compile(r"#[^\n]*\n")
-
-
-def syntax_error(error: Any, text: str, file: str | None) -> BindingError:
-    """The error for what lark could not read."""
-    token = getattr(error, "token", None)
-    line, column = error.line, error.column
-    at_end = token is not None and token.type == "$END"
-    if at_end or not isinstance(line, int) or line < 1:
-        line, column = text.count("\n") + 1, len(text) - (text.rfind("\n") + 1) + 1
-    expected = set(getattr(error, "expected", None) or getattr(error, "allowed", None) or ())
-    what = "the text ends too early" if at_end else f"{_found(token, text, line, column)} is not expected here"
-    where = ":".join(str(part) for part in (file, line, column) if part is not None)
-    return BindingError(
-        SYNTAX, f"{where}: {what}", origins=(Origin("bindings", "", file, line, column),),
-        details=caret(text, line, column), hint=_hint(token, expected, text, line, column),
-    )  # fmt: skip
 
 
 def caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
@@ -66,33 +49,26 @@ def caret(text: str, line: int | None, column: int | None) -> tuple[str, ...]:
     return shown, " " * (column - 1 - start) + "^"
 
 
-def _found(token: Any, text: str, line: int, column: int) -> str:
-    found = str(token) if token is not None else _word_at(text, line, column)
-    return repr(found if len(found) <= 30 else f"{found[:30]}…")
-
-
 def _word_at(text: str, line: int, column: int) -> str:
     rest = text.split("\n")[line - 1][column - 1 :]
     word = _WORD.match(rest)
     return word[0] if word else rest[:1]
 
 
-def _hint(token: Any, expected: set[str], text: str, line: int, column: int) -> str | None:
-    found = str(token) if token is not None else _word_at(text, line, column)
+def _hint(found: str, expected: set[str], behind: str) -> str | None:
+    """What may have been meant. found: a word or a sign; behind: the rest of the line behind it"""
     is_word = bool(_LETTER.match(found))
     wanted = {name.strip("_").lower() for name in expected}
-    close = [word for word in near(found, _KEYWORDS) if word in wanted] or [
-        word for word in near(found, _KEYWORDS) if word != found
-    ]
+    close = [word for word in near(found, _KEYWORDS) if word != found]
+    close = [word for word in close if word in wanted] or close
     if is_word and close:
         return f"did you mean {', '.join(close)}?"
     if is_word and {"SINGLE", "DOUBLE"} & expected:
-        if text.split("\n")[line - 1][column - 1 + len(found) :].lstrip().startswith("("):
-            return f"a call stands inside of a list or hash: [{found}(...)]"
-        return f"a text is quoted: '{found}'"
+        is_call = behind.lstrip().startswith("(")
+        return f"a call stands inside of a list or hash: [{found}(...)]" if is_call else f"a text is quoted: '{found}'"
     if found[:1] in ("'", '"'):
         return "is a quote still open?"
-    words = sorted(dict.fromkeys(_word(name) for name in expected if _word(name)))
+    words = sorted({_word(name) for name in expected} - {""})
     if not words:
         return None
     more = ", ..." if len(words) > _MOST else ""
@@ -100,11 +76,9 @@ def _hint(token: Any, expected: set[str], text: str, line: int, column: int) -> 
 
 
 def _word(name: str) -> str:
-    for known, sign in _SIGNS.items():
-        if name == known or (known == "__ANON" and name.startswith(known)):
-            return sign
+    """A word of the grammar as messages show it; "" for what no message names."""
     plain = name.strip("_").lower()
-    return plain if plain in (*_KEYWORDS, "to", "in", "as", "or", "if", "unless") else ""
+    return _SIGNS.get(name) or (plain if plain in (*_KEYWORDS, "to", "in", "as", "or", "if", "unless") else "")
 
 
 _Found = TypeVar("_Found")
@@ -134,7 +108,28 @@ class Text:
         try:
             return known.parse(self.text, start=start)
         except UnexpectedInput as error:
-            raise syntax_error(error, self.text, self.file) from None
+            raise self._not_expected(error) from None
+
+    def _not_expected(self, error: Any) -> BindingError:
+        """The error for what lark could not read."""
+        token, line, column = getattr(error, "token", None), error.line, error.column
+        at_end = token is not None and token.type == "$END"
+        if at_end or not isinstance(line, int) or line < 1:
+            line, column = self.text.count("\n") + 1, len(self.text) - (self.text.rfind("\n") + 1) + 1
+        expected = set(getattr(error, "expected", None) or getattr(error, "allowed", None) or ())
+        found = str(token) if token is not None else _word_at(self.text, line, column)
+        shown = repr(found if len(found) <= 30 else f"{found[:30]}…")
+        what = "the text ends too early" if at_end else f"{shown} is not expected here"
+        behind = self.text.split("\n")[line - 1][column - 1 + len(found) :]
+        origin = Origin("bindings", "", self.file, line, column)
+        return self._error_at(origin, what, SYNTAX, _hint(found, expected, behind))
+
+    def _error_at(self, origin: Origin, message: str, kind: Kind, hint: str | None = None) -> BindingError:
+        """An error with its place, its line and a caret."""
+        known = [str(part) for part in (self.file, origin.line, origin.column) if part is not None]
+        where = f"{':'.join(known)}: " if known else ""
+        details = caret(self.text, origin.line, origin.column)
+        return BindingError(kind, f"{where}{message}", origins=(origin,), details=details, hint=hint)
 
     def guarded(self, read: Callable[[], _Found]) -> _Found:
         """What *read* gives. raises: BindingError, also for what is nested too deep"""
@@ -155,23 +150,15 @@ class Text:
 
     def error(self, tree: Tree, message: str, kind: Kind = SYNTAX) -> BindingError:
         """An error about a branch, with its line and a caret."""
-        origin = self.origin(tree)
-        known = [str(part) for part in (self.file, origin.line, origin.column) if part is not None]
-        where = f"{':'.join(known)}: " if known else ""
-        details = caret(self.text, origin.line, origin.column)
-        return BindingError(kind, f"{where}{message}", origins=(origin,), details=details)
+        return self._error_at(self.origin(tree), message, kind)
 
-    def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
-        """The type that a branch spells."""
+    def tried(self, read: Callable[..., _Found], tree: Tree, *given: Any) -> _Found:
+        """What *read* makes of what is given to it; its error is about a branch."""
         try:
-            return read(_REMARK.sub(" ", self.source(tree)))
+            return read(*given)
         except BindingError as error:
             raise self.error(tree, error.message, error.kind) from None
 
-    def pattern(self, written: str, at: Tree) -> re.Pattern[str]:
-        """The pattern that is written there."""
-        try:
-            expression(written)
-            return re.compile(written)
-        except BadPattern as error:
-            raise self.error(at, f"the pattern {written!r} cannot be read: {error}") from None
+    def type(self, tree: Tree, read: Callable[[str], Type] = parse_type) -> Type:
+        """The type that a branch spells."""
+        return self.tried(read, tree, _REMARK.sub(" ", self.source(tree)))

@@ -13,7 +13,7 @@ from nodeattrs.adapters.bindings import Explanation, Graph, Injector
 from nodeattrs.adapters.bindings.combinations import wrongs_of
 from nodeattrs.adapters.bindings.model.producers import Constant
 from nodeattrs.adapters.bindings.model.values import texts_of
-from nodeattrs.adapters.bindings.resolution.declarations import Declaration
+from nodeattrs.adapters.bindings.resolution import Declaration
 from nodeattrs.core.trace import Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, copied, spell
 from nodeattrs.errors import BadKey, BadValue, NoSuchAttribute

@@ -12,7 +12,7 @@ from typing import Any
 
 from nodeattrs.core.fold import Fold, Layer
 from nodeattrs.core.folding import meet
-from nodeattrs.core.part import Part, made, promising
+from nodeattrs.core.part import Part, handler, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ACROSS,
@@ -87,7 +87,7 @@ def _lines(policy: Policy) -> list[str]:
     return [" ".join(str(line).split()) for line in policy.lines]
 
 
-@promising("hides")
+@handler(hides=True)
 def _without_nulls(lower: Part, upper: Part) -> Part:
     return meet(_PATCH_BELOW, made({}, upper), upper)
 
@@ -115,7 +115,6 @@ _HELM = Policy(
     Line(PRESENT, NULL, DROP, "null removes the default"),
     Line(ANY, PRESENT, TAKE, "the later value replaces the earlier one, lists too"),
 )
-_ACROSS, _INSIDE = Policy("across", *ACROSS.lines), Policy("inside", *INSIDE.lines)
 _VALUES = Policy("helm, among values files", *ACROSS.lines)
 _WHOLE = Policy("replace, below the top", Line(ANY, PRESENT, TAKE, "the later file has the key"))
 _REPLACE = Policy(
@@ -125,8 +124,8 @@ _REPLACE = Policy(
 )
 
 POLICIES = (
-    NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", _ACROSS),
-    NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", _INSIDE),
+    NamedPolicy("across", "maps merge, anything else is replaced, lists too", "Chef, between levels", ACROSS),
+    NamedPolicy("inside", "maps merge, lists unite, anything else is replaced", "Chef, inside a level", INSIDE),
     NamedPolicy(
         "helm",
         "as across; null removes what the first file, the chart's values.yaml, has",

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from nodeattrs.core.folding import meet, note
-from nodeattrs.core.part import NamedHandler, Part, by_field, concat, entries, listed, made, promising
+from nodeattrs.core.part import Handler, Join, Part, by_field, concat, entries, handler, listed, made
 from nodeattrs.core.policy import (
     ABSENT_KIND,
     ANY,
@@ -26,14 +26,13 @@ from nodeattrs.core.policy import (
     PRESENT,
     TAKE,
     TEXT,
-    Handler,
     Line,
     Policy,
 )
 from nodeattrs.core.rules import Table
 from nodeattrs.core.tree import ABSENT, Path, strict_key
-from nodeattrs.dialects.files.policies import NamedPolicy
 from nodeattrs.errors import MergeConflict
+from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.texts.tags import Tagged
 
 # --- tags
@@ -72,7 +71,7 @@ def _has_tags(value: Any) -> bool:
     return type(value) in _KINDS
 
 
-@promising("hides")
+@handler(hides=True)
 def _by_tag(lower: Part, upper: Part) -> Part:
     """`!reset` removes, `!override` replaces; any other tag is a value."""
     value = upper.value
@@ -83,7 +82,7 @@ def _by_tag(lower: Part, upper: Part) -> Part:
     return Part(value.value, upper.origins) if value.tag == "!override" else upper
 
 
-@promising("hides")
+@handler(hides=True)
 def _settled(lower: Part, upper: Part) -> Part:
     """What meets nothing: what its tags ask for is done, at any depth."""
     value = upper.value
@@ -141,7 +140,7 @@ _replaced: Table = lambda policy: Policy(  # noqa: E731
 )
 
 
-def _distinct(key: Callable[[Any], Any]) -> Handler:
+def _distinct(key: Callable[[Any], Any]) -> Join:
     """Two lists, of which a later element takes the place of an earlier one with the same key."""
 
     def distinct(lower: Part, upper: Part) -> Part:
@@ -216,8 +215,7 @@ def _logging(policy: Policy) -> Policy:
 
 
 def _subnets(policy: Policy) -> Policy:
-    joined = NamedHandler(by_field, field="subnet", join=partial(meet, policy))
-    joined.__name__ = "by_field subnet"
+    joined = Handler(partial(by_field, field="subnet", join=partial(meet, policy)), "by_field subnet")
     return _table("by subnet", Line(LIST, LIST, joined, "maps with an equal subnet meet"))(policy)
 
 

@@ -1,4 +1,8 @@
-"""What applies: the items of all layers become declarations at their positions.
+"""What applies, and which declaration counts: the items of all layers become declarations at their positions.
+
+A position is a layer, then the categories that make a declaration apply. The best position of a key wins;
+the order in which things are declared never matters. All faults of all keys are collected before any is
+raised. Nothing is produced.
 
 What has to wait until all of them are known is put aside: rebindings, and parameters that come
 from instances; then one of the declarations of each key is chosen, and the others are below it.
@@ -9,7 +13,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from enum import Enum
+from math import inf
+from typing import Any, NamedTuple
 
 from nodeattrs.adapters.bindings.codes import (
     ABSTRACT_NOT_OVERRIDDEN,
@@ -25,8 +32,11 @@ from nodeattrs.adapters.bindings.codes import (
 )
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.adapters.bindings.model.items import (
+    NOWHERE,
     Bind,
+    BindingSet,
     Dependency,
+    Flagged,
     Inclusion,
     Item,
     Multibind,
@@ -39,8 +49,7 @@ from nodeattrs.adapters.bindings.model.items import (
     hash_of,
     is_parameter_map,
 )
-from nodeattrs.adapters.bindings.model.producers import Constant, Producing, Ref, with_options
-from nodeattrs.adapters.bindings.model.queries import Attribute, Query
+from nodeattrs.adapters.bindings.model.producers import Attribute, Constant, Producing, Query, Ref, with_options
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
     ANY,
@@ -52,23 +61,261 @@ from nodeattrs.adapters.bindings.model.types import (
     spelled_key,
     variable_key,
 )
-from nodeattrs.adapters.bindings.resolution.declarations import (
-    OWN_IDS,
-    Declaration,
-    Layer,
-    Place,
-    Resolution,
-    UnknownSet,
-    Why,
-    standing,
-)
 from nodeattrs.codes import Kind
-from nodeattrs.core.claim import Below, Cause
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.claim import Below, Cause, Origin
 from nodeattrs.core.tree import meant, near
 from nodeattrs.core.unknown import Unknown
 
+CLASS_IDS = ("included_classes", "excluded_classes")
+"""The ids whose fragments are includes and excludes of classes; they need no multibind."""
+BOUND_PROVIDERS = "bindings_providers"
+"""The id of the fragments that are providers of further sets; the name of each is its scheme."""
+OWN_IDS = (*CLASS_IDS, BOUND_PROVIDERS)
+
+Position = tuple[int, int]
+"""The rank of a layer, and the rank of the categories; the greatest wins."""
+
+
+@taking(name=str, sets=Listed)
+@dataclass(frozen=True)
+class Layer:
+    """A named list of binding sets. The name is for people only, and so is where a site lists it."""
+
+    name: str
+    sets: tuple[BindingSet, ...] = ()
+    origin: Origin | None = field(default=None, compare=False)
+
+    @classmethod
+    def unknown(cls, name: str, origin: Origin, reason: str) -> Layer:
+        """A layer that is there and cannot be read, or must not be asked.
+
+        It binds nothing; where it might decide a value, the explanation of that value says so.
+        reason: why, in words: "needs a server"
+        """
+        return cls(name, (BindingSet.unknown(name, origin, reason),))
+
+
+class Place:
+    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there."""
+
+    __slots__ = ("causes", "layer", "number", "set")
+
+    def __init__(self, number: int, layer: str, of: str, causes: tuple[Cause, ...] = ()) -> None:
+        self.causes = causes
+        self.number = number  # the layer's rank, the greatest is the highest
+        self.layer = layer
+        self.set = of
+
+    def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
+        """The same for what stands inside of a condition. listed_at: where its categories are listed"""
+        words = " or ".join(" and ".join(" ".join(map(str, one)) for one in all_of) for all_of in item.alternatives)
+        names = dict.fromkeys(str(name) for all_of in item.alternatives for name, *_ in all_of if name in listed_at)
+        listed = (Cause(f"category {name} is listed", listed_at[name]) for name in names)
+        return Place(self.number, self.layer, self.set, (Cause(f"when {words}", item.origin), *listed, *self.causes))
+
+
+class UnknownSet(NamedTuple):
+    """A set whose content is unknown, and where it stands.
+
+    position: the best that anything in it could have
+    """
+
+    value: Unknown
+    origin: Origin
+    place: Place
+
+    @property
+    def position(self) -> tuple[int, float]:
+        return self.place.number, inf
+
+
+class Why(Enum):
+    """Why a declaration does not decide its key. The value is the reason in words."""
+
+    LAYER = "a higher layer hides what lies below"
+    CATEGORY = "the higher category wins"
+    CATEGORIES = "more categories win over fewer"
+    FILLED = "a concrete binding fills an abstract one beside it"
+
+
+class At(NamedTuple):
+    """Where something applies: its place, and the categories that make it apply, as a rank and as a set."""
+
+    place: Place
+    rank: int
+    mask: int
+
+
+class Declaration:
+    """One thing that applies: a key, or a fragment, at a position.
+
+    source: for an alias: the declaration whose producer it has; its product is shared
+    lower:  for an alias: what lay below its source, for an optional source that gives nothing
+    """
+
+    __slots__ = (
+        "abstract", "at", "demands", "final", "item", "key", "lower", "optional", "override", "position", "producer",
+        "source", "type",
+    )  # fmt: skip
+
+    def __init__(self, item: Item, at: At, key: Key | None, of: Type, producer: Producing | None = None) -> None:
+        self.item = item
+        self.at = at
+        self.position: Position = (at.place.number, at.rank)
+        self.key = key
+        self.type = of
+        self.producer = producer
+        self.abstract = self.override = self.final = self.optional = False
+        if isinstance(item, Flagged):
+            self.abstract, self.override = item.abstract, item.override
+            self.final, self.optional = item.final, item.optional
+        self.source: Declaration | None = None
+        self.lower: tuple[Declaration, ...] = ()
+        self.demands: tuple[Type, ...] = ()
+
+    @property
+    def place(self) -> Place:
+        """Its layer and its set."""
+        return self.at.place
+
+    @property
+    def name(self) -> str:
+        """The name that its item has; "" for none."""
+        return (self.item.name or "") if isinstance(self.item, Bind) else ""
+
+    @property
+    def id(self) -> str | None:
+        """The id that a multibind collects; None for all others."""
+        return self.item.id if isinstance(self.item, Multibind) else None
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The options of its item."""
+        return self.item.options if isinstance(self.item, Bind) else {}
+
+    @property
+    def origin(self) -> Origin:
+        """Where it stands."""
+        return self.item.origin
+
+    @property
+    def words(self) -> str:
+        """What messages call it: its key, or the id that it is a fragment of."""
+        if self.key is not None:
+            return spelled_key(self.key)
+        return f"a fragment of {self.item.into!r}" if isinstance(self.item, Bind) else "an item without a key"
+
+    @property
+    def short(self) -> str:
+        """The same in one word: its name, or the class that it binds."""
+        if self.key is None:
+            return self.words
+        kind, name = self.key
+        return name or kind.removeprefix("Type[").removesuffix("]" * kind.startswith("Type["))
+
+    @property
+    def root(self) -> Declaration:
+        """The declaration whose producer this one has: itself, unless it is an alias."""
+        one = self
+        while one.source is not None:
+            one = one.source
+        return one
+
+    @property
+    def is_multibind(self) -> bool:
+        """Whether its value is collected."""
+        return isinstance(self.root.item, Multibind)
+
+    @property
+    def scope(self) -> str:
+        """How long its product is kept: "" for ever, "none" not at all, else while the scope of that name is open."""
+        named = self.options.get("scope")
+        if named is not None:
+            return "" if named == "singleton" else str(named)
+        keeps = self.producer is None or self.options.get("singleton", self.producer.keeps)
+        return "" if keeps else "none"
+
+    def flags(self) -> str:
+        """Its flags in words, with a blank behind each."""
+        return "".join(f"{flag} " for flag in ("abstract", "override", "final") if getattr(self, flag))
+
+    def describe(self) -> str:
+        """What it gives, in words."""
+        root = self.root
+        if self.abstract:
+            return self.flags().strip()
+        if isinstance(root.item, Multibind):
+            return f"multibind {root.type}" + (f" as {root.id!r}" if root.id is not None else "")
+        return root.producer.describe() if root.producer else "(no producer)"
+
+
+def standing(several: list[Declaration]) -> list[Declaration]:
+    """Those of the best position: the concrete ones, or all where there is none. several: the best first"""
+    best = several[0].position
+    top = [one for one in several if one.position == best]
+    return [one for one in top if not one.abstract] or top
+
+
+@dataclass
+class Resolution:
+    """What a composition comes to for a state.
+
+    winners:      key -> the declaration that decides it
+    declared:     key -> all that apply, the best position first
+    fragments:    id -> the fragments, highest layer first, then as declared
+    inclusions:   included and excluded classes
+    dependencies: those that apply, with their places
+    unknown:      the sets that cannot be read, highest layer first
+    """
+
+    state: State
+    winners: dict[Key, Declaration] = field(default_factory=dict)
+    declared: dict[Key, list[Declaration]] = field(default_factory=dict)
+    fragments: dict[str, list[Declaration]] = field(default_factory=dict)
+    inclusions: list[tuple[Inclusion, Declaration]] = field(default_factory=list)
+    dependencies: list[tuple[Dependency, Place]] = field(default_factory=list)
+    faults: list[BindingError] = field(default_factory=list)
+    warnings: list[BindingError] = field(default_factory=list)
+    unknown: list[UnknownSet] = field(default_factory=list)
+
+    def described(self, one: Declaration) -> str:
+        """A declaration as a line of a message."""
+        where = "" if one.origin is NOWHERE else f"{one.origin}; "
+        what = one.flags().strip() if one.abstract else f"{one.flags()}{one.describe()}"
+        return f"{what}: {where}set {one.place.set}, layer {one.place.layer}, {self.when(one)}"
+
+    def pairs(self) -> dict[tuple[str, str, str], Origin]:
+        """(left, arrow, right) of every dependency that applies, each once, and where the highest layer says so."""
+        found: dict[tuple[str, str, str], Origin] = {}
+        for item, _ in self.dependencies:
+            for pair in item.pairs():
+                found.setdefault(pair, item.origin)
+        return found
+
+    def when(self, one: Declaration) -> str:
+        """The categories that made a declaration apply, in words."""
+        return self.state.title(one.at.mask)
+
+
 _MANY = 50_000
 """When so many keys were looked at for near misses, all of them together, nobody looks for more."""
+
+
+def resolve(layers: Iterable[Layer], state: State, objects: Objects) -> Resolution:
+    """Decide which declaration counts for each key.
+
+    layers: highest first
+    cost:   linear in the number of bindings
+    source: docs/bindings.md, "Who wins"
+    """
+    applied = Applied(state)
+    applied.take(list(layers))
+    declare_parameters(applied, objects)
+    bind_again(applied)
+    choose(applied)
+    check_ids(applied)
+    return applied.resolution
 
 
 class Applied:
@@ -99,12 +346,9 @@ class Applied:
                     self.resolution.unknown.append(UnknownSet(Unknown(one.name, one.unread), one.origin, place))
                 self._block(one.items, place, (0,))
 
-    def declare(self, item: Any, at: Declaration | tuple[Place, int, int], name: str, of: Type) -> Declaration:
-        """Declare a name among the data, with the flags of its item. at: a position, or a declaration there"""
-        place, rank, mask = (at.place, at.position[1], at.mask) if isinstance(at, Declaration) else at
-        one = _flagged(item, place, rank, mask, name, of)
-        self.declared["Data", name].append(one)
-        return one
+    def declare(self, item: Item, at: At, name: str, of: Type, producer: Producing | None) -> None:
+        """Declare a name among the data, with the flags of its item."""
+        self.declared["Data", name].append(Declaration(item, at, ("Data", name), of, producer))
 
     def fault(self, kind: Kind, message: str, about: Iterable[Declaration], hint: str | None = None) -> None:
         """Note something that is wrong, with all whom it is about."""
@@ -130,16 +374,16 @@ class Applied:
         """Take in the items of a block. masks: the conjunctions that hold around it"""
         ranked = self.state.ranked
         mask = max(masks, key=ranked)
-        rank = ranked(mask)
+        at = At(place, ranked(mask), mask)
         for item in items:
             if type(item) is When:
                 self._when(item, place, masks)
                 continue
             self.resolution.faults.extend(faults(item))
             if isinstance(item, Bind):
-                self._bind(item, place, rank, mask)
+                self._bind(item, at)
             else:
-                self._other(item, (place, rank, mask))
+                self._other(item, at)
 
     def _when(self, item: When, place: Place, masks: tuple[int, ...]) -> None:
         holding = [mask for one in item.alternatives if (mask := self.state.mask(one)) is not None]
@@ -147,73 +391,53 @@ class Applied:
         if inside:
             self._block(item.items, place.when(item, self.state.listed_at), tuple(inside))
 
-    def _bind(self, item: Bind, place: Place, rank: int, mask: int) -> None:
+    def _bind(self, item: Bind, at: At) -> None:
         is_fragment = item.into is not None and type(item) is not Multibind
         of = item.type or (ANY if is_fragment else DATA)  # what a fragment may be its multibind says
         key = None if is_fragment else (of.kind, item.name or "")
-        one = Declaration(item, place, rank, mask, key, of)
-        one.name = item.name
-        one.producer = item.to
-        one.abstract, one.override, one.final = item.abstract, item.override, item.final
-        one.optional = item.optional
-        if item.options:
-            one.options = item.options
-            self._with_options(one)
-        if isinstance(item, Multibind):
-            one.id = item.id
-            if item.id is not None:
-                self.ids.setdefault(item.id, []).append(one)
+        one = Declaration(item, at, key, of, item.to)
+        if item.options and item.to is not None:
+            try:
+                one.producer = with_options(item.to, item.options)
+            except BindingError as error:
+                self.fault(error.kind, error.message, [one])
+        if one.id is not None:
+            self.ids.setdefault(one.id, []).append(one)
         if key is not None:
             self.declared[key].append(one)
         if item.into is not None:
             self.resolution.fragments.setdefault(item.into, []).append(one)
 
-    def _with_options(self, one: Declaration) -> None:
-        if one.producer is not None:
-            try:
-                one.producer = with_options(one.producer, one.options)
-            except BindingError as error:
-                self.fault(error.kind, error.message, [one])
-
-    def _other(self, item: Item, at: tuple[Place, int, int]) -> None:
+    def _other(self, item: Item, at: At) -> None:
         match item:
             case Inclusion():
-                self.resolution.inclusions.append((item, Declaration(item, *at, None, DATA)))
+                self.resolution.inclusions.append((item, Declaration(item, at, None, DATA)))
             case Variables():
                 for name, value in item.values.items():
-                    one = self.declare(item, at, variable_key(name), item.type or ANY)
-                    one.producer = None if item.abstract else value
+                    self.declare(item, at, variable_key(name), item.type or ANY, None if item.abstract else value)
             case ParameterMap():
-                self.declare(item, at, map_key(item.lhs, item.rhs), ANY).producer = Constant(dict(item.map))
+                self.declare(item, at, map_key(item.lhs, item.rhs), ANY, Constant(dict(item.map)))
             case Parameters():
                 self._parameters(item, at)
             case Rebinding():
-                self.rebindings.append((item, _flagged(item, *at, "", DATA)))
+                self.rebindings.append((item, Declaration(item, at, ("Data", ""), DATA)))
             case Dependency():
-                self.resolution.dependencies.append((item, at[0]))
+                self.resolution.dependencies.append((item, at.place))
 
-    def _parameters(self, item: Parameters, at: tuple[Place, int, int]) -> None:
+    def _parameters(self, item: Parameters, at: At) -> None:
         given = hash_of(item)
         if given is None:
-            self.sources.append((item, _flagged(item, *at, "", ANY)))
+            self.sources.append((item, Declaration(item, at, ("Data", ""), ANY)))
             return
         for name, value in given.items():
-            one = self.declare(item, at, parameter_key(item.target, str(name)), ANY)
-            one.producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+            producer = value if isinstance(value, Producing) else _entry_of(item, name, value)
+            self.declare(item, at, parameter_key(item.target, str(name)), ANY, producer)
 
 
 def _entry_of(item: Parameters, name: Any, value: Any) -> Constant:
     """One parameter, which knows where it stands in the hash."""
     places = item.to.places if isinstance(item.to, Constant) else None
     return Constant(value, places=None if places is None else Below(places, (name,)))
-
-
-def _flagged(item: Any, place: Place, rank: int, mask: int, name: str, of: Type) -> Declaration:
-    one = Declaration(item, place, rank, mask, ("Data", name), of)
-    one.name = name
-    one.abstract, one.override, one.final = item.abstract, item.override, item.final
-    one.optional = item.optional
-    return one
 
 
 def bind_again(applied: Applied) -> None:
@@ -241,8 +465,7 @@ def _sides(item: Rebinding) -> tuple[Any, Any, str]:
 
 def _bound_again(item: Rebinding, at: Declaration, source: Declaration, below: list[Declaration]) -> Declaration:
     target = item.target
-    one = Declaration(item, at.place, at.position[1], at.mask, target.key, target.type or source.type)
-    one.name = target.name or ""
+    one = Declaration(item, at.at, target.key, target.type or source.type)
     one.abstract = item.abstract or source.abstract
     one.final = item.final  # override says nothing new: what is bound again exists
     one.optional = source.optional
@@ -337,7 +560,7 @@ def _line_for(key: Key) -> str:
 
 def _unread(applied: Applied) -> str | None:
     """The hint that it may be bound where nobody can look."""
-    names = ", ".join(one.content.name for one in applied.resolution.unknown)
+    names = ", ".join(one.value.name for one in applied.resolution.unknown)
     return f"it may be bound in what cannot be read: {names}" if names else None
 
 
@@ -399,8 +622,8 @@ def _from_source(applied: Applied, item: Parameters, at: Declaration, objects: O
             hint=f"say which fills which: {{ map => {{ name_in_{item.target.name.lower()} => name }} }}",
         )  # fmt: skip
     for left, right in names.items():
-        one = applied.declare(item, at, parameter_key(item.target, left), ANY)
-        one.producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
+        producer = Attribute(item.to, right, item.options.get("select_result"), item.optional)
+        applied.declare(item, at.at, parameter_key(item.target, left), ANY, producer)
 
 
 def _names(applied: Applied, item: Parameters, at: Declaration, objects: Objects) -> dict[str, str]:
@@ -430,5 +653,5 @@ def _map(applied: Applied, left: Type, right: Type) -> Declaration | None:
 def _source_type(of: Producing | None) -> Type | int:
     """The type that gives parameters; a number for producers whose type nobody knows before they are asked."""
     if isinstance(of, Ref):
-        return Type(of.type.name) if of.is_instance else of.type
+        return Type(of.type.name) if of.type.is_instance else of.type
     return of.type if isinstance(of, Query) else id(of)

@@ -1,0 +1,306 @@
+"""`nodeattrs bindings`: check, inject, explain, list and draw bindings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.adapters.bindings import Asked, Composition, Injector, NotBound, parse_type
+from nodeattrs.adapters.bindings.codes import MISSING
+from nodeattrs.adapters.bindings.combinations import MOST, count_of, states_of, title_of
+from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
+from nodeattrs.contract.request import Request
+from nodeattrs.contract.sides import Side
+from nodeattrs.core.tree import parse
+from nodeattrs.dialects.bindings.opened import BindingKeys
+from nodeattrs.dialects.bindings.reports import (
+    BindingGraph,
+    InjectedValue,
+    ListedBindings,
+    explained_binding,
+    findings_of,
+)
+from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
+from nodeattrs.keep import open_store
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.reports.matrix import Cell, Matrix
+from nodeattrs.reports.undecided import Undecided, words_of
+from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.session import search_word
+from nodeattrs.runs.settings import Settings
+from nodeattrs.texts.documents import read
+
+_EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
+_FLAG: Mapping[str, Any] = {"action": "store_true"}
+
+_KEY = (
+    Argument(("key",), 'a name such as ssh::port or /classes; "" with --type is the type alone', {"metavar": "KEY"}),
+    Argument(("--type",), "such as Integer, Array[String]: the value must conform", {"metavar": "TYPE"}),
+)
+_NODE = Argument(("--node",), "whose bindings (default: fqdn of the facts)", {"metavar": "NAME", "default": ""}, "site")
+_SITE = (
+    Argument(
+        ("--site",),
+        "where bindings, modules and manifests are (default: as nodeattrs.toml says, or .)",
+        {"metavar": "DIR"},
+        "site",
+    ),
+    Argument(
+        ("--environment", "-E"),
+        "its environment (default: what the site selects)",
+        {"metavar": "NAME"},
+        "site",
+    ),
+    Argument(
+        ("--facts",), "facts of the node, JSON or YAML; categories are made of them", {"metavar": "PLACE"}, "site"
+    ),
+    Argument(("--enc",), "what an external node classifier wrote, for enc:", {"metavar": "FILE"}, "site"),
+    Argument(("--documented",), "the letter of ARM-8: of several categories the highest alone ranks", _FLAG, "site"),
+)
+
+
+def _settings(question: Question) -> Settings:
+    return Settings(question.arguments, os.environ)
+
+
+def _mode(question: Question) -> str:
+    return "documented" if question.arguments["documented"] else "tuple"
+
+
+def _check(question: Question) -> Output:
+    asked, looked = question.arguments, dict[str, int]()
+    if not asked["all_nodes"]:
+        injector = _composition(question).injector(lenient=True)
+        found = findings_of([("", injector)])
+        looked = {"key": len(injector.keys()), "fragment": sum(map(len, injector.resolution.fragments.values()))}
+    else:
+        found = findings_of(_everywhere(question, looked))
+    repository = _settings(question).repository
+    root = asked["site"] or (str(repository.root) if repository is not None else ".")
+    return Output(checked=Checked([*found], looked, root))
+
+
+def _everywhere(question: Question, looked: dict[str, int]) -> Iterator[tuple[str, Injector]]:
+    """The injector of every node, and of every combination of categories; who that is, in words."""
+    opened, names = _subjects(question)
+    looked |= {"node": len(names), "combination": 0}
+    done: set[str] = set()
+    for name in names:
+        site = opened.site(name, _mode(question))
+        yield f"node {name}" if name else "nobody in particular", site.injector(lenient=True)
+        environment = site.environment.name if site.environment is not None else ""
+        if environment in done:
+            continue
+        done.add(environment)
+        if (count := count_of(site.layers, site.state)) > MOST:
+            question.caller.warn([f"of {count} combinations of categories the first {MOST} were checked"])
+        for state in states_of(site.layers, site.state):
+            looked["combination"] += 1
+            yield title_of(state), Injector(site.layers, state, faults=site.faults, lenient=True)
+
+
+def _matrix(question: Question) -> Output:
+    opened, names = _subjects(question)
+    asked = _asked(question)
+    cells = []
+    for name in names:
+        try:
+            injector = opened.site(name, _mode(question)).injector(lenient=True)
+            value = injector.inject(asked)
+            trace = injector.explain(asked).trace()
+            notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
+            cells.append((name, Cell(value, trace.origins, notes)))
+        except NodeattrsError as error:
+            cells.append((name, Cell(error)))
+    has_failed = any(isinstance(cell.value, NodeattrsError) for _, cell in cells)
+    return Output(Matrix(str(asked), cells), 1 if has_failed else 5 if any(cell.notes for _, cell in cells) else 0)
+
+
+def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
+    """The site, and the nodes that are asked: of the repository, its store and its facts. raises: NotFound"""
+    asked, settings = question.arguments, _settings(question)
+    site, repository = asked["site"], settings.repository
+    root = Path(os.path.realpath(repository.root if repository is not None else site or "."))
+    store = settings.store if "://" in settings.store or os.path.exists(settings.store) else ""
+    request = Request(
+        facts=asked["facts"] or "",
+        store=store,
+        enc=asked["enc"] or "",
+        environment=asked["environment"] or "",
+        places=(("bindings", site),) if site else (),
+    )
+    opened = BindingKeys(Side(root.name, root, root, {}), request)
+    if not opened.place.is_dir():
+        raise NotFound(f"there are no bindings in {opened.place}", hint="name the folder of the site: --site DIR")
+    return opened, [asked["node"]] if asked["node"] else sorted(opened.subjects())
+
+
+def _inject(question: Question) -> Output:
+    injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
+    value = injector.inject(asked) if default is None else injector.get(asked, default=default)
+    unknown = Undecided.of(injector.unknown_layers(asked))
+    question.caller.warn(words_of({str(asked): unknown}), LAYER_IS_UNKNOWN.entry)
+    return Output(InjectedValue(str(asked), value, unknown), 5 if unknown else 0)
+
+
+def _explain(question: Question) -> Output:
+    injector, asked = _injector(question), _asked(question)
+    explanation = injector.explain(asked)
+    if explanation.problem is not None and not explanation.trace().claims:
+        injector.inject(asked)  # says what is missing, with near misses
+        raise NotBound(MISSING, explanation.problem)
+    path = question.arguments["path"]
+    report = explained_binding(explanation, parse(path) if path else (), question.arguments["because"])
+    if question.arguments["strict"]:
+        report.trace.require_known()
+    return Output(report, 5 if report.trace.unknown else 0)
+
+
+def _list(question: Question) -> Output:
+    return Output(ListedBindings(_injector(question), question.arguments["prefix"]))
+
+
+def _graph(question: Question) -> Output:
+    return Output(BindingGraph(_injector(question).graph()))
+
+
+def _injector(question: Question) -> Injector:
+    """What is wrong with other keys is a warning: the caller asks for one. raises: BindingError"""
+    is_strict = "default" in question.arguments and question.arguments["strict"]
+    injector = _composition(question).injector(strict=is_strict, lenient=True)
+    question.caller.warn([*injector.faults, *injector.warnings])
+    return injector
+
+
+def _asked(question: Question) -> Asked:
+    key, text = question.arguments["key"], question.arguments["type"]
+    of = parse_type(text) if text else None
+    if of is None and not key:
+        raise BadUsage("an empty KEY needs --type")
+    return Asked(of, key or None)
+
+
+def _composition(question: Question) -> Composition:
+    asked, settings = question.arguments, _settings(question)
+    how: dict[str, Any] = {
+        "node": asked["node"],
+        "facts": _facts(asked["facts"]),
+        "environment": asked["environment"],
+        "classifier": asked["enc"],
+        "mode": _mode(question),
+    }
+    found = settings.repository
+    if found is None:
+        site = Composition(asked["site"] or ".", **how)
+    else:
+        repository = Repository(found.root, settings=found)
+        own = repository.root / repository.config.bindings if repository.config.bindings else "."
+        how |= {} if asked["site"] or own == "." else {"shown_from": repository.root}
+        store = settings.store
+        search = partial(_searched, store) if "://" in store or os.path.exists(store) else None
+        site = site_of(repository, asked["site"] or own, search=search, **how)
+    if not site.files and not site.faults and asked["enc"] is None:
+        raise NotFound(
+            f"there are no bindings in {asked['site'] or '.'}",
+            hint="name a folder with manifests/site.pp, bindings/ or modules/*/bindings/: --site DIR",
+        )
+    return site
+
+
+def _searched(place: str, *words: Any, **named: Any) -> Any:
+    """The kept nodes that a query sees. The store is opened when one asks."""
+    return search_word(open_store(place))(*words, **named)
+
+
+def _facts(place: str | None) -> dict[str, Any]:
+    if place is None:
+        return {}
+    document = read(Path(place))
+    if not isinstance(document.tree, dict):
+        raise DocumentError("facts are a map", file=document.file)
+    return document.tree
+
+
+COMMANDS: Mapping[str, Command] = {
+    "check": Command(
+        "report everything that is wrong, at once; the exit code is 1 if anything is",
+        "",
+        [
+            Argument(
+                ("--all-nodes",),
+                "every node that is known, and every combination of categories that a binding names",
+                _FLAG,
+            ),
+            _NODE,
+            *_SITE,
+        ],
+        (),
+        {},
+        _check,
+        ("code", "checking"),
+    ),
+    "inject": Command(
+        "print the value of a key",
+        "",
+        [
+            *_KEY,
+            Argument(("--default",), "what to print where nothing is bound (default: an error)", {"metavar": "TEXT"}),
+            _NODE,
+            *_SITE,
+        ],
+        (),
+        _EXITS,
+        _inject,
+        ("strict", "code", "output"),
+    ),
+    "explain": Command(
+        "say who bound a key, whom that shadows and by which rule",
+        "",
+        [
+            *_KEY,
+            Argument(("--because",), "also the lines that decided who has a say", _FLAG),
+            Argument(("--path",), "what stands there in the value, such as users.0.name", {"metavar": "PATH"}),
+            _NODE,
+            *_SITE,
+        ],
+        (),
+        _EXITS,
+        _explain,
+        ("strict", "code", "output"),
+    ),
+    "list": Command(
+        "print every key, with what it gives and where that stands",
+        "",
+        [
+            Argument(("prefix",), "only keys that begin so", {"metavar": "PREFIX", "nargs": "?", "default": ""}),
+            _NODE,
+            *_SITE,
+        ],
+        (),
+        {},
+        _list,
+        ("code", "output"),
+    ),
+    "graph": Command(
+        "print who looks up whom, in the language of Graphviz",
+        "",
+        [_NODE, *_SITE],
+        (),
+        {},
+        _graph,
+        ("code", "output"),
+    ),
+    "matrix": Command(
+        "print the values that a key has on many nodes, each with who set it and on which nodes",
+        "",
+        [*_KEY, _NODE._replace(help="only this node"), *_SITE],
+        (),
+        _EXITS,
+        _matrix,
+        ("code", "output"),
+    ),
+}

@@ -1,0 +1,100 @@
+"""Policies by name, and `fold`, which takes one by its name.
+
+`nodeattrs.fold` and `nodeattrs fold` ask here, so that both give the same for the same files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from nodeattrs.core import fold as core
+from nodeattrs.core.fold import Fold, Folded, Layer
+from nodeattrs.core.policy import ABSENT_KIND, ACROSS, ANY, MAP, PRESENT, TAKE, Line, Meet, Policy
+from nodeattrs.core.rules import read_rules
+from nodeattrs.core.tree import meant
+from nodeattrs.errors import BadArgument
+
+if TYPE_CHECKING:
+    from nodeattrs.policies.named import NamedPolicy
+
+COMPOSE, HIERA = "compose", "hiera-deep"
+NAMES = ("across", "inside", "helm", "json-merge-patch", "replace", COMPOSE, HIERA)
+"""The names of all policies."""
+DEFAULT_POLICY = ACROSS.name
+"""The policy of a fold that names none."""
+
+
+def fold(
+    layers: Iterable[Layer | Fold | Any],
+    policy: Policy | str = ACROSS,
+    *,
+    from_top: bool = False,
+    rules: Mapping[Any, Any] | None = None,
+    strict: bool = False,
+) -> Folded:
+    """Fold layers into one tree.
+
+    layers:   `Layer`s and `Fold`s, weakest first; plain maps are layers without a known origin
+    policy:   what happens where two values meet: a `Policy`, or the name of one, such as "helm"
+    from_top: the first layer is the strongest; not for a policy by name, which has a direction of its own
+    rules:    path or pattern -> another policy there: "append", {"merge_by": "name"}; see `core.rules.read_rules`
+    strict:   refuse layers that are unknown
+    cost:     one visit for each key that two sides have, and one copy of the result
+    raises:   MergeConflict, where the policy refuses; nothing is changed then; UnknownLayer with *strict*;
+              BadArgument, for what is no layer, no policy or no rule
+    source:   docs/merging.md, "The core"
+
+    >>> fold([{"a": {"x": 1}, "l": [1]}, {"a": {"y": 2}, "l": [2, 1]}]).value
+    {'a': {'x': 1, 'y': 2}, 'l': [2, 1]}
+    >>> fold([{"l": [1, 2]}, {"l": [2]}], "inside").value
+    {'l': [1, 2]}
+    >>> fold([{"port": 80, "user": "www"}, {"port": None}], "helm").value
+    {'user': 'www'}
+    """
+    if not isinstance(policy, str):
+        return core.fold(layers, policy, from_top=from_top, rules=rules, strict=strict)
+    if from_top:
+        hint = "pass the weakest layer first, or a Policy"
+        raise BadArgument(f"the policy {policy!r} says itself in which direction it merges", hint=hint)
+    children = core.children_of(layers)
+    plan = policy_named(policy).plan(children, () if rules is None else read_rules(rules))
+    return core.fold([plan] if children else [], plan.policy, strict=strict)
+
+
+@cache
+def policy_named(name: str) -> NamedPolicy:
+    """The policy of that name. raises: BadArgument, with the nearest name"""
+    # The modules of a dialect are imported when a fold asks for its rules.
+    if name == COMPOSE:
+        from nodeattrs.policies.compose import POLICY
+
+        return POLICY
+    if name == HIERA:
+        return _hiera_deep()
+    from nodeattrs.policies.named import POLICIES
+
+    for one in POLICIES:
+        if one.name == name:
+            return one
+    raise BadArgument(f"there is no policy {name!r}", hint=known_policies(name))
+
+
+def known_policies(name: str) -> str:
+    """A hint for a name that no policy has: the nearest one, or all of them."""
+    return meant(name, NAMES) or f"it is one of {', '.join(NAMES)}; `nodeattrs fold --policies` prints them"
+
+
+def _hiera_deep() -> NamedPolicy:
+    from nodeattrs.adapters.hiera.strategies import strategy_of
+    from nodeattrs.policies.named import NamedPolicy
+
+    key = Policy(
+        "hiera-deep, a key",
+        Line(ABSENT_KIND, PRESENT, TAKE, "no weaker file has the key"),
+        Line(ANY, PRESENT, strategy_of("deep").policy),
+    )
+    table = Policy(HIERA, Line(MAP, MAP, Meet(key), "the keys of both"), Line(ANY, PRESENT, TAKE))
+    summary = "each key as a lookup with the strategy deep finds it, the last file as the first level"
+    return NamedPolicy(HIERA, summary, "Puppet, Hiera, merge behaviors: deep", table, from_top=True)
