@@ -125,6 +125,10 @@ class TestWhatOnlyDataKnow:
         program.chmod(0o755)
         monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
         monkeypatch.chdir(tmp_path)
+        (tmp_path / "inventory").write_text("[web]\nweb1 http_port=80\nweb2\n[db]\ndb1 size=3\n")
+        script = tmp_path / "script.sh"
+        script.write_text('#!/bin/sh\ntouch ran\necho \'{"all": {"hosts": ["x"]}}\'\n')
+        script.chmod(0o755)
         example = "cookbooks_example"
         assert main(["run", "--all", "--quiet", "--repo", example, "--facts", f"{example}/facts"]) == 0
         return tmp_path
@@ -141,6 +145,11 @@ class TestWhatOnlyDataKnow:
             (["hiera", "lookup", "--hiera", "cookbooks_example/hiera", "profile::us"], ["profile::users"]),
             (["hiera", "who-has", "--hiera", "cookbooks_example/hiera", "profile::us"], ["profile::users"]),
             (["hiera", "lookup", "--hiera", "cookbooks_example/hiera", "profile", "::", "us"], ["users"]),
+            (["ansible", "vars", "-i", "inventory", "w"], ["web1", "web2"]),
+            (["ansible", "diff", "-i", "inventory", "web1", ""], ["db1", "web1", "web2"]),
+            (["ansible", "explain", "-i", "inventory", "web1", "http_"], ["http_port"]),
+            (["ansible", "who-has", "-i", "inventory", ""], ["http_port", "size"]),
+            (["ansible", "vars", "-i", "script.sh", "--run-inventory", "script.sh", ""], []),
             (["explain", "nobody", "a"], []),
             (["explain", "web1", "nosuch.a"], []),
             (["nosuch", ""], []),
@@ -156,6 +165,7 @@ class TestWhatOnlyDataKnow:
 
         assert main(["complete", *words]) == 0
         assert ("".join(f"{one}\n" for one in offered), "") == tuple(capsys.readouterr())
+        assert not (shop / "ran").exists()
 
     def test_bash_asks(self, shop: Path, completed: Complete, capsys: pytest.CaptureFixture[str]):
         capsys.readouterr()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from nodeattrs.adapters.hiera import CannotMerge, Hiera, ruby_yaml
 from nodeattrs.core.tree import ABSENT, dig, spell
+from nodeattrs.dialects.hiera.reports import Explained
 from nodeattrs.reports import Screen
-from nodeattrs.reports.lookup import Explained
 from nodeattrs.texts.places import Text
 from tests import hiera_trees
 from tests.effort import examples

@@ -29,7 +29,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "list": ("list roles --repo repository", ""),
     "role": ("role show web --repo repository", ""),
     "environment": ("environment show production --repo repository", ""),
-    "hiera": (LINES["lookup"], "hiera"),
+    "hiera": (LINES["lookup"], "hiera verbs"),
     "ansible": ("ansible --help", "ansible verbs"),
     "bindings": ("bindings --help", "bindings catalog verbs"),
     "catalog": ("catalog --help", ""),
@@ -54,7 +54,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "ansible bindings catalog verbs"),
+    "completion": ("completion bash", "ansible bindings catalog hiera verbs"),
 }
 
 _COUNTED = """

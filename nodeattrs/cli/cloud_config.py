@@ -402,8 +402,8 @@ def _given(options: argparse.Namespace) -> list[Given]:
 
 
 def _blob(file: str) -> Blob:
-    from nodeattrs.cli.streams import standard_input
     from nodeattrs.cloudinit import Blob, blob_of
+    from nodeattrs.texts.documents import standard_input
 
     return blob_of(Path(file)) if file != "-" else Blob(standard_input(), "standard input")
 

@@ -1,7 +1,7 @@
 """`nodeattrs complete WORDS`: what the last word may become. Shells ask it; nobody else has to know it.
 
-It offers what only a store, a repository or a tree knows: names of nodes, paths of their
-attributes, keys of Hiera. It opens what the words before name, runs nobody's code, and
+It offers what only a store, a repository or a dialect knows: names of nodes, paths of their
+attributes; keys, hosts and variables. It opens what the words before name, runs nobody's code, and
 answers nothing rather than an error: a fault is reported by the command itself.
 """
 
@@ -10,9 +10,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
-ASKED = ("NODE", "OTHER", "PATH", "KEY")
+from nodeattrs.border import held
+from nodeattrs.cli.border import border_of
+from nodeattrs.cli.options import repository_of, store_of
+from nodeattrs.core.tree import dig, parse, spell
+from nodeattrs.dialects import named
+from nodeattrs.errors import NodeattrsError
+
+ASKED = ("NODE", "OTHER", "PATH", "KEY", "HOST", "VAR")
 """The words, as --help has them, that are asked for here; and the NAME of --node."""
 
 
@@ -29,10 +35,6 @@ def answers(words: Sequence[str], parser: Callable[[str], argparse.ArgumentParse
     parser: makes the parser of a command
     A shell that takes "profile::users" for three words is answered with what follows the last colon.
     """
-    from nodeattrs.border import held
-    from nodeattrs.cli.border import border_of
-    from nodeattrs.errors import NodeattrsError
-
     *before, word = _joined(words) or [""]
     if not before:
         return []
@@ -59,15 +61,12 @@ def _joined(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _refused(message: str) -> None:
-    raise SystemExit(message)
-
-
 class _Asked:
     """The words before the one in question, understood as far as they go."""
 
     def __init__(self, before: Sequence[str], parser: argparse.ArgumentParser) -> None:
-        self.options = argparse.Namespace(refuse=_refused)
+        self.options = argparse.Namespace()
+        self._dialect = ""
         self._actions: list[argparse.Action] = []
         self._places: list[argparse.Action] = []
         self._waiting: argparse.Action | None = None
@@ -76,6 +75,7 @@ class _Asked:
             self._take(word)
 
     def _enter(self, parser: argparse.ArgumentParser) -> None:
+        self._dialect = "".join(parser.get_default("dialect") or ())
         self._actions = list(parser._actions)
         self._places = [one for one in parser._actions if not one.option_strings]
         for action in self._actions:
@@ -112,47 +112,31 @@ class _Asked:
             yield from self._nodes()
         elif asked == "PATH":
             yield from self._paths(word)
-        elif asked == "KEY":
-            yield from self._keys()
+        elif asked:
+            yield from self._of_dialect(asked)
 
     # --- what is known
 
-    def _known(self, name: str) -> Any:
-        return getattr(self.options, name, None)
-
-    def _store(self) -> Any:
-        from nodeattrs.cli.options import store_of
-
-        return store_of(self.options)
-
     def _nodes(self) -> list[str]:
-        from nodeattrs.cli.options import repository_of
-        from nodeattrs.errors import NodeattrsError
-
         found: list[str] = []
         with suppress(NodeattrsError, OSError):
-            found += self._store().names()
+            found += store_of(self.options).names()
         with suppress(NodeattrsError, OSError):
             found += repository_of(self.options).nodes()
         return sorted(set(found))
 
     def _paths(self, word: str) -> Iterator[str]:
         """The next step of the paths that begin so, with a dot where more lies below."""
-        from nodeattrs.core.tree import dig, parse, spell
         from nodeattrs.runs.remembered import required
 
         above = word.rpartition(".")[0]
-        name = str(self._known("node") or self._known("before")).partition("@")[0]
-        tree = required(self._store(), name).node.to_dict(evaluate=False)
+        node = getattr(self.options, "node", None) or getattr(self.options, "before", None)
+        tree = required(store_of(self.options), str(node).partition("@")[0]).node.to_dict(evaluate=False)
         path = parse(above) if above else ()
         inner = dig(tree, path)
         for key, value in inner.items() if isinstance(inner, dict) else ():
             yield spell((*path, key)) + ("." if isinstance(value, dict) and value else "")
 
-    def _keys(self) -> list[str]:
-        """Those of Hiera; of bindings only their code has all, and nobody has asked to run that."""
-        if "hiera" not in self.options:
-            return []
-        from nodeattrs.cli.hiera import keys_known
-
-        return sorted(keys_known(self.options))
+    def _of_dialect(self, noun: str) -> list[str]:
+        """What the dialect of the command offers; nothing for a command that names none, or several."""
+        return sorted(named(self._dialect).complete(noun, vars(self.options))) if self._dialect else []

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from nodeattrs.cli.changing import add_asking, request_of
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import (
+    MAY_BE_DASHES,
     actions_of,
     add_budget,
     add_output,
@@ -22,6 +23,7 @@ from nodeattrs.cli.options import (
     add_store,
     add_strict,
     settings_of,
+    unmarked,
 )
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.contract.command import Argument, Caller, Command, Question
@@ -42,18 +44,13 @@ class Module(NamedTuple):
     perform: Callable[[argparse.Namespace, Terminal], int]
 
 
-def dialect_commands() -> dict[str, Dialect]:
-    """The commands of the built-in dialects that declare theirs: word -> dialect."""
-    return {one.command: one for one in BUILT_IN if one.command}
-
-
 def module_of(name: str) -> Module | None:
     """A verb, or the commands of a dialect; None for another name."""
     if name in TOP:
         command = TOP[name]
         options = partial(add_arguments, command=command)
         return Module(command.summary, command.description, epilog_of(command, "nodeattrs"), options, perform)
-    built_in = dialect_commands().get(name)
+    built_in = next((one for one in BUILT_IN if one.command == name), None)
     if built_in is not None:
         add_options = partial(add_actions, dialect=built_in)
         examples = _examples(built_in.examples, "nodeattrs")
@@ -67,7 +64,7 @@ def module_of(name: str) -> Module | None:
 
 
 def _examples(lines: Iterable[str], words: str) -> str:
-    text = "".join(f"  {words} {one}\n" for one in lines)
+    text = "".join(f"  {one}\n" if f"{words} " in one else f"  {words} {one}\n" for one in lines)
     return f"examples:\n{text}" if text else ""
 
 
@@ -131,7 +128,8 @@ def _add_own(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> 
             if one.choice not in places:
                 places[one.choice] = place.add_mutually_exclusive_group(required=one.choice.endswith("!"))
             place = places[one.choice]
-        place.add_argument(*one.names, help=one.help, **one.keywords)
+        keywords = one.keywords if MAY_BE_DASHES.isdisjoint(one.names) else {**one.keywords, "type": unmarked}
+        place.add_argument(*one.names, help=one.help or argparse.SUPPRESS, **keywords)
 
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -143,7 +141,9 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     terminal.warn(output.warnings)
     if output.checked is not None:
         return finish(options, terminal, output.checked, settings_of(options).repository)
-    if isinstance(output.report, str):
+    if output.error is not None:
+        terminal.complain(output.error, None, output.error if options.traceback else None)
+    elif isinstance(output.report, str):
         terminal.text(output.report)
     else:
         terminal.report(output.report)

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
-from nodeattrs.cli.options import add_budget, add_strict, found_repository, json_or_text, path_of
+from nodeattrs.cli.options import add_budget, add_strict, found_repository, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, DocumentError, FoldNotFound
 from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
+from nodeattrs.texts.json_text import json_or_text
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _named(options: argparse.Namespace, repository: Repository | None) -> PlainF
 
 def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
     if word == "-":
-        from nodeattrs.cli.streams import standard_input
+        from nodeattrs.texts.documents import standard_input
 
         return reader.layers(standard_input(), "-", "stdin")
     from nodeattrs.dialects.files.folds import layers_of

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_settings_from, add_store, json_or_text, kept_in, moment, path_of
+from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, TypeConflict
+from nodeattrs.texts.json_text import json_or_text
 
 SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"
 DESCRIPTION = """\

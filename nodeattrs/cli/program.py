@@ -34,7 +34,7 @@ _MODULES = {
     "list": "list_command",
     "role": "role_command",
     "environment": "environment_command",
-    "hiera": "hiera",
+    "hiera": "declared",
     "ansible": "declared",
     "bindings": "declared",
     "catalog": "catalog",

@@ -22,7 +22,7 @@ class Argument(NamedTuple):
     """A word or an option of a command.
 
     names:    ("key",) for a word; ("--on",) or ("--format", "-F") for an option
-    help:     one line
+    help:     one line; "" hides it from --help
     keywords: further arguments of `argparse.ArgumentParser.add_argument`
     group:    the title below which `--help` lists it; "" for none
     choice:   of the arguments with the same word here one at most may be given; "!" at its end: exactly one
@@ -106,12 +106,14 @@ class Output(NamedTuple):
     report:   lines for people, and data for --format json; `PlainReport` serves for both. A text is printed as it is
     warnings: sentences, errors or findings
     checked:  what a command that shares "checking" found, instead of a report; the exit code follows from it
+    error:    the whole answer, in place of a report; for an error whose code is not 1
     """
 
     report: Report | str = ""
     code: int = 0
     warnings: Sequence[object] = ()
     checked: Checked | None = None
+    error: Exception | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,7 @@ class Dialect(ABC):
     facts_choose_files: whether facts decide which files a subject reads
     command:     the word of its commands on the command line; "" for a built-in dialect without commands of its own
     summary, description, examples: what the help of that command says; an example is a line without "nodeattrs"
+        at its beginning; a line that has it elsewhere is printed as it is
     """
 
     name: ClassVar[str]
@@ -142,6 +143,14 @@ class Dialect(ABC):
     def commands(self) -> Mapping[str, Command]:
         """Its own commands, beside the verbs: `nodeattrs NAME COMMAND`."""
         return {}
+
+    def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
+        """What an argument of its commands may be, in any order; for shells. No code may run. raises: NodeattrsError
+
+        noun:      the "metavar" of the argument: "KEY", "HOST", "VAR"
+        arguments: name -> value, of the words that are already there, and defaults
+        """
+        return ()
 
 
 def _leaves(tree: Any, path: TreePath) -> Iterator[TreePath]:

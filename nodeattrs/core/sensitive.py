@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any, NoReturn
 
 from nodeattrs.core.tree import Path
-from nodeattrs.errors import BadValue, TooDeep
+from nodeattrs.errors import BadValue, NodeattrsError, TooDeep
 
 
 def _own(value: Any) -> Any:
@@ -129,3 +129,14 @@ def revealed(value: Any) -> Any:
             found = value.copy() if found is value else found
             found[step] = new
     return found
+
+
+def plain(value: Any) -> Any:
+    """A value as data, with secrets as they print, and an error as what went wrong."""
+    if type(value) is dict:
+        return {key: plain(entry) for key, entry in value.items()}
+    if type(value) is list:
+        return [plain(entry) for entry in value]
+    if isinstance(value, NodeattrsError):
+        return {"error": str(value.kind) or type(value).__name__, "code": value.code, "message": value.message}
+    return str(value) if hasattr(value, "unwrap") else value

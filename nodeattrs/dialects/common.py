@@ -15,9 +15,10 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.errors import DocumentError, NotFound
+from nodeattrs.errors import NotFound
 from nodeattrs.keep import Store, open_store
 from nodeattrs.keep.stores.store import last_runs
+from nodeattrs.puppet.facts import facts_at
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.settings import Settings
 from nodeattrs.texts.documents import read
@@ -103,12 +104,9 @@ class WithFacts(InRepository):
         return next((file for file in files if file.exists()), None)
 
     def plain_facts(self, name: str) -> dict[str, Any]:
-        """Facts as Puppet's people keep them: a map. raises: DocumentError"""
+        """Facts as Puppet's people keep them: a map; {} where the node has no file. raises: DocumentError"""
         file = self.facts_file(name)
-        tree = {} if file is None else read(file, self.repository.shown(file)).tree
-        if not isinstance(tree, dict):
-            raise DocumentError("facts are a map", file=str(file))
-        return tree["values"] if isinstance(tree.get("values"), dict) and isinstance(tree.get("name"), str) else tree
+        return {} if file is None else facts_at(file, self.repository.shown(file))
 
     def environment_of(self, name: str) -> str | None:
         """The environment that the caller or the classifier gives a node."""

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import strict_key
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
-from nodeattrs.reports.lookup import plain
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.values import origin_data
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,7 @@ def _group(group: list[tuple[str, Cell]]) -> dict[str, Any]:
     value = group[0][1].value
     answer = plain(value) if isinstance(value, NodeattrsError) else {"value": plain(value)}
     places = [
-        {"set_by": list(map(origin_data, origins)), "nodes": names}
+        {"set_by": [one._asdict() for one in origins], "nodes": names}
         for origins, names in _by(group, lambda cell: cell.origins)
     ]
     notes = list(dict.fromkeys(note for _, cell in group for note in cell.notes))

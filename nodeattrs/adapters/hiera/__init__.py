@@ -5,35 +5,30 @@
 ['a', 'b']
 """
 
-from typing import TYPE_CHECKING
-
-from nodeattrs._lazy import imported
 from nodeattrs.adapters.hiera.answers import trusted_facts
+from nodeattrs.adapters.hiera.census import (
+    Kept,
+    Seen,
+    Unused,
+    across,
+    as_asked,
+    differences,
+    still_encrypted,
+    undecided,
+    unused,
+    view,
+)
 from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotDig, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
+from nodeattrs.adapters.hiera.eyaml import Pkcs7
 from nodeattrs.adapters.hiera.hierarchies import has_environments
 from nodeattrs.adapters.hiera.scope import REQUIRED, Hiera, Scope
 from nodeattrs.adapters.hiera.strategies import merge
 from nodeattrs.adapters.hiera.values import encrypted_in
+from nodeattrs.adapters.hiera.variables import Needed, needed
 from nodeattrs.core.sensitive import Encrypted, Sensitive
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera.census import (
-        Kept,
-        Seen,
-        Unused,
-        across,
-        as_asked,
-        differences,
-        still_encrypted,
-        undecided,
-        unused,
-        view,
-    )
-    from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
-    from nodeattrs.adapters.hiera.eyaml import Pkcs7
-    from nodeattrs.adapters.hiera.variables import Needed, needed
 
 __all__ = [
     "ABSENT",
@@ -69,18 +64,3 @@ __all__ = [
     "unused",
     "view",
 ]
-
-
-# A lookup that nobody asks about does not load the answers.
-_OF_THE_CENSUS = "Kept Seen Unused across as_asked differences still_encrypted undecided unused view"
-__getattr__ = imported(
-    __name__,
-    {
-        **dict.fromkeys(_OF_THE_CENSUS.split(), "census"),
-        "Explanation": "explain",
-        "UnknownLevel": "explain",
-        "Needed": "variables",
-        "needed": "variables",
-        "Pkcs7": "eyaml",
-    },
-)

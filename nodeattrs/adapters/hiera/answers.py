@@ -113,10 +113,11 @@ class Defaults(Hierarchy):
 class Asking:
     """One call that is under way, or one lookup inside it: what expressions may ask.
 
-    chain: the keys that need each other, the first asked first
+    chain:    the keys that need each other, the first asked first
+    found_in: "data", or which argument of the call answered
     """
 
-    __slots__ = ("_known", "_spent", "answers", "chain", "defaults", "needed", "override", "untrusted")
+    __slots__ = ("_known", "_spent", "answers", "chain", "defaults", "found_in", "needed", "override", "untrusted")
 
     def __init__(
         self,
@@ -130,6 +131,7 @@ class Asking:
         self.override = override
         self.defaults = defaults
         self.chain = chain
+        self.found_in = "data"
         self.needed = needed
         self.untrusted = False
         self._known: dict[str, tuple[Any, bool]] | None = None
@@ -281,10 +283,8 @@ class Answers:
         """Every key that some file of this scope has, global and environment layers and all modules; sorted."""
         names: set[str] = set()
         for module in (None, *self.tree.modules(self.environment)):
-            for levels in self._layers(module):
-                for level in levels:
-                    for place in level.places:
-                        names.update(getattr(place.source, "tree", ()))
+            for place in self.places(module):
+                names.update(getattr(place.source, "tree", ()))
         return sorted(name for name in names if name != NAME and type(name) is str)
 
     def places(self, module: str | None = None) -> list[Place]:

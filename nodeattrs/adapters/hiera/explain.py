@@ -1,6 +1,6 @@
 """Why a lookup gives what it gives: every place searched, every leaf's file and line.
 
-An explanation is data; `nodeattrs.reports.lookup` lays it out. A scope is asked once, with a
+An explanation is data; `nodeattrs.dialects.hiera.reports` lays it out. A scope is asked once, with a
 recorder, and the very folding that made the value answers who set what.
 """
 
@@ -23,7 +23,7 @@ from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
 from nodeattrs.core.part import Part
-from nodeattrs.core.sensitive import Encrypted, Marked
+from nodeattrs.core.sensitive import Encrypted, Marked, plain
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
@@ -149,10 +149,10 @@ class Explanation:
             part = self._folding.located()
         return part, tuple((note.lower, note.upper) for note in notes if note.policy is KNOCKED_OUT)
 
-    def _part(self) -> Part:
-        """The merged value below the steps of the key; ABSENT where it is not from data."""
+    def _part(self, path: Path = ()) -> Part:
+        """The merged value at a path below the steps of the key; ABSENT where it is not from data."""
         part = self._located[0] if self._from_data else NOTHING
-        for step in self._steps if part.value is not ABSENT else ():
+        for step in (*self._steps, *path) if part.value is not ABSENT else ():
             part = part.at(step)
         return part
 
@@ -163,10 +163,7 @@ class Explanation:
         if value is ABSENT:
             return ()
         if _is_leaf(value):
-            part = self._part()
-            for step in steps:
-                part = part.at(step)
-            return self._places(part)
+            return self._places(self._part(steps))
         standing = walk(self._folding, (*self._steps, *steps)).standing
         return tuple(self._recorder.source(setting.source).origin(setting.own) for setting in reversed(standing))
 
@@ -225,26 +222,26 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """The explanation as data for JSON; secrets are masked."""
-        where = self.strategy_from
+        where, error = self.strategy_from, self.error
         return {
             "version": 1,
             "key": self.key,
             "found": self.found,
             "found_in": self.found_in if self.found else None,
-            "value": _plain(self.value) if self.found else None,
-            "error": None if self.error is None else {"kind": _kind(self.error), "message": self.error.message},
+            "value": plain(self.value) if self.found else None,
+            "error": None if error is None else {"kind": _kind(error), "message": error.message},
             "strategy": self.strategy,
-            "strategy_from": where if isinstance(where, str) else _origin(where),
+            "strategy_from": where if isinstance(where, str) else where._asdict(),
             "option": self.option,
             "searched": list(map(_searched, self.searched)),
             "leaves": list(map(_leaf, self.leaves())),
             "knocked_out": [] if self.is_secret else list(map(_knocked, self.knocked)),
-            "shadowed": [_origin(origin) for origin in self.shadowed],
+            "shadowed": [one._asdict() for one in self.shadowed],
             "unknown": [level.to_dict() for level in self.unknown],
             "unset": list(self.unset),
             "converted": self.converted,
             "needed": list(self.needed),
-            "needed_at": {key: _origins(origins) for key, origins in self.needed_at.items()},
+            "needed_at": {key: [one._asdict() for one in origins] for key, origins in self.needed_at.items()},
         }
 
     def __str__(self) -> str:
@@ -395,31 +392,8 @@ def _leaves(part: Part, path: Path) -> Iterator[tuple[Path, Part]]:
 # --- data
 
 
-def _plain(value: Any) -> Any:
-    """A value as data, with secrets as they print."""
-    if type(value) is dict:
-        return {key: _plain(entry) for key, entry in value.items()}
-    if type(value) is list:
-        return [_plain(entry) for entry in value]
-    return str(value) if hasattr(value, "unwrap") else value
-
-
 def _kind(error: NodeattrsError) -> str:
     return error.kind or type(error).__name__
-
-
-def _origin(origin: Origin) -> dict[str, Any]:
-    return {
-        "kind": origin.kind,
-        "name": origin.name,
-        "file": origin.file,
-        "line": origin.line,
-        "column": origin.column,
-    }
-
-
-def _origins(origins: tuple[Origin, ...]) -> list[dict[str, Any]]:
-    return [_origin(one) for one in origins]
 
 
 def _searched(one: Searched) -> dict[str, Any]:
@@ -430,13 +404,13 @@ def _searched(one: Searched) -> dict[str, Any]:
 
 def _leaf(leaf: tuple[Path, Any, tuple[Origin, ...]]) -> dict[str, Any]:
     path, value, origins = leaf
-    return {"path": spell(path) if path else "", "value": _plain(value), "set_by": _origins(origins)}
+    return {"path": spell(path) if path else "", "value": plain(value), "set_by": [one._asdict() for one in origins]}
 
 
 def _knocked(one: Knocked) -> dict[str, Any]:
     return {
-        "value": _plain(one.value),
-        "set_by": _origins(one.set_by),
-        "marker": _plain(one.marker),
-        "by": _origins(one.by),
+        "value": plain(one.value),
+        "set_by": [setter._asdict() for setter in one.set_by],
+        "marker": plain(one.marker),
+        "by": [setter._asdict() for setter in one.by],
     }

@@ -6,7 +6,7 @@ are such numbers. A file that two paths lead to is one source. It decides nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -75,7 +75,6 @@ class Recorder(Asking):
     chosen_by: who chose it, where lookup_options did not
     option:    the name in lookup_options that chose it
     wanted:    what `convert_to` says, where it was applied
-    found_in:  "data", or which argument of the call answered
     searched:  the places asked, in order
     shadowed:  what the places below the first one found have, each source once
     folding:   how the value came about; None where the search did not come to its end
@@ -97,7 +96,6 @@ class Recorder(Asking):
         self.chosen_by = "default"
         self.option: str | None = None
         self.wanted: Any = None
-        self.found_in = "data"
         self.searched: list[Searched] = []
         self.shadowed: list[Found] = []
         self.folding: Folding | None = None
@@ -188,10 +186,6 @@ class Recorder(Asking):
     def source(self, number: int) -> Found:
         """Who has a number."""
         return self._found[number]
-
-    def sentences(self, path: Path) -> Iterator[str]:
-        """Who says what at a path, in words, the strongest first."""
-        return (found.sentence(path) for found in self.known())
 
     def known(self) -> list[Found]:
         """Those who have the key and can be read, the strongest first."""

@@ -57,41 +57,52 @@ class Scope(Answers):
         cost:                one look-up a file until the first one found; for merges one visit a value
         raises:              KeyNotFound and its kin, see docs/hiera.md
         """
+        asking = Asking(self, override, default_values_hash, ("",))
         try:
-            if merge is not None:
-                self._check_merge(merge)
-            asking = Asking(self, override, default_values_hash, ("",))
-            if type(name) is str:
-                asking.chain = (name,)
-                value = self.answer(name, merge, asking)
-            else:
-                value = self._first_of(name, merge, asking)
-            if value is ABSENT:
-                if otherwise is not None:
-                    value = otherwise(name)
-                elif default_value is not ABSENT:
-                    value = default_value
-                else:
-                    raise self._not_found([name] if isinstance(name, str) else name, merge, asking)
-            kind = type(value)
-            if kind is dict or kind is list:
-                value = copied(value, LEAVES)
-            if value_type is not None:
-                self._check_type(value_type, value, name)
+            value = self._value(name, asking, merge, value_type, default_value, otherwise)
         except CannotMerge as error:
             raise self._with_origins(error, name, merge, override, default_values_hash) from None
         except RecursionError:
             raise TooDeep("the keys that need each other, or a value, are nested too deep") from None
+        return copied(value, LEAVES) if type(value) in (dict, list) else value
+
+    def _value(
+        self,
+        name: str | Sequence[str],
+        asking: Asking,
+        merge: Merge,
+        value_type: str | None,
+        default_value: Any,
+        otherwise: Callable[[Any], Any] | None,
+    ) -> Any:
+        """The value of the first of some keys that is found, which may be shared with files. raises: as `lookup`"""
+        names = [name] if isinstance(name, str) else name
+        if merge is not None:
+            self._check_merge(merge)
+        value = self._first_of(names, merge, asking)
+        if value is ABSENT and otherwise is not None:
+            asking.found_in, value = "otherwise", otherwise(name)
+        elif value is ABSENT and default_value is not ABSENT:
+            asking.found_in, value = "default_value", default_value
+        if value is ABSENT:
+            raise self._not_found(names, merge, asking)
+        if value_type is not None:
+            self._check_type(value_type, value, name)
         return value
 
     def _first_of(self, names: Sequence[str], merge: Merge, asking: Asking) -> Any:
         for one in names:
             asking.chain = (one,)
+            asking.found_in = "override" if one in (asking.override or ()) else "data"
             value = self.answer(one, merge, asking, defaults=False)
             if value is not ABSENT:
                 return value
         defaults = asking.defaults or {}
-        return next((defaults[one] for one in names if one in defaults), ABSENT)
+        found = next((one for one in names if one in defaults), None)
+        if found is None:
+            return ABSENT
+        asking.found_in = "default_values_hash"
+        return defaults[found]
 
     def explain(
         self,
@@ -116,22 +127,7 @@ class Scope(Answers):
         recorder = Recorder(self, name, override, default_values_hash, [])
 
         def ask() -> Any:
-            if merge is not None:
-                self._check_merge(merge)
-            if override is not None and name in override:
-                recorder.found_in = "override"
-            value = self.answer(name, merge, recorder, defaults=False)
-            if value is ABSENT and name in (default_values_hash or {}):
-                recorder.found_in, value = "default_values_hash", (default_values_hash or {})[name]
-            if value is ABSENT and otherwise is not None:
-                recorder.found_in, value = "otherwise", otherwise(name)
-            elif value is ABSENT and default_value is not ABSENT:
-                recorder.found_in, value = "default_value", default_value
-            if value is ABSENT:
-                raise self._not_found([name], merge, recorder)
-            if value_type is not None:
-                self._check_type(value_type, value, name)
-            return value
+            return self._value(name, recorder, merge, value_type, default_value, otherwise)
 
         return explained(self, name, recorder, ask)
 
@@ -148,10 +144,7 @@ class Scope(Answers):
         raises: as `lookup`, but for what is not found
         """
         asking = Asking(self, override, default_values_hash, ("",))
-        return self._undecided([name] if isinstance(name, str) else name, merge, asking)
-
-    def _undecided(self, names: Sequence[str], merge: Merge, asking: Asking) -> tuple[UnknownLevel, ...]:
-        return undecided(self, names, merge, asking)
+        return undecided(self, [name] if isinstance(name, str) else name, merge, asking)
 
     def explain_options(self, name: str) -> Explanation:
         """How lookup_options came to be for a key, each entry with its file and line."""
@@ -215,7 +208,7 @@ class Scope(Answers):
     def _not_found(self, names: Sequence[str], merge: Merge, asking: Asking) -> HieraError:
         """The error where nothing has a key; or what a level lacks that could not be read for want of its function."""
         shown = ", ".join(map(repr, names))
-        unknown = self._undecided(names, merge, asking) if self.has_unknown else ()
+        unknown = undecided(self, names, merge, asking) if self.has_unknown else ()
         for level in unknown:
             fault = self.tree.lacking.get((level.origin.file, level.origin.line))
             if fault is not None:
@@ -258,7 +251,7 @@ class Scope(Answers):
             try:
                 self.search(one, merge, recorder)
             except CannotMerge:
-                error.details = (*error.details, *recorder.sentences(error.path or ()))
+                error.details = (*error.details, *(found.sentence(error.path or ()) for found in recorder.known()))
                 break
             except HieraError:
                 break

@@ -31,7 +31,7 @@ from nodeattrs.dialects.ansible.reports import (
     unread_warnings,
 )
 from nodeattrs.errors import BadUsage
-from nodeattrs.reports.lookup import Compared
+from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.screen import printable
 from nodeattrs.runs.settings import sensitive_beside
 
@@ -112,21 +112,37 @@ _LISTING = (
 
 def _inventory(question: Question) -> Inventory:
     """The inventory that the arguments name. Its sources run, if --run-inventory names them."""
-    asked = question.arguments
-    named = [*asked["inventory"], asked["folder"], asked["playbook_dir"], *asked.get("playbook", ())]
     with held_back(False):  # what is run was named, one by one
-        return Inventory(
-            *asked["inventory"],
-            folder=asked["folder"],
-            playbook_dir=asked["playbook_dir"],
-            extra_vars=asked["extra_vars"],
-            environment=dict(os.environ) if asked["environ"] else None,
-            facts=asked["facts"],
-            lenient=asked["lenient"],
-            run_inventory=asked["run_inventory"],
-            vault_passwords=asked["vault_password_file"],
-            sensitive_paths=sensitive_beside(asked.get("repo"), *named),
-        )
+        return _opened(question.arguments)
+
+
+def _opened(asked: Mapping[str, Any]) -> Inventory:
+    named = [*asked["inventory"], asked["folder"], asked["playbook_dir"], *asked.get("playbook", ())]
+    return Inventory(
+        *asked["inventory"],
+        folder=asked["folder"],
+        playbook_dir=asked["playbook_dir"],
+        extra_vars=asked["extra_vars"],
+        environment=dict(os.environ) if asked["environ"] else None,
+        facts=asked["facts"],
+        lenient=asked["lenient"],
+        run_inventory=asked["run_inventory"],
+        vault_passwords=asked["vault_password_file"],
+        sensitive_paths=sensitive_beside(asked.get("repo"), *named),
+    )
+
+
+def known_names(noun: str, asked: Mapping[str, Any]) -> Iterable[str]:
+    """The hosts of the inventory; or the variables of the host that is named, else of all hosts.
+
+    noun:   "HOST" or "VAR"
+    raises: AnsibleError; UnknownLayer, where a source would have to run
+    """
+    inventory = _opened(asked)
+    if noun == "HOST":
+        return inventory.hosts
+    hosts = [asked["host"]] if asked.get("host") else inventory.hosts
+    return {str(name) for host in hosts for name in inventory.host(host).vars}
 
 
 def _answer(question: Question, inventory: Inventory, host: str) -> Variables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, Looked, Opened, Option
@@ -49,3 +50,9 @@ class Ansible(Dialect):
         from nodeattrs.dialects.ansible.commands import COMMANDS
 
         return COMMANDS
+
+    def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
+        """The hosts of the inventory, or their variables."""
+        from nodeattrs.dialects.ansible.commands import known_names
+
+        return known_names(noun, arguments) if noun in ("HOST", "VAR") else ()

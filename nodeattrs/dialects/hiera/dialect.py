@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, Opened, Option
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
@@ -14,9 +18,39 @@ class Hiera(Dialect):
     option = Option("--hiera", "PLACE", "a hiera.yaml, or a folder with one (default: as set)")
     needs_facts = True
     facts_choose_files = True
+    command = "hiera"
+    summary = "look keys up in a Hiera 5 tree, and say which file and line gave what"
+    description = (
+        "Ask layers of Hiera 5 data, for one node or for all of a folder of facts. The tree is hiera.yaml\n"
+        "here, or what --hiera or --environmentpath name."
+    )
+    examples = (
+        "hiera lookup ntp::servers --hiera cookbooks_example/hiera --node web1 --facts cookbooks_example/facts",
+        "hiera explain ntp::servers --environmentpath environments --node web1",
+        "hiera lookup users --facts facts/ --merge deep --knock-out-prefix=--",
+        "hiera list --facts facts/web1.yaml",
+        "hiera diff web1 web2 --facts facts/",
+        "hiera who-has ntp::servers",
+        "hiera unused --facts facts/",
+        "hiera matrix ntp::servers --facts facts/",
+        "hiera variables --facts facts/",
+        "facter --json | nodeattrs hiera lookup ntp::servers --node web1 --facts - --set role=web",
+    )
 
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the tree."""
         from nodeattrs.dialects.hiera.opened import HieraKeys
 
         return HieraKeys(side, request)
+
+    def commands(self) -> Mapping[str, Command]:
+        """Its own commands."""
+        from nodeattrs.dialects.hiera.commands import COMMANDS
+
+        return COMMANDS
+
+    def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:
+        """The keys that the nodes may look up."""
+        from nodeattrs.dialects.hiera.commands import known_keys
+
+        return known_keys(arguments) if noun == "KEY" else ()

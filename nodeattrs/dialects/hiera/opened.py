@@ -10,10 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, has_environments, view
+from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, view
+from nodeattrs.adapters.hiera.config import Config
 from nodeattrs.adapters.hiera.variables import needed
 from nodeattrs.contract.answers import Answered, Unread
 from nodeattrs.dialects.common import WithFacts, part_of_keys
+from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scope_of
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.texts.documents import read
 
@@ -76,11 +78,9 @@ class HieraKeys(WithFacts):
 
     def _with_data(self) -> set[str]:
         """Nodes that have a data file of their own; and for other variables "role=web" for each value with a file."""
-        config = self.hiera.environment_layer(self.request.environment or "production")
-        if config is None:
-            return set()
-        entries = [one for one in config.entries if one.location in ("path", "paths")]
-        texts = [(config.folder / entry.datadir, text) for entry in entries for text in entry.declared]
+        config = self._layer
+        entries = [] if config is None else [one for one in config.entries if one.location in ("path", "paths")]
+        texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.declared]
         named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
         found = {one for folder, text in texts for one in _found(folder, text, named)}
         return {value if variable in _NAMES else f"{variable}={value}" for variable, value in found}
@@ -95,9 +95,8 @@ class HieraKeys(WithFacts):
     @cached_property
     def _folders(self) -> set[str]:
         """The data folders, as they are seen from the folder."""
-        config = self.hiera.environment_layer(self.request.environment or "production") if self.is_there else None
-        places = [config.folder / one.datadir for one in config.entries] if config is not None else []
-        return {os.path.relpath(place, self.side.root).replace(os.sep, "/") for place in places}
+        entries = self._layer.entries if self.is_there and self._layer is not None else ()
+        return {os.path.relpath(self._root / one.datadir, self.side.root).replace(os.sep, "/") for one in entries}
 
     def _facts(self, name: str) -> dict[str, Any]:
         """The facts of a node; without any those that follow from its name, or from "role=web"."""
@@ -119,22 +118,19 @@ class HieraKeys(WithFacts):
         place = self.place
         if place is None:
             raise NotFound("there is no hiera.yaml", hint="name one: --hiera PLACE")
-        if place.is_dir() and not has_environments(place):
-            place = place / "hiera.yaml" if (place / "hiera.yaml").is_file() else place
         paths = self.repository.config.sensitive
         return Hiera(place, root=self.side.root, skip_levels=self.request.what_if.levels, sensitive_paths=paths)
 
+    @cached_property
+    def _layer(self) -> Config | None:
+        """The layer of the environment; None where it has no hiera.yaml. raises: NodeattrsError"""
+        return self.hiera.environment_layer(self.request.environment or USUAL_ENVIRONMENT)
+
     def answer(self, name: str) -> Answered:
         """Its keys."""
-        facts, given = self._facts(name), self.enc.get(name, {}).get("parameters")
-        trusted = facts.get("trusted") if isinstance(facts.get("trusted"), dict) else None
-        scope = self.hiera.scope(
-            facts,
-            node=name or str(facts.get("clientcert") or facts.get("fqdn") or ""),
-            environment=self.environment_of(name) or "production",
-            trusted=trusted,
-            variables=given if isinstance(given, dict) else {},
-        )
+        given = self.enc.get(name, {}).get("parameters")
+        variables = given if isinstance(given, dict) else {}
+        scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
         self.unread = [*self._unknown_levels(scope)]
         return {"key": part_of_keys(view(scope), lambda key: scope.explain(as_asked(key)), self)}
 
@@ -157,8 +153,7 @@ class HieraKeys(WithFacts):
     @cached_property
     def _root(self) -> Path:
         """The folder that data folders are relative to."""
-        config = self.hiera.environment_layer(self.request.environment or "production")
-        return self.side.root if config is None else Path(config.folder)
+        return self.side.root if self._layer is None else self._layer.folder
 
     def _keys_in(self, file: Path) -> list[str] | None:
         """The keys of a data file; None where it cannot be read."""
@@ -181,7 +176,5 @@ class HieraKeys(WithFacts):
         """The names of the levels, of the environment and of its modules."""
         if not self.is_there:
             return ()
-        environment = self.request.environment or "production"
-        modules = (self.hiera.module_layer(environment, name) for name in self.hiera.modules(environment))
-        layers = (self.hiera.environment_layer(environment), *modules)
-        return dict.fromkeys(entry.name for layer in layers if layer is not None for entry in layer.entries)
+        layers = self.hiera.configs(self.request.environment or USUAL_ENVIRONMENT)
+        return dict.fromkeys(entry.name for layer in layers for entry in layer.entries)

@@ -1,102 +1,85 @@
-"""What lookups gave: values, explanations, whole views, and what is in a tree for nobody."""
+"""Reports of the Hiera commands: values, explanations, and what no node reads."""
 
 from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from nodeattrs.adapters.hiera.census import Kept, Unused
+from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel
+from nodeattrs.adapters.hiera.recorder import Searched
+from nodeattrs.adapters.hiera.variables import Needed
+from nodeattrs.contract.command import PlainReport
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import rows, shown
-from nodeattrs.core.tree import ABSENT, NO_ENTRIES, spell
+from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
 from nodeattrs.texts.yaml_writing import written
 
-if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera import Explanation, Needed, UnknownLevel, Unused
-    from nodeattrs.adapters.hiera.recorder import Searched
-
 _MOST_LEAVES = 12
 
 
-def plain(value: Any) -> Any:
-    """A value as data, with secrets as they print, and an error as what went wrong."""
-    if type(value) is dict:
-        return {key: plain(entry) for key, entry in value.items()}
-    if type(value) is list:
-        return [plain(entry) for entry in value]
-    if isinstance(value, NodeattrsError):
-        return {"error": str(value.kind) or type(value).__name__, "code": value.code, "message": value.message}
-    return str(value) if hasattr(value, "unwrap") else value
-
-
-def _shown(value: Any, width: int = 60) -> str:
-    return shown(value, width)
-
-
 def _as_yaml(value: Any) -> Iterator[str]:
-    # What `puppet lookup` prints too. No node is known here, so that one lookup starts quickly.
+    """The lines of a value as `puppet lookup` prints it."""
     text = written(plain(value), blocks=True, width=1_000)
     yield from (printable(line) for line in text.splitlines())
 
 
-class LookedUp(NamedTuple):
-    """A value for each node; or with `whole` all keys of each node.
+class Found(NamedTuple):
+    """What a command found for one node.
 
-    values:  node -> the value, or the error that the lookup ended with
-    unknown: node -> the levels that cannot be read and might decide its value, or one of them
-    unset:   node -> the variables that its value, or one of them, names and that are not set, with the key
-    is_bare: whether the caller gave names of nodes alone, so that such a variable may be set
+    value:   a value, all values by their keys, an explanation, or an error
+    unknown: the levels that cannot be read and might decide the value, or one of the values
+    unset:   the variables that a value names and that are not set, each with the key
+    kept:    what is still encrypted
+    """
+
+    value: Any
+    unknown: Sequence[UnknownLevel] = ()
+    unset: Mapping[str, str] = NO_ENTRIES
+    kept: Sequence[Kept] = ()
+
+
+class LookedUp(NamedTuple):
+    """A value for each node; or with `is_whole` all keys of each node.
+
+    is_bare:  whether the caller gave names of nodes alone, so that an unset variable may be set
     """
 
     key: str
-    values: Mapping[str, Any]
-    whole: bool = False
-    unknown: Mapping[str, Sequence[UnknownLevel]] = NO_ENTRIES
-    unset: Mapping[str, Mapping[str, str]] = NO_ENTRIES
-    is_bare: bool = False
+    found: Mapping[str, Found]
+    is_bare: bool
+    is_whole: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Each node with its value."""
-        levels = dict.fromkeys(level for found in self.unknown.values() for level in found)
+        levels = dict.fromkeys(level for one in self.found.values() for level in one.unknown)
         unread = [{"place": _place(one.origin), "reason": one.reason, "paths": [[one.key]]} for one in levels]
         if self.is_bare:
-            needed = {name: key for names in self.unset.values() for name, key in names.items()}
+            needed = {name: key for one in self.found.values() for name, key in one.unset.items()}
             unread += [{"place": name, "reason": "no facts are given", "paths": [[needed[name]]]} for name in needed]
-        return {
-            "version": 1,
-            "key": self.key,
-            "certain": not unread,
-            "unread": unread,
-            "nodes": {node: self._plain(value) | self._unknown(node) for node, value in self.values.items()},
-        }
+        nodes = {node: self._node(one) for node, one in self.found.items()}
+        return {"version": 1, "key": self.key, "certain": not unread, "unread": unread, "nodes": nodes}
 
-    def _plain(self, value: Any) -> dict[str, Any]:
-        if self.whole and isinstance(value, dict):
-            return {"value": {key: plain(entry) for key, entry in value.items()}}
-        return dict(plain(value)) if isinstance(value, NodeattrsError) else {"value": plain(value)}
-
-    def _unknown(self, node: str) -> dict[str, Any]:
-        levels, unset = self.unknown.get(node), self.unset.get(node)
-        found: dict[str, Any] = {"unknown": [level.to_dict() for level in levels]} if levels else {}
-        return found | ({"unset": sorted(unset)} if unset else {})
+    def _node(self, one: Found) -> dict[str, Any]:
+        data = dict(plain(one.value)) if isinstance(one.value, NodeattrsError) else {"value": plain(one.value)}
+        data |= {"unknown": [level.to_dict() for level in one.unknown]} if one.unknown else {}
+        return data | ({"unset": sorted(one.unset)} if one.unset else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The value alone for one node; for several each below its name."""
-        if len(self.values) == 1 and not self.whole:
-            (value,) = self.values.values()
-            yield from _as_yaml(value)
-            return
-        for node, value in self.values.items():
-            if len(self.values) > 1:
+        for node, (value, *_) in self.found.items():
+            if len(self.found) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
             if isinstance(value, NodeattrsError):
                 yield from screen.wrapped(printable(f"{value.message} [{value.code}]"), "#   ", "#   ")
-            elif self.whole:
+            elif self.is_whole:
                 good = {key: entry for key, entry in value.items() if not isinstance(entry, NodeattrsError)}
-                yield from _as_yaml({key: plain(entry) for key, entry in good.items()})
+                yield from _as_yaml(good)
                 for key in [key for key in value if key not in good]:
                     yield from screen.wrapped(
                         printable(f"{key}: {value[key].message} [{value[key].code}]"), "#   ", "# "
@@ -128,7 +111,7 @@ class Explained(NamedTuple):
         for node, one in self.explanations.items():
             if len(self.explanations) > 1:
                 yield screen.paint(f"# {printable(node)}", "strong")
-            head = f"{one.key} = {_shown(one.value)}" if one.found else f"{one.key}: no answer"
+            head = f"{one.key} = {shown(one.value)}" if one.found else f"{one.key}: no answer"
             yield screen.paint(cut(printable(head), max(screen.width, 40)), "strong")
             for block in _blocks(one):
                 yield from _block(block, screen)
@@ -151,7 +134,7 @@ def _blocks(one: Explanation) -> Iterator[Block]:
         yield f"  given by {one.found_in} of the call"
     yield f"  strategy   {_strategy(one.strategy)}, from {_chosen_by(one)}"
     if one.converted is not None:
-        yield f"  converted  to {_shown(one.converted)}"
+        yield f"  converted  to {shown(one.converted)}"
     if one.searched:
         yield "  searched"
         yield list(_searched_rows(one.searched))
@@ -210,7 +193,7 @@ def _leaf_blocks(one: Explanation) -> Iterator[Block]:
     if leaves:
         yield "  set by"
         yield [
-            (spell(path) if path else one.key, _shown(value, 40), _places(origins))
+            (spell(path) if path else one.key, shown(value, 40), _places(origins))
             for path, value, origins in leaves[:_MOST_LEAVES]
         ]
     if len(leaves) > _MOST_LEAVES:
@@ -222,7 +205,7 @@ def _knocked_blocks(one: Explanation) -> Iterator[Block]:
     if knocked:
         yield "  knocked out"
     for each in knocked:
-        value, marker = _shown(each.value, 40), _shown(each.marker, 40)
+        value, marker = shown(each.value, 40), shown(each.marker, 40)
         yield f"    {value} of {_places(each.set_by)} by {marker}, {_places(each.by)}"
 
 
@@ -233,7 +216,7 @@ def _other_blocks(one: Explanation) -> Iterator[Block]:
         found = [row for row in others if row.outcome == outcome]
         if found:
             yield f"  {heading}"
-            yield [(f"{row.rank} {row.title}", _shown(row.value, 40), _place(row.origin), row.note) for row in found]
+            yield [(f"{row.rank} {row.title}", shown(row.value, 40), _place(row.origin), row.note) for row in found]
     for level in one.unknown:
         if level.key != one.key or level.is_merge:
             yield f"    {level.sentence(level.key)}"
@@ -273,82 +256,20 @@ def _row(cells: list[str], screen: Screen) -> Iterator[str]:
     yield from screen.wrapped(line, " " * 8, indent)
 
 
-class WhoHas(NamedTuple):
-    """Every line of every data file that says a key."""
-
-    key: str
-    origins: tuple[Origin, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The places."""
-        return {
-            "version": 1,
-            "key": self.key,
-            "places": [{"file": one.file, "line": one.line, "column": one.column} for one in self.origins],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """One place a line; a sentence where there is none."""
-        for one in self.origins:
-            yield printable(str(one.place))
-        if not self.origins:
-            yield printable(f"{self.key}: no data file has it")
+def places_of(key: str, origins: Sequence[Origin]) -> PlainReport:
+    """Every line of every data file that sets a key."""
+    text = [printable(str(one.place)) for one in origins] or [printable(f"{key}: no data file has it")]
+    places = [{"file": one.file, "line": one.line, "column": one.column} for one in origins]
+    return PlainReport(text, {"version": 1, "key": key, "places": places})
 
 
-class NobodyReads(NamedTuple):
-    """Files that no node reads, and keys that every node sees shadowed."""
-
-    found: Unused
-    nodes: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Files, and keys with their places."""
-        return {
-            "version": 1,
-            "nodes": self.nodes,
-            "files": list(self.found.files),
-            "shadowed": [{"key": key, "file": origin.file, "line": origin.line} for key, origin in self.found.shadowed],
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """A line for each file, then one for each key."""
-        for file in self.found.files:
-            yield printable(f"{file}: read by none of {self.nodes} nodes")
-        for key, origin in self.found.shadowed:
-            yield printable(f"{origin.place}: {key} is always shadowed")
-
-
-class Compared(NamedTuple):
-    """Keys with different values on two sides.
-
-    pairs: key -> both values, ABSENT where a side has none
-    """
-
-    sides: tuple[str, str]
-    pairs: Mapping[str, tuple[Any, Any]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Each key with what the sides that have it say."""
-        one, other = self.sides
-        return {
-            "version": 1,
-            "sides": [one, other],
-            "differences": {
-                key: {name: plain(value) for name, value in (("left", left), ("right", right)) if value is not ABSENT}
-                for key, (left, right) in self.pairs.items()
-            },
-        }
-
-    def lines(self, screen: Screen) -> Iterator[str]:
-        """A heading, and for each key a line a side."""
-        yield screen.paint(f"--- {printable(self.sides[0])}", "removed")
-        yield screen.paint(f"+++ {printable(self.sides[1])}", "added")
-        for key, (left, right) in self.pairs.items():
-            yield printable(key)
-            for mark, style, value in (("-", "removed", left), ("+", "added", right)):
-                if value is not ABSENT:
-                    text = value.message if isinstance(value, NodeattrsError) else _shown(plain(value), 10_000)
-                    yield screen.paint(printable(f"  {mark} {text}"), style)
+def unused_report(found: Unused, nodes: int) -> PlainReport:
+    """The files that no node reads, and the keys that every node sees shadowed. nodes: how many were asked"""
+    text = [f"{file}: read by none of {nodes} nodes" for file in found.files]
+    text += [f"{origin.place}: {key} is always shadowed" for key, origin in found.shadowed]
+    shadowed = [{"key": key, "file": origin.file, "line": origin.line} for key, origin in found.shadowed]
+    data = {"version": 1, "nodes": nodes, "files": list(found.files), "shadowed": shadowed}
+    return PlainReport([printable(line) for line in text], data)
 
 
 class Variables(NamedTuple):
