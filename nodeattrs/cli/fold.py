@@ -149,7 +149,7 @@ def _named(options: argparse.Namespace, repository: Repository | None) -> PlainF
 
 def _read(word: str, reader: LayerReader) -> Iterable[Layer]:
     if word == "-":
-        from nodeattrs.cli.streams import standard_input
+        from nodeattrs.texts.documents import standard_input
 
         return reader.layers(standard_input(), "-", "stdin")
     from nodeattrs.dialects.files.folds import layers_of

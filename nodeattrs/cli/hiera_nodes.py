@@ -99,11 +99,9 @@ def _path(place: str) -> Path:
 def _map(path: Path, message: str, hint: str | None, text: str | None = None) -> dict[str, Any]:
     """The map that a file holds, or what a program printed in its place; an empty one where there is nothing."""
     from nodeattrs.errors import DocumentError
-    from nodeattrs.texts.documents import content_of, decoded, parse
+    from nodeattrs.texts.documents import content_of, decoded, parse, standard_input
 
     if path.as_posix() == "-":
-        from nodeattrs.cli.streams import standard_input
-
         path = _path("standard input")
         text = decoded(standard_input(), path.as_posix())
     if text is None:

@@ -1,26 +1,11 @@
-"""Standard input and output: what the caller gives, and the streams of a process that serves a protocol."""
+"""Standard input and output of a process that serves a protocol."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
-
-from nodeattrs.core.budget import Budget
-from nodeattrs.errors import DocumentError
-
-
-def standard_input() -> bytes:
-    """What standard input holds, up to the limit. raises: DocumentError; TooMuch"""
-    budget = Budget("standard input")
-    try:
-        content: bytes = sys.stdin.buffer.read(budget.left("bytes") + 1)
-    except OSError as error:
-        raise DocumentError(f"cannot be read: {error.strerror}", file="standard input") from error
-    budget.bytes(len(content))
-    return content
 
 
 @contextmanager

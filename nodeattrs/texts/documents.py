@@ -21,6 +21,7 @@ import os
 import pathlib
 import re
 import stat
+import sys
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
@@ -199,6 +200,17 @@ def content_of(path: pathlib.Path, file: str, budget: Budget | None = None, pipe
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DocumentError(f"cannot be read: {reason}", file=file) from error
+    budget.bytes(len(content))
+    return content
+
+
+def standard_input() -> bytes:
+    """What standard input holds, up to the limit. raises: DocumentError; TooMuch"""
+    budget = Budget("standard input")
+    try:
+        content: bytes = sys.stdin.buffer.read(budget.left("bytes") + 1)
+    except OSError as error:
+        raise DocumentError(f"cannot be read: {error.strerror}", file="standard input") from error
     budget.bytes(len(content))
     return content
 
