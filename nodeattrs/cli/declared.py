@@ -104,7 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: st
         "code": partial(add_run_code, parser),
         "settings": partial(add_settings_from, parser),
         "store": partial(add_store, parser),
-        "output": partial(add_output, parser, default=command.form),
+        "output": partial(add_output, parser, forms=command.forms),
         "budget": partial(add_budget, parser),
         "checking": partial(add_checking, parser),
     }

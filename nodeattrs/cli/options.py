@@ -75,15 +75,15 @@ def actions_of(
         )
 
 
-def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), default: str = "text") -> None:
-    """How to write: format, colour, tracebacks. also: further formats"""
+def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), forms: Sequence[str] = FORMATS) -> None:
+    """How to write: format, colour, tracebacks. forms: the formats, the default first; also: further ones"""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
         "-F",
-        choices=(*FORMATS, *also),
-        default=default,
-        help=f"for people, or as data (default: {default})",
+        choices=(*forms, *also),
+        default=forms[0],
+        help=f"for people, or as data (default: {forms[0]})",
     )
     group.add_argument(
         "--color",

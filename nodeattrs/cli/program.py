@@ -38,7 +38,7 @@ _MODULES = {
     "ansible": "declared",
     "bindings": "declared",
     "catalog": "catalog",
-    "cloud-config": "cloud_config",
+    "cloud-config": "declared",
     "fold": "fold",
     "history": "history",
     "diff": "diff",

@@ -143,7 +143,7 @@ class Command(NamedTuple):
     run:         raises: NodeattrsError; BadUsage, where the arguments cannot be meant
     shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
                  "store", "output", "budget", "checking": which findings count, and their formats, instead of "output"
-    form:        the format of the output if the caller names none
+    forms:       the formats of "output", the default first; a text of its own is printed as it is
     """
 
     summary: str
@@ -153,4 +153,4 @@ class Command(NamedTuple):
     exits: Mapping[int, str]
     run: Callable[[Question], Output]
     shared: Sequence[str] = VERB
-    form: str = "text"
+    forms: Sequence[str] = ("text", "json", "yaml")

@@ -351,6 +351,6 @@ COMMANDS: Mapping[str, Command] = {
         {},
         saved_inventory.printed,
         ("strict", "settings", "store", "output"),
-        "json",
+        ("json", "text", "yaml"),
     ),
 }
