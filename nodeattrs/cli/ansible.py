@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli import ansible_inventory, ansible_save
@@ -14,8 +13,6 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Rendered, Variables
-    from nodeattrs.core.fold import Layer
-    from nodeattrs.reports.ansible import Unread
 
 SUMMARY = "say which file and line set a variable of an Ansible inventory"
 DESCRIPTION = """\
@@ -195,7 +192,7 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
     ]
     if not met:
         names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
-        unknown = [one for one in unread(playbook.unknown(host)) if one.names is None]
+        unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
         also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
         raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
     return playbook.within(met[0] if options.task else met[-1], host)
@@ -203,33 +200,21 @@ def _answer(options: argparse.Namespace, inventory: Inventory, host: str) -> Var
 
 def _vars(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.adapters.ansible import Rendering, as_json_text, as_yaml_text, printed_variables
+    from nodeattrs.reports.ansible import unread
 
     answer = _answer(options, inventory, options.host)
     if options.origins:
         from nodeattrs.reports.ansible import set_variables
 
-        terminal.report(set_variables(answer))
-        return _known(terminal, answer.unread())
+        terminal.report(set_variables(answer), unread(answer.unread()))
+        return DONE
     rendered = Rendering(answer).variables() if options.render else None
     found = printed_variables(answer, rendered and rendered.value)
     terminal.text(
         as_yaml_text(found) if options.yaml or options.format == "yaml" else as_json_text(found, marked=False) + "\n"
     )
-    return _warned(terminal, answer, rendered) or _known(terminal, answer.unread())
-
-
-def _known(terminal: Terminal, layers: Iterable[Layer]) -> int:
-    """The exit code of an answer that unknown layers may change; each level of them is named."""
-    from nodeattrs.reports.ansible import unread
-
-    return _named(terminal, unread(layers))
-
-
-def _named(terminal: Terminal, found: Sequence[Unread]) -> int:
-    from nodeattrs.reports.ansible import unread_warnings
-
-    terminal.warn(unread_warnings(found))
-    return UNKNOWN_LAYER if found else DONE
+    terminal.note_unread(unread(answer.unread()))
+    return _warned(terminal, answer, rendered)
 
 
 def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) -> int:
@@ -244,10 +229,12 @@ def _warned(terminal: Terminal, answer: Variables, rendered: Rendered | None) ->
 
 def _list(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.adapters.ansible import printed_inventory
+    from nodeattrs.reports.ansible import unread
 
     form = "yaml" if options.yaml else "toml" if options.toml else "json"
     terminal.text(printed_inventory(inventory, form, export=options.export, limit=options.limit))
-    return _known(terminal, inventory.unread(_hosts(options, inventory)))
+    terminal.note_unread(unread(inventory.unread(_hosts(options, inventory))))
+    return DONE
 
 
 def _hosts(options: argparse.Namespace, inventory: Inventory) -> list[str]:
@@ -257,55 +244,58 @@ def _hosts(options: argparse.Namespace, inventory: Inventory) -> list[str]:
 
 def _graph(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.adapters.ansible import graph
-    from nodeattrs.reports.ansible import Groups
+    from nodeattrs.reports.ansible import Groups, unread
 
     text = graph(inventory, options.group, with_variables=options.vars)
+    open_layers = unread(inventory.unread(inventory.hosts if options.vars else ()))
     if options.format == "text":
         from nodeattrs.reports.screen import printable
 
         terminal.text("".join(f"{printable(line)}\n" for line in text.splitlines()))
     else:
-        terminal.report(Groups(inventory, options.group, text))
-    return _known(terminal, inventory.unread(inventory.hosts if options.vars else ()))
+        terminal.report(Groups(inventory, options.group, text), open_layers)
+    terminal.note_unread(open_layers)
+    return DONE
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.reports.ansible import explained_variable
+    from nodeattrs.reports.ansible import explained_variable, layers_of, unread
 
     answer = _answer(options, inventory, options.host)
     report = explained_variable(inventory, answer, path_of(options.path), render=options.render)
     trace = report.explanation.trace
     if options.strict:
         trace.require_known()
-    terminal.report(report)
-    if trace.unknown or (report.rendered and report.rendered.left):
+    terminal.report(report, unread(layers_of(trace)))
+    if report.rendered and report.rendered.left:
         return UNKNOWN_LAYER
-    return DONE if trace.found else FAILED
+    return DONE if trace.found or trace.unknown else FAILED
 
 
 def _who_has(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.reports.ansible import places
 
     found = places(inventory, path_of(options.path))
-    terminal.report(found)
-    return _named(terminal, found.unread) or (DONE if found.found else FAILED)
+    terminal.report(found, found.unread)
+    return DONE if found.found or found.unread else FAILED
 
 
 def _matrix(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
     from nodeattrs.reports.ansible import matrix
 
-    found = matrix(inventory, _hosts(options, inventory), path_of(options.path), options.path)
-    terminal.report(found)
-    return _named(terminal, found.unread) or (DONE if found.found else FAILED)
+    found, unread = matrix(inventory, _hosts(options, inventory), path_of(options.path), options.path)
+    terminal.report(found, unread)
+    return DONE if found.is_set or unread else FAILED
 
 
 def _diff(options: argparse.Namespace, terminal: Terminal, inventory: Inventory) -> int:
-    from nodeattrs.reports.ansible import differences
+    from nodeattrs.reports.ansible import differences, unread
     from nodeattrs.reports.lookup import Compared
 
     one, other = (_answer(options, inventory, name) for name in (options.host, options.other))
-    terminal.report(Compared((options.host, options.other), differences(one, other)))
-    return _known(terminal, [*one.unread(), *other.unread()])
+    compared = Compared((options.host, options.other), differences(one, other))
+    terminal.report(compared, unread([*one.unread(), *other.unread()]))
+    return DONE
 
 
 _PERFORM = {

@@ -11,6 +11,7 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
 
 if TYPE_CHECKING:
+    from nodeattrs.core.unread import Unread, sentences
     from nodeattrs.keep import Store
     from nodeattrs.reports.ansible_inventory import DynamicInventory
 
@@ -30,25 +31,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Print it. An unknown layer is a warning, and with --strict an error: Ansible wants 0 or nothing."""
     from nodeattrs.reports.ansible_inventory import DynamicInventory, ansible_name
-    from nodeattrs.reports.undecided import Undecided, words_of
+    from nodeattrs.reports.values import unread_at
     from nodeattrs.runs.remembered import required
 
     if options.prefix and options.prefix != ansible_name(options.prefix):
         options.refuse(f"--prefix {options.prefix} is no name of a variable: try {ansible_name(options.prefix)}")
     store, sensitive = saved_in(options)
     inventory = DynamicInventory(options.host or "", options.prefix)
+    unread: list[Unread] = []
     for name in [options.host] if options.host else store.names():
         found = required(store, name, sensitive)
         if options.strict:
             found.node.trace(()).require_known()
         inventory.add(found.node, found.saved.document)
         terminal.warn(filter(None, [found.note]), SAVED_NOTE.entry)
-        terminal.warn(words_of({f"the node {name}": Undecided.at(found.node, ())}), LAYER_IS_UNKNOWN.entry)
+        unread += unread_at(found.node, ())
     if options.list:
         _add_searches(options, store, inventory)
-    for code, sentences in inventory.warnings():
-        terminal.warn(sentences, code)
+    for code, texts in inventory.warnings():
+        terminal.warn(texts, code)
     terminal.report(inventory)
+    terminal.warn(sentences(unread), LAYER_IS_UNKNOWN.entry)
     return DONE
 
 

@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.exits import DONE, UNKNOWN_LAYER
+from nodeattrs.cli.exits import DONE
 from nodeattrs.cli.options import add_settings_from, add_store, add_strict, kept_in
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.ansible import Inventory, Variables
@@ -30,24 +29,23 @@ def perform(options: argparse.Namespace, terminal: Terminal, inventory: Inventor
     from nodeattrs.keep import Saved
     from nodeattrs.keep.filters import saved_document
     from nodeattrs.keep.revisions import Noted
+    from nodeattrs.reports.ansible import unread
 
     store, sensitive = kept_in(options)
     hosts = list(inventory.hosts) if options.limit is None else inventory.matching(options.limit)
-    unknown = []
     for name in hosts:
         answer = inventory.host(name)
         layers = answer.unknown()
         if layers and options.strict:
             answer.folded().trace(()).require_known()
-        unknown += [f"{name}: {layer.origin.at(()).place or layer.origin.at(()).who}" for layer in layers]
+        terminal.note_unread(unread(layers))
         node = _node(answer, sensitive)
         document = saved_document(node)
         last = store.load(name)
         if last is None or last.document != document:
             store.save(Saved(name, document, node.snapshot(), noted=Noted(by="ansible save")))
     terminal.remark([f"{len(hosts)} host{'s' * (len(hosts) != 1)} saved in {store.describe()}"])
-    terminal.warn(dict.fromkeys(unknown), LAYER_IS_UNKNOWN.entry)
-    return UNKNOWN_LAYER if unknown else DONE
+    return DONE
 
 
 def _node(answer: Variables, sensitive: Any) -> Node:

@@ -23,7 +23,6 @@ from nodeattrs.cli.options import (
     store_of,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings import Asked, Composition, Injector
@@ -156,25 +155,25 @@ def _everywhere(
 
 
 def _matrix(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.core.unread import Unread, unread_in
     from nodeattrs.errors import NodeattrsError
     from nodeattrs.reports.matrix import Cell, Matrix
 
     opened, names = _subjects(options)
     asked = _asked(options)
     cells = []
+    unread: list[Unread] = []
     for name in names:
         try:
             injector = opened.site(name, _mode(options)).injector(lenient=True)
             value = injector.inject(asked)
             trace = injector.explain(asked).trace()
-            notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
-            cells.append((name, Cell(value, trace.origins, notes)))
+            unread += unread_in(trace.unknown)
+            cells.append((name, Cell(value, trace.origins)))
         except NodeattrsError as error:
             cells.append((name, Cell(error)))
-    terminal.report(Matrix(str(asked), cells))
-    if any(isinstance(cell.value, NodeattrsError) for _, cell in cells):
-        return FAILED
-    return UNKNOWN_LAYER if any(cell.notes for _, cell in cells) else 0
+    terminal.report(Matrix(str(asked), cells), unread)
+    return FAILED if any(isinstance(cell.value, NodeattrsError) for _, cell in cells) else 0
 
 
 def _subjects(options: argparse.Namespace) -> tuple[BindingKeys, list[str]]:
@@ -196,20 +195,19 @@ def _subjects(options: argparse.Namespace) -> tuple[BindingKeys, list[str]]:
 
 
 def _inject(options: argparse.Namespace, terminal: Terminal) -> int:
+    from nodeattrs.core.unread import unread_in
     from nodeattrs.reports.bindings import InjectedValue
-    from nodeattrs.reports.undecided import Undecided, words_of
 
     injector, asked = _injector(options, terminal), _asked(options)
     value = injector.inject(asked) if options.default is None else injector.get(asked, default=options.default)
-    unknown = Undecided.of(injector.unknown_layers(asked))
-    terminal.report(InjectedValue(str(asked), value, unknown))
-    terminal.warn(words_of({str(asked): unknown}), LAYER_IS_UNKNOWN.entry)
-    return UNKNOWN_LAYER if unknown else 0
+    terminal.report(InjectedValue(str(asked), value), unread_in(injector.unknown_layers(asked)))
+    return 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.adapters.bindings import NotBound
     from nodeattrs.adapters.bindings.codes import MISSING
+    from nodeattrs.core.unread import unread_in
     from nodeattrs.reports.bindings import explained_binding
 
     injector, asked = _injector(options, terminal), _asked(options)
@@ -220,8 +218,8 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     report = explained_binding(explanation, path_of(options.path), options.all)
     if options.strict:
         report.trace.require_known()
-    terminal.report(report)
-    return UNKNOWN_LAYER if report.trace.unknown else 0
+    terminal.report(report, unread_in(report.trace.unknown))
+    return 0
 
 
 def _list(options: argparse.Namespace, terminal: Terminal) -> int:

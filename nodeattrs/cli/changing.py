@@ -66,7 +66,6 @@ _COUNTS: dict[str, tuple[dict[str, Any], str]] = {
     "--fail-on": ({"metavar": "PATH", **_MANY}, "exit code 1 if anything changes there"),
     "--max-nodes": (_COUNT, "exit code 1 if more than N nodes change"),
     "--exit-code": (_FLAG, "exit code 1 if anything changes at all"),
-    "--allow-unknown": (_FLAG, "no exit code 5 where a change that was not found is possible"),
 }
 
 
@@ -149,7 +148,6 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
             request = request._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, request, how)
             found.unread = border.refused()
-            found.notes += [f"{one} {border.REASON}, and was not read" for one in found.unread]
     ignored = list(map(Pattern, options.ignore))
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
     passed, found = len(found.groups) - len(left), replace(found, groups=left)
@@ -160,7 +158,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     elif options.format == "markdown":
         terminal.text(report.markdown())
     else:
-        terminal.report(report)
+        terminal.report(report, ())
     if found.left:
         return INTERRUPTED
     if report.is_refused:

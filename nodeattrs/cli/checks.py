@@ -106,7 +106,7 @@ def finish(
 
         terminal.text(FORMS[options.format](findings, VERSION))
     else:
-        terminal.report(findings)
+        terminal.report(findings, ())
     if looked and not any(looked.values()):
         terminal.remark(["there was nothing to look at", *ways_on])
         return FAILED

@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from nodeattrs.cli.checks import words_of
 from nodeattrs.cli.cloud_config_check import add_cloud_check, check
-from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
+from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import (
     actions_of,
     add_budget,
     add_output,
     add_run_code,
     add_strict,
+    add_unread,
     path_of,
     sensitive_paths,
 )
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.cloudinit import Blob, CloudPart, Given, Instance, InstanceData, Merged
+    from nodeattrs.core.unread import Unread
     from nodeattrs.reports.findings import Finding
 
 SUMMARY = "merge cloud-init user-data offline, and say why"
@@ -174,11 +175,13 @@ def _add_merge_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--lenient", action="store_true", help="end with 0 although a part was rejected or failed")
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help=argparse.SUPPRESS)
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_unread(group)
     add_budget(group)
 
 
 def _add_traceback(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_unread(parser)
     add_budget(parser)
 
 
@@ -207,8 +210,8 @@ def _merge(options: argparse.Namespace, terminal: Terminal) -> int:
         terminal.text(merged.text)
     else:
         terminal.text(yaml_text(config))
-    unknown = _undecided(merged, terminal)
-    return unknown if merged.ok or options.lenient else FAILED
+    terminal.note_unread(_unread(merged))
+    return DONE if merged.ok or options.lenient else FAILED
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -233,9 +236,10 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
         sensitive = sensitive_paths(options, options.instance, *options.files)
         instance = instance and instance.masked(sensitive)
         merged = instance.merged if instance else masked(merged, sensitive)
-    terminal.report(explained_config(merged, paths, options.steps, options.all, instance))
     is_decided = paths and not any(merged.trace(path).unknown for path in paths)
-    return DONE if is_decided else _undecided(merged, terminal)
+    unread = [] if is_decided else _unread(merged)
+    terminal.report(explained_config(merged, paths, options.steps, options.all, instance), unread)
+    return DONE
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
@@ -337,11 +341,11 @@ def _known(merged: Merged, options: argparse.Namespace) -> Merged:
     return merged
 
 
-def _undecided(merged: Merged, terminal: Terminal) -> int:
-    """Name the layers that cannot be read and may override what was shown; the exit code."""
-    rows = [(layer.origin.at(()), layer.value.reason) for layer in merged.unknown.values()]
-    terminal.warn([f"the config may be overridden by {origin}: {why}" for origin, why in rows], LAYER_IS_UNKNOWN.entry)
-    return UNKNOWN_LAYER if rows else DONE
+def _unread(merged: Merged) -> list[Unread]:
+    """The layers that cannot be read and may override what is shown."""
+    from nodeattrs.core.unread import unread_layer
+
+    return [unread_layer(layer.value, layer.origin.at(())) for layer in merged.unknown.values()]
 
 
 def _instance_data(file: str) -> InstanceData:

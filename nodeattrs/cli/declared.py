@@ -94,5 +94,5 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         question = Question(side, request, arguments, options.dialect, lambda name, done, of: count(name))
         output = command.run(question)
     terminal.warn(output.warnings)
-    terminal.report(output.report)
+    terminal.report(output.report, output.unread)
     return output.code

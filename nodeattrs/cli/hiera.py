@@ -14,10 +14,11 @@ from nodeattrs.cli.hiera_nodes import add_who, environment_of, scopes_of
 from nodeattrs.cli.options import actions_of, add_output, add_run_code, sensitive_paths, unmarked
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
+from nodeattrs.kinds import ENCRYPTED
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Kept, Scope, UnknownLevel
+    from nodeattrs.core.unread import Unread
 
     Unset = Mapping[str, Mapping[str, str]]
 
@@ -236,7 +237,6 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
         try:
             values[name] = scope.lookup(keys, **_arguments(options))
             unset[name] = scope.missing
-            unknown[name] = scope.unknown_levels(options.keys, merge=merge) if scope.has_unknown else ()
             if encrypted_in(values[name]):
                 from nodeattrs.adapters.hiera import still_encrypted
 
@@ -246,6 +246,10 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
             values[name] = _harmless(options, name, error, keys, **_arguments(options))
             values[name].hint = (values[name].hint or "").replace("a default_value", "--default TEXT") or None
             code = max(code, _code(error))
+        if scope.has_unknown and code in (DONE, NO_SUCH_KEY):
+            unknown[name] = scope.unknown_levels(options.keys, merge=merge)
+    unread = _unread(options, terminal, unknown, unset)
+    terminal.note_unread(unread)
     if len(values) == 1 and code:
         (failed,) = values.values()
         terminal.complain(failed, None, failed if options.traceback else None)
@@ -253,10 +257,8 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     if options.render_as:
         _render(options, terminal, _alone({name: plain(value) for name, value in values.items()}))
     else:
-        terminal.report(
-            LookedUp(", ".join(options.keys), values, unknown=unknown, unset=unset, is_bare=_is_bare(options))
-        )
-    return code or _warned(terminal, unknown, kept) or _unset(options, terminal, unset)
+        terminal.report(LookedUp(", ".join(options.keys), values, unset=unset), unread)
+    return code or _warned(terminal, kept)
 
 
 def _harmless(
@@ -281,18 +283,25 @@ def _alone(found: dict[str, Any]) -> Any:
     return next(iter(found.values())) if len(found) == 1 else found
 
 
-def _unset(options: argparse.Namespace, terminal: Terminal, unset: Unset) -> int:
-    """Name the unset variables that values name; the exit code, 5 where only the name of a node is given."""
-    from nodeattrs.adapters.hiera.codes import UNSET_VARIABLE
+def _unread(
+    options: argparse.Namespace, terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]], unset: Unset
+) -> list[Unread]:
+    """The levels that were not read, and the unset variables in values where only the name of a node is given.
 
+    With facts such a variable is a warning: nothing unread can set it.
+    """
+    from nodeattrs.adapters.hiera.codes import UNSET_VARIABLE
+    from nodeattrs.core.unread import Unread
+
+    found = [level.unread for levels in unknown.values() for level in levels]
     names = {name: key for one in unset.values() for name, key in one.items()}
-    is_bare = _is_bare(options)
-    way = "no facts are given (--facts)" if is_bare else "Puppet 8 ends here, older ones take empty text"
-    terminal.warn(
-        [f"the value of {key} names {name}, which is not set: {way}" for name, key in names.items()],
-        UNSET_VARIABLE.entry,
-    )
-    return UNKNOWN_LAYER if names and is_bare else 0
+    if not _is_bare(options):
+        way = "Puppet 8 ends here, older ones take empty text"
+        texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in names.items()]
+        terminal.warn(texts, UNSET_VARIABLE.entry)
+        return found
+    reason = "is not set, and no facts are given (--facts)"
+    return [*found, *(Unread(name, reason, ((key,),), "variable") for name, key in names.items())]
 
 
 def _is_bare(options: argparse.Namespace) -> bool:
@@ -300,19 +309,11 @@ def _is_bare(options: argparse.Namespace) -> bool:
     return not (options.facts or options.set or options.enc or options.trusted)
 
 
-def _warned(terminal: Terminal, unknown: Mapping[str, Iterable[UnknownLevel]], kept: Iterable[Kept] = ()) -> int:
-    """Say which levels that cannot be read might decide what was printed, and what in it is encrypted; the code."""
-    keys: dict[UnknownLevel, dict[str, None]] = {}
-    for levels in unknown.values():
-        for level in levels:
-            keys.setdefault(level._replace(key=""), {})[level.key] = None
-    for level, names in keys.items():
-        some = ", ".join([*names][:3])
-        who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
-        terminal.warn([level.sentence(who)], LAYER_IS_UNKNOWN.entry)
+def _warned(terminal: Terminal, kept: Iterable[Kept]) -> int:
+    """Say what of the answer is encrypted; the exit code."""
     texts = [f"{one.key} is encrypted ({', '.join(str(at.place) for at in one.origins)}): {one.reason}" for one in kept]
     terminal.warn(texts, ENCRYPTED.entry)
-    return UNKNOWN_LAYER if keys or texts else 0
+    return UNKNOWN_LAYER if texts else 0
 
 
 def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
@@ -332,13 +333,13 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
             if found[name].error is None:
                 break
     report = Explained(found, options.all)
+    unread = _unread(options, terminal, unknown, unset)
+    terminal.note_unread(unread)
     if options.render_as and options.render_as != "s":
         _render(options, terminal, _alone(report.nodes()))
     else:
-        terminal.report(report)
-    code = max((_code(one.error) for one in found.values() if one.error is not None), default=0)
-    undecided = _warned(terminal, {name: levels for name, levels in unknown.items() if found[name].found})
-    return code or undecided or _unset(options, terminal, unset)
+        terminal.report(report, unread)
+    return max((_code(one.error) for one in found.values() if one.error is not None), default=0)
 
 
 def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
@@ -354,12 +355,14 @@ def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
         for name, scope in scopes.items()
         for one in still_encrypted(scope, {as_asked(key): value for key, value in views[name].items()})
     ]
+    unread = _unread(options, terminal, unknown, unset)
+    terminal.note_unread(unread)
     if options.render_as:
         bare = {name: {key: plain(value) for key, value in one.items()} for name, one in views.items()}
         _render(options, terminal, _alone(bare))
     else:
-        terminal.report(LookedUp("", views, whole=True, unknown=unknown, unset=unset, is_bare=_is_bare(options)))
-    return _warned(terminal, unknown, kept) or _unset(options, terminal, unset)
+        terminal.report(LookedUp("", views, whole=True, unset=unset), unread)
+    return _warned(terminal, kept)
 
 
 def _view(options: argparse.Namespace, name: str, scope: Scope) -> dict[str, Any]:
@@ -388,8 +391,9 @@ def _diff(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
     other_hiera = hiera if options.against_tree is None else _hiera(options, options.against_tree)
     one, other = _only(options, hiera, name), _only(options, other_hiera, other_name)
     sides = (name or "here", options.against_tree or other_name)
-    terminal.report(Compared(sides, differences(view(one), view(other))))
-    return _warned(terminal, {"one": _undecided(one), "other": _undecided(other)})
+    unread = [level.unread for level in (*_undecided(one), *_undecided(other))]
+    terminal.report(Compared(sides, differences(view(one), view(other))), unread)
+    return DONE
 
 
 def _only(options: argparse.Namespace, hiera: Hiera, name: str) -> Scope:
@@ -422,11 +426,9 @@ def _matrix(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     from nodeattrs.reports.matrix import Cell, Matrix
 
     seen = across(scopes_of(options, hiera, options.node), options.key, **_arguments(options))
-    notes = {node: tuple(level.sentence(level.key) for level in one.unknown) for node, one in seen.items()}
-    cells = [(node or "here", Cell(one.value, one.origins, notes[node])) for node, one in seen.items()]
-    terminal.report(Matrix(options.key, cells))
-    code = max((_code(one.value) for one in seen.values() if isinstance(one.value, NodeattrsError)), default=0)
-    return code or (UNKNOWN_LAYER if any(notes.values()) else 0)
+    cells = [(node or "here", Cell(one.value, one.origins)) for node, one in seen.items()]
+    terminal.report(Matrix(options.key, cells), [level.unread for one in seen.values() for level in one.unknown])
+    return max((_code(one.value) for one in seen.values() if isinstance(one.value, NodeattrsError)), default=0)
 
 
 def _variables(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
+from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import (
     add_facts,
     add_output,
@@ -83,19 +83,17 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
     found = _kept(options, path) if options.repo is None else _run(options, path)
     cells = sorted(
-        ((name, alike.setdefault((cell.key, cell.origins, cell.notes), cell)) for name, cell in found),
+        ((name, alike.setdefault((cell.key, cell.origins, cell.notes, cell.unread), cell)) for name, cell in found),
         key=lambda cell: cell[0],
     )
     if not cells:
         raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
-    terminal.report(Matrix(spell(path) if path else "(root)", cells))
-    values = [cell.value for _, cell in cells]
-    unset = [isinstance(value, NoSuchAttribute) for value in values]
-    if all(unset) or any(
-        isinstance(value, NodeattrsError) for value, not_set in zip(values, unset, strict=True) if not not_set
-    ):
-        return FAILED
-    return UNKNOWN_LAYER if not options.count and any(cell.notes for _, cell in cells) else DONE
+    matrix = Matrix(spell(path) if path else "(root)", cells)
+    unread = [one for _, cell in cells for one in cell.unread]
+    terminal.report(matrix, unread)
+    failed = [cell.value for _, cell in cells if isinstance(cell.value, NodeattrsError)]
+    is_failed = any(not isinstance(error, NoSuchAttribute) for error in failed)
+    return FAILED if is_failed or not (matrix.is_set or unread) else DONE
 
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
@@ -189,11 +187,11 @@ def cell_of(node: Node, path: Path) -> Cell:
     from nodeattrs.core.tree import spell
     from nodeattrs.reports.explain import way_to
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.reports.values import data_of
+    from nodeattrs.reports.values import data_of, unread_at
 
     trace = node.trace(path)
-    notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
+    unread = tuple(unread_at(node, path))
     if not trace.found:
         hint = way_to(node.merged_shared(), path)
-        return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), (), notes)
-    return Cell(data_of(trace.value, path), trace.origins, notes)
+        return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), unread=unread)
+    return Cell(data_of(trace.value, path), trace.origins, unread=unread)

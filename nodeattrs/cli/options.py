@@ -94,7 +94,20 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), defaul
         help="auto: on a terminal, unless NO_COLOR is set (default)",
     )
     group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_unread(group)
     add_budget(group)
+
+
+def add_unread(parser: argparse._ActionsContainer) -> None:
+    """How what was not read, and may change the answer, counts."""
+    parser.add_argument(
+        "--allow-unknown",
+        action="store_true",
+        help="no exit code 5 where something that was not read may change the answer; it is named all the same",
+    )
+    parser.add_argument(
+        "--unread", action="store_true", help="a line for each place that was not read (default: for each kind)"
+    )
 
 
 def add_budget(parser: argparse._ActionsContainer) -> None:

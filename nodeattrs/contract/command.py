@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
+from nodeattrs.core.unread import Unread
 from nodeattrs.reports import Report
 from nodeattrs.reports.screen import Screen
 
@@ -46,10 +47,13 @@ class Output(NamedTuple):
     """What a command gives. Only `cli` writes it.
 
     report: as lines for people and as data for --format json; `PlainReport` serves for both
+    unread: what was not read and may change the answer: then the exit code is 5 in place of 0, and JSON has the
+            fields `certain` and `unread`; None for what is no answer
     """
 
     report: Report
     code: int = 0
+    unread: Sequence[Unread] | None = None
     warnings: Sequence[str] = ()
 
 

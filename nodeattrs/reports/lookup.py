@@ -15,7 +15,7 @@ from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printabl
 from nodeattrs.texts.yaml_writing import written
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera import Explanation, Needed, UnknownLevel, Unused
+    from nodeattrs.adapters.hiera import Explanation, Needed, Unused
     from nodeattrs.adapters.hiera.recorder import Searched
 
 _MOST_LEAVES = 12
@@ -45,32 +45,21 @@ def _as_yaml(value: Any) -> Iterator[str]:
 class LookedUp(NamedTuple):
     """A value for each node; or with `whole` all keys of each node.
 
-    values:  node -> the value, or the error that the lookup ended with
-    unknown: node -> the levels that cannot be read and might decide its value, or one of them
-    unset:   node -> the variables that its value, or one of them, names and that are not set, with the key
-    is_bare: whether the caller gave names of nodes alone, so that such a variable may be set
+    values: node -> the value, or the error that the lookup ended with
+    unset:  node -> the variables that its value, or one of them, names and that are not set, with the key
     """
 
     key: str
     values: Mapping[str, Any]
     whole: bool = False
-    unknown: Mapping[str, Sequence[UnknownLevel]] = NO_ENTRIES
     unset: Mapping[str, Mapping[str, str]] = NO_ENTRIES
-    is_bare: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Each node with its value."""
-        levels = dict.fromkeys(level for found in self.unknown.values() for level in found)
-        unread = [{"place": _place(one.origin), "reason": one.reason, "paths": [[one.key]]} for one in levels]
-        if self.is_bare:
-            needed = {name: key for names in self.unset.values() for name, key in names.items()}
-            unread += [{"place": name, "reason": "no facts are given", "paths": [[needed[name]]]} for name in needed]
         return {
             "version": 1,
             "key": self.key,
-            "certain": not unread,
-            "unread": unread,
-            "nodes": {node: self._plain(value) | self._unknown(node) for node, value in self.values.items()},
+            "nodes": {node: self._plain(value) | self._unset(node) for node, value in self.values.items()},
         }
 
     def _plain(self, value: Any) -> dict[str, Any]:
@@ -78,10 +67,8 @@ class LookedUp(NamedTuple):
             return {"value": {key: plain(entry) for key, entry in value.items()}}
         return dict(plain(value)) if isinstance(value, NodeattrsError) else {"value": plain(value)}
 
-    def _unknown(self, node: str) -> dict[str, Any]:
-        levels, unset = self.unknown.get(node), self.unset.get(node)
-        found: dict[str, Any] = {"unknown": [level.to_dict() for level in levels]} if levels else {}
-        return found | ({"unset": sorted(unset)} if unset else {})
+    def _unset(self, node: str) -> dict[str, Any]:
+        return {"unset": sorted(self.unset[node])} if self.unset.get(node) else {}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """The value alone for one node; for several each below its name."""
