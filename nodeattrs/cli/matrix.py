@@ -19,6 +19,7 @@ from nodeattrs.cli.options import (
     asked_of,
     check_facts,
     facts_place,
+    own_facts,
     path_of,
     repository_of,
     saved_in,
@@ -58,7 +59,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")
     which.add_argument("--query", metavar="QUERY", help="only the kept nodes that `nodeattrs search QUERY` finds")
-    add_facts(parser, "DIR", "with --repo: a directory with NODE.json in it", "the facts of each node's last run")
+    add_facts(
+        parser,
+        "DIR",
+        "with --repo: a directory with NODE.json in it",
+        "facts/ of the repository, else the facts of the last run",
+    )
     parser.add_argument("--environment", "-E", metavar="NAME", help="with --repo: the environment of all")
     parser.add_argument("--roles-only", action="store_true", help="with --repo: no cookbook is read")
     add_ruby(parser)
@@ -163,15 +169,16 @@ def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
     if options.facts is not None:
         check_facts(options.facts)
     repository = repository_of(options)
+    names = _names(options, repository)
     fleet = Fleet(
         os.path.abspath(options.repo),
         settings_of(options).store,
-        facts_place(options, repository),
+        facts_place(options, repository) or own_facts(options, repository, names),
         options.environment,
         save=False,
         asked=asked_of(options),
     )
-    for came in resolve(fleet, _names(options, repository), jobs=options.jobs, collect=partial(_collected, path)):
+    for came in resolve(fleet, names, jobs=options.jobs, collect=partial(_collected, path)):
         yield came.name, came.collected or Cell(NodeattrsError(came.error))
 
 

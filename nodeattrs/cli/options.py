@@ -12,7 +12,7 @@ import json
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
@@ -507,6 +507,23 @@ def facts_place(options: argparse.Namespace, repository: Repository | None) -> s
     return str(platform_file(options.platform, repository.platforms if repository is not None else None))
 
 
+def own_facts(options: argparse.Namespace, repository: Repository, names: Iterable[str]) -> str | None:
+    """`facts/` of a repository, where the caller names no facts and it has a file for one of the nodes; else None."""
+    folder = repository.root / "facts"
+    if options.facts is not None or options.platform is not None:
+        return None
+    return str(folder) if any((folder / f"{name}.json").is_file() for name in names) else None
+
+
+def _facts_of_another(run: Run) -> Iterator[str]:
+    """A warning where the facts of a run are of a machine with another name; a platform has no name."""
+    facts, name = run.node.automatic, run.node.name
+    hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
+    if hosts and name.partition(".")[0] not in hosts and not run.facts.startswith("platform "):
+        host = facts.get("fqdn") or facts.get("hostname") or facts.get("machinename")
+        yield f"these are the facts of {host} ({run.facts}), and not of the node {name}: --facts names others"
+
+
 def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
     """The facts that are meant: of a platform, of a file, of a directory that has one for *node*, or of this machine.
 
@@ -572,5 +589,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     )
     session = run(repository, store, options.node, wanted, last)
     terminal.warn(session.run.warnings)
+    terminal.warn(_facts_of_another(session.run))
     terminal.warn(filter(None, [session.note]), SAVED_NOTE.entry)
     return session.run.node, None, session.run
