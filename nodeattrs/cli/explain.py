@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
     add_at,
     add_output,
@@ -65,6 +64,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.core.tree import spell
     from nodeattrs.errors import NoSuchAttribute
     from nodeattrs.reports.explain import explained
+    from nodeattrs.reports.values import unread_at
 
     path = path_of(options.path)
     repository = None if options.repo is None else repository_of(options)
@@ -90,13 +90,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
-            terminal.report(explanation._replace(elsewhere=tuple(found)))
+            terminal.report(explanation._replace(elsewhere=tuple(found)), ())
         details = map(str, found)
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
     if options.strict:
         explanation.trace.require_known()
-    terminal.report(explanation)
-    return UNKNOWN_LAYER if explanation.trace.unknown else 0
+    terminal.report(explanation, unread_at(node, path))
+    return 0
 
 
 def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.contract.command import Argument, Caller, Command, Output, Question
+from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.tree import parse
+from nodeattrs.core.unread import Unread, unread_layer
 from nodeattrs.dialects.cloudinit import check_command
 from nodeattrs.dialects.cloudinit.arguments import (
     FILES,
@@ -34,7 +35,6 @@ from nodeattrs.dialects.cloudinit.reports import explained_config, faults_of, fi
 from nodeattrs.dialects.cloudinit.secrets import veiled
 from nodeattrs.dialects.cloudinit.userdata import Merged
 from nodeattrs.errors import BadArgument, BadUsage
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.findings import Finding, Selection
 from nodeattrs.runs.config import listed_codes
 from nodeattrs.runs.settings import sensitive_beside
@@ -50,7 +50,7 @@ _SHOWN = (
 )
 _WHY = (
     Argument(("--path",), "such as runcmd.0; may be repeated", {"metavar": "PATH", **_MANY}),
-    Argument(("--all",), "with --path: also the lines that decided how it merged", _FLAG),
+    Argument(("--because",), "with --path: also the lines that decided how it merged", _FLAG),
     Argument(
         ("--instance",),
         "instead of files: a machine, such as /var/lib/cloud/instance, the root of its disk, or a folder with copies "
@@ -77,14 +77,13 @@ def _merge(question: Question) -> Output:
         text = merged.text
     else:
         text = yaml_text(config)
-    code = _undecided(merged, question.caller)
-    return Output(text, code if merged.ok or asked["lenient"] else 1)
+    return Output(text, 0 if merged.ok or asked["allow_failed"] else 1, unread=_unread(merged))
 
 
 def _explain(question: Question) -> Output:
     asked = question.arguments
-    if asked["all"] and not asked["path"]:
-        raise BadUsage("--all names what decided about a path, so it needs --path")
+    if asked["because"] and not asked["path"]:
+        raise BadUsage("--because names what decided about a path, so it needs --path")
     if asked["instance"] is None and not asked["files"]:
         raise BadUsage("name at least one FILE, or --instance DIR")
     if asked["instance"] is not None and asked["files"]:
@@ -102,9 +101,9 @@ def _explain(question: Question) -> Output:
         sensitive = sensitive_beside(None, asked["instance"], *asked["files"])
         instance = instance and instance.masked(sensitive)
         merged = instance.merged if instance else masked(merged, sensitive)
-    report = explained_config(merged, paths, asked["steps"], asked["all"], instance)
+    report = explained_config(merged, paths, asked["steps"], asked["because"], instance)
     is_decided = paths and not any(merged.trace(path).unknown for path in paths)
-    return Output(report, 0 if is_decided else _undecided(merged, question.caller))
+    return Output(report, unread=[] if is_decided else _unread(merged))
 
 
 def _pack(question: Question) -> Output:
@@ -154,11 +153,9 @@ def _printable(merged: Merged, question: Question) -> Merged:
     return shown
 
 
-def _undecided(merged: Merged, caller: Caller) -> int:
-    """Name the layers that cannot be read and may override what was shown; the exit code."""
-    rows = [(layer.origin.at(()), layer.value.reason) for layer in merged.unknown.values()]
-    caller.warn([f"the config may be overridden by {origin}: {why}" for origin, why in rows], LAYER_IS_UNKNOWN.entry)
-    return 5 if rows else 0
+def _unread(merged: Merged) -> list[Unread]:
+    """The layers that cannot be read and may override what is shown."""
+    return [unread_layer(layer.value, layer.origin.at(())) for layer in merged.unknown.values()]
 
 
 def _for_message(parts: Iterable[CloudPart]) -> list[CloudPart]:
@@ -180,7 +177,7 @@ COMMANDS: Mapping[str, Command] = {
             *MACHINE,
             *MERGING,
             *_SHOWN,
-            Argument(("--lenient",), "end with 0 although a part was rejected or failed", _FLAG),
+            Argument(("--allow-failed",), "end with 0 although a part was rejected or failed", _FLAG),
         ],
         (
             "merge base.yaml web.yaml",
@@ -222,11 +219,10 @@ COMMANDS: Mapping[str, Command] = {
             FILES,
             *MACHINE,
             Argument(("--merge-type",), "the header for parts that have none", {"metavar": "DEFINITION"}),
-            Argument(("--traceback",), "on an error, show the whole way to it", _FLAG),
         ],
         ("pack base.yaml web.yaml --merge-type 'list(append)+dict(recurse_list)' > user-data.mime",),
         {},
         _pack,
-        ("budget",),
+        ("text",),
     ),
 }
