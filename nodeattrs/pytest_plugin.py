@@ -105,7 +105,7 @@ def _named_injector(named: str) -> Injector:
 def _of_repository(repository: Repository) -> Injector:
     from nodeattrs.errors import NotFound
     from nodeattrs.node.node import Node
-    from nodeattrs.runs.injection import Injection
+    from nodeattrs.runs.bindings import Injection
 
     injector = Injection(repository, Node("test")).injector
     if injector is None:
@@ -264,7 +264,7 @@ class Converged:
         from nodeattrs.core.tree import parse
         from nodeattrs.reports import Screen
         from nodeattrs.reports.explain import explained
-        from nodeattrs.runs.absent import setters_in
+        from nodeattrs.runs.causes import setters_in
 
         found = explained(self.node, parse(path), self.repository, search=self.run.search)
         if found.has_claims:

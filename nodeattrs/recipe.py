@@ -21,8 +21,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.errors import WordNotKnownHere
+from nodeattrs.runs.lookups import READERS
 from nodeattrs.runs.platform_words import QUESTIONS
-from nodeattrs.runs.readers import READERS
 from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY, words_now
 
 if TYPE_CHECKING:
@@ -135,15 +135,13 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
     words = words_now()
     if words is not None:
-        own, known, questions = words
+        own, known = words
         if name in known:
             return known[name]
         if name in own:
             return own[name]
-        if name in QUESTIONS:
-            return questions()[name]
     if name == "__all__":  # of `import *`: what the file that runs has
-        return _ALL if words is None else [*words[0], *words[1], *QUESTIONS]
+        return _ALL if words is None else [*words[0], *words[1]]
     if name.startswith("__"):
         raise AttributeError(name)
     if words is None:

@@ -19,8 +19,8 @@ from typing import Any
 
 from nodeattrs.core.rules import WORDS
 from nodeattrs.core.trace import COLUMNS
+from nodeattrs.runs.attribute_data import FACT_WORDS as TESTS
 from nodeattrs.runs.attribute_data import WORDS as DATA_WORDS
-from nodeattrs.runs.conditions import WORDS as TESTS
 from nodeattrs.runs.config import _CHEFS
 from nodeattrs.texts.documents import SYNTAXES
 
@@ -45,14 +45,11 @@ _TRACE = {
 }
 _COUNTS = {"*": "int"}
 _REPORT = {"counts": _COUNTS, "seconds": "num", "noop?": "bool", "interrupted?": "bool", "resources?": "any"}
-_CERTAIN = {
-    "certain": "bool",
-    "unread": [
-        {"file": "str|null", "line": "int|null", "layer": "str", "reason": "str", "may_set": (["str"], "null")},
-    ],
-}
+_UNREAD = {"place": "str", "layer": "str", "reason": "str", "paths": [["str|int|num|bool|null"]]}
+_CERTAIN = {"certain": "bool", "unread": ["@unread"]}
 _MATRIX = {
     "version": "int",
+    **_CERTAIN,
     "question": "str",
     "summary": "str",
     "groups": [
@@ -66,14 +63,10 @@ _MATRIX = {
         }
     ],
 }
-_CERTAIN = {
-    "version": "int",
-    "certain": "bool",
-    "unread": [{"place": "str", "reason": "str", "paths": [["str|int|num|bool|null"]]}],
-}
 _NOT_KNOWN = {"dialect": "str", "subject": "str", "message": "str", "code": "str"}
 _COMPARED = {
     "version": "int",
+    **_CERTAIN,
     "sides": ["str"],
     "differences": {"*": {"left?": "any", "right?": "any"}},
 }
@@ -117,7 +110,6 @@ _FOLDED = {"value": "any", "set_by": ["@origin"]}
 _ORIGINS = [{"path": "str", **_WHO}]
 _LEVEL = {"key": "str", "layer": "str", "entry": "str", "file": "str|null", "line": "int|null", "reason": "str",
           "decides?": "str"}  # fmt: skip
-_UNREAD = {"layer": "str", "file": "str|null", "line": "int|null", "reason": "str"}
 _PART = {
     "number": "int",
     "filename": "str",
@@ -135,8 +127,7 @@ _PART = {
 
 _SEVERITIES = ("=error", "=warning", "=note")
 _CHECK = {
-    "version": "int", "ok": "bool", "certain": "bool",
-    "unread": [{"place": "str", "reason": "str", "paths": [["str"]]}],
+    "version": "int", "ok": "bool", **_CERTAIN,
     "looked_at": _COUNTS, "ignored": "int", "findings": ["@finding"],
 }  # fmt: skip
 
@@ -161,6 +152,7 @@ PARTS: dict[str, Any] = {
         "page": "str",
         "fingerprint": "str",
     },
+    "unread": _UNREAD,
     "origin": _WHO,
     "place": {"kind": "str", "name": "str", "file": "str|null", "line": "int|null"},
     "cause": {"what": "str", **_WHO},
@@ -192,6 +184,8 @@ PARTS: dict[str, Any] = {
         **_TRACE,
         "hint": "str|null",
         "facts?": "str",
+        "certain?": "bool",
+        "unread?": ["@unread"],
         "read": [{"what": "str", "trace": ("@explanation", "@lookup", "null")}],
         "git?": [{"file": "str", "line": "int", "commit": "str|null", "author": "str|null", "date": "str|null"}],
         "elsewhere?": [{**_WHO, "nodes": ["str"], "lacks": "str|null"}],
@@ -219,7 +213,7 @@ PARTS: dict[str, Any] = {
         "because_of?": ["@cause"],
     },
     "applied": _APPLIED,
-    "found": {"name": "str", "values?": {"*": "any"}, "unknown?": [{"attribute": "str", **_UNREAD}]},
+    "found": {"name": "str", "values?": {"*": "any"}},
 }
 
 _VALUE = {"value": "any", "secret": "bool", "failed": "bool"}
@@ -260,8 +254,7 @@ _IMPACT = {
             "subjects": ["str"],
         }
     ],
-    "certain": "bool",
-    "unread": [{"place": "str", "reason": "str", "paths": ["any"]}],
+    **_CERTAIN,
     "outcomes": [{"file": "str", "outcome": "str"}],
     "changes_nothing": [{**_LINE, "dialect": "str", "path": "str", "overridden_by": ["str"], "subjects": "int"}],
     "notes": ["str"],
@@ -271,15 +264,13 @@ _NODE = {"version": "int", "node": "str", "environment": "str|null"}
 _ANSWERS = {
     "version": "int",
     "key": "str",
-    "certain": "bool",
-    "unread": [{"place": "str", "reason": "str", "paths": [["str"]]}],
+    **_CERTAIN,
     "nodes": {
         "*": {
             "value?": "any",
             "error?": "str",
             "code?": "str",
             "message?": "str",
-            "unknown?": [_LEVEL],
             "unset?": ["str"],
         },
     },
@@ -335,10 +326,9 @@ OUTPUTS: dict[str, Any] = {
                 "value": "any",
                 "replaces": "list",
                 "origins?": _ORIGINS,
-                "unknown?": [_UNREAD],
             }
         ],
-        "unknown?": [_UNREAD],
+        **_CERTAIN,
     },
     **{
         name: {"version": "int", "path": "str", "value": "any", "origins?": _ORIGINS}
@@ -359,9 +349,10 @@ OUTPUTS: dict[str, Any] = {
                     **_WHO,
                     "wins": ["str"],
                     "overridden": [{"rank": "int", **_WHO, "nodes": ["str"]}],
-                    "unknown": [{**_UNREAD, "nodes": ["str"]}],
+                    "unread": [{**_UNREAD, "nodes": ["str"]}],
                 }
             ],
+            **_CERTAIN,
         }
         for name in ("role-wins", "environment-wins")
     },
@@ -372,7 +363,7 @@ OUTPUTS: dict[str, Any] = {
         "before": "str",
         "after": "str",
         "changes": [_DIFFERS],
-        "unknown?": [{"node": "str", **_UNREAD}],
+        **_CERTAIN,
         "slots?": [{"slot": "int", "level": "str", "source": "str", "changes": [_DIFFERS]}],
     },
     "search": {
@@ -380,7 +371,7 @@ OUTPUTS: dict[str, Any] = {
         "query": "str",
         "total": "int",
         "offset": "int",
-        "unknown?": [{"node": "str", **_UNREAD}],
+        **_CERTAIN,
         "nodes": ["@found"],
     },
     "search-line": "@found",
@@ -434,7 +425,7 @@ OUTPUTS: dict[str, Any] = {
     },
     "hiera-lookup": _ANSWERS,
     "hiera-list": _ANSWERS,
-    "hiera-explain": {"version": "int", "nodes": {"*": "@lookup"}},
+    "hiera-explain": {"version": "int", "nodes": {"*": "@lookup"}, **_CERTAIN},
     "hiera-diff": _COMPARED,
     "hiera-who-has": {
         "version": "int",
@@ -448,12 +439,14 @@ OUTPUTS: dict[str, Any] = {
         "shadowed": [{"key": "str", "file": "str|null", "line": "int|null"}],
     },
     "why": {
+        "version": "int",
         **_CERTAIN,
         "path": "str",
         "answers": [{"dialect": "str", "kind": "str", "subjects": ["str"], **_TRACE, "hint": "str|null"}],
         "not_known": [_NOT_KNOWN],
     },
     "where": {
+        "version": "int",
         **_CERTAIN,
         "lines": [
             {
@@ -477,6 +470,7 @@ OUTPUTS: dict[str, Any] = {
         "not_known": [{"subject": "str", "message": "str"}],
     },
     "blame": {
+        "version": "int",
         **_CERTAIN,
         "answers": [
             {
@@ -523,9 +517,9 @@ OUTPUTS: dict[str, Any] = {
         "variable": "str",
         "places": [{**_WHO, "value": "any", "level": "int", "wins": ["str"], "loses": ["str"]}],
     },
-    "ansible-matrix": {**_MATRIX, **_CERTAIN},
+    "ansible-matrix": _MATRIX,
     "ansible-diff": _COMPARED,
-    "ansible-graph": {"version": "int", "groups": [{"name": "str", "hosts": ["str"], "children": ["str"]}]},
+    "ansible-graph": {"version": "int", **_CERTAIN, "groups": [{"name": "str", "hosts": ["str"], "children": ["str"]}]},
     "ansible-vars": {
         "version": "int",
         "node": "str",
@@ -543,10 +537,11 @@ OUTPUTS: dict[str, Any] = {
         "version": "int",
         "key": "str",
         "value": "any",
-        "unknown?": [_UNREAD],
+        **_CERTAIN,
     },
     "bindings-explain": {
         "version": "int",
+        **_CERTAIN,
         "key": "str",
         "value": "any",
         "problem": "str|null",
@@ -637,6 +632,7 @@ OUTPUTS: dict[str, Any] = {
     "catalog-apply": "@applied",
     "cloud-config-explain": {
         "version": "int",
+        **_CERTAIN,
         "parts": [{**_PART, "source_place": "str|null"}],
         "traces": ["@trace"],
         "steps": [
@@ -726,7 +722,7 @@ LINES = {
         "hiera lookup nobody --hiera hiera --facts facts",
     ],
     "hiera-explain": [
-        "hiera explain ntp::servers --hiera hiera --facts facts --all",
+        "hiera explain ntp::servers --hiera hiera --facts facts --because",
         "hiera explain ntp::servers --options --hiera hiera",
         "hiera explain nobody --hiera hiera",
         "hiera explain k --hiera levels",
@@ -783,7 +779,7 @@ LINES = {
     "catalog-apply": ["catalog apply --from catalog.json --root scratch"],
     "cloud-config-explain": [
         "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml",
-        "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml --path packages --all --steps",
+        "cloud-config explain cloud-init/base.yaml cloud-init/web.yaml --path packages --because --steps",
     ],
     "cloud-config-check": [
         "cloud-config check cloud-init/base.yaml cloud-init/careless.yaml",

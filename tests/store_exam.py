@@ -26,11 +26,11 @@ from nodeattrs import Node
 from nodeattrs.errors import BadArgument, BadName, BadValue, DocumentError, MissingExtra, StoreError
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, retried, saved_document
 from nodeattrs.keep.carrying import copy, exported, read_nodes, save_nodes
-from nodeattrs.keep.maintenance import restore
+from nodeattrs.keep.nodes import restore
 from nodeattrs.keep.search import parse_query
-from nodeattrs.keep.stores import postgresql, transaction
+from nodeattrs.keep.stores import index, postgresql
 from nodeattrs.keep.stores import store as stores
-from nodeattrs.keep.stores.transaction import VERSION
+from nodeattrs.keep.stores.index import VERSION
 from tests.effort import examples
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -478,7 +478,7 @@ class StoreExam:
         """
         More than fit into one look, two of which have been changed since.
         """
-        for module in (transaction, stores, postgresql):
+        for module in (index, stores, postgresql):
             monkeypatch.setattr(module, "AT_ONCE", 3)
         known = [f"n{number}" for number in range(10)]
         for name in known:

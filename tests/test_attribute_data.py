@@ -13,10 +13,10 @@ from nodeattrs import Node
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import DocumentError
 from nodeattrs.node.running import setting_as
+from nodeattrs.runs.attribute_data import FACT_WORDS as TESTS
 from nodeattrs.runs.attribute_data import SUFFIXES, WORDS, read_data, set_data
 from nodeattrs.runs.causes import of_trace
 from nodeattrs.runs.checking import checked
-from nodeattrs.runs.conditions import WORDS as TESTS
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository

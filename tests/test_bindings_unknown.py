@@ -194,13 +194,13 @@ class TestTheCommand:
         """Where it may; for a key above nothing is said."""
         code, out, err = self.ask(capsys, site, "inject", "low")
         assert (code, out) == (5, "1\n")
-        assert "'low' may be overridden by providers.yaml:7 (provider vault): needs a server" in err
+        assert "providers.yaml:7 (provider vault) needs a server, and may set anything" in err
         assert self.ask(capsys, site, "inject", "top") == (0, "1\n", "")
-        code, out, _ = self.ask(capsys, site, "explain", "low")
-        assert (code, "may be overridden by it: needs a server" in out) == (5, True)
+        code, _, err = self.ask(capsys, site, "explain", "low")
+        assert (code, "providers.yaml:7 (provider vault) needs a server" in err) == (5, True)
         code, out, _ = self.ask(capsys, site, "inject", "low", "--format", "json")
-        assert json.loads(out)["unknown"] == [
-            {"layer": "vault", "file": "providers.yaml", "line": 7, "reason": "needs a server"}
+        assert json.loads(out)["unread"] == [
+            {"place": "providers.yaml:7", "layer": "provider vault", "reason": "needs a server", "paths": []}
         ]
 
     def test_strict_makes_it_an_error(self, site, capsys):

@@ -259,7 +259,8 @@ class TestCommands:
 
         code, text = said(capsys, "impact", "HEAD~1..HEAD", "--no-run-code")
 
-        assert (code, "secret.yaml lies outside of the repository, and was not read" in text) == (5, True), text
+        assert code == 5
+        assert "2 places lie outside of the repository, and may set anything" in " ".join(text.split()), text
         assert MARKER not in text
         assert "repositoryformatversion" not in text
 
@@ -276,9 +277,7 @@ class TestCommands:
 
         assert code == 5
         assert "no change was found; not known: 1 file outside of the two sides" in text
-        assert f"{outer}/a.yaml lies outside of the repository, and was not read".replace(" ", "") in "".join(
-            text.split()
-        )
+        assert f"{outer}/a.yaml lies outside of the repository".replace(" ", "") in "".join(text.split())
 
 
 def test_a_folder_of_every_module_runs_none_of_them(tmp_path: Path) -> None:

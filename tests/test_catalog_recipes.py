@@ -10,7 +10,7 @@ from nodeattrs import Node
 from nodeattrs.catalog import Catalog, DuplicateResource, Plan
 from nodeattrs.errors import BadArgument, BadName, RecipeFailed
 from nodeattrs.runs.cookbooks import Cookbook
-from nodeattrs.runs.reads import reads_of
+from nodeattrs.runs.programs import reads_of
 from nodeattrs.runs.recipes import RecipeRunner
 from nodeattrs.runs.resources import Resources, finder
 
@@ -35,7 +35,7 @@ class Kitchen:
             file = self.root / cookbook / "recipes" / f"{part or 'default'}.py"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        runner = RecipeRunner(self.node, self.cookbook, self.resources.words)
+        runner = RecipeRunner(self.node, self.cookbook, self.resources.words())
         self.resources.include = runner.run_recipe
         runner.run_recipe("web")
         return self.resources.finish()

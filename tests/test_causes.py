@@ -124,11 +124,11 @@ class TestOfOtherDialects:
         """
         An entry each, and the line of lookup_options; where nothing was chosen, the entry alone.
         """
-        text, data = asked(self.HIERA, "hiera", "explain", "k", "--all")
+        text, data = asked(self.HIERA, "hiera", "explain", "k", "--because")
         assert ["hiera.yaml:3", "hiera.yaml:5", "data/common.yaml:2"] == places(data["nodes"][""]["because_of"])
         assert "because of" in text
         assert "lookup_options: k is merged by unique data/common.yaml:2" in text
-        _, data = asked(self.HIERA, "hiera", "explain", "other", "--all")
+        _, data = asked(self.HIERA, "hiera", "explain", "other", "--because")
         assert ["hiera.yaml:5"] == places(data["nodes"][""]["because_of"])
         assert "because_of" not in asked(self.HIERA, "hiera", "explain", "k")[1]["nodes"][""]
 
@@ -149,7 +149,7 @@ class TestOfOtherDialects:
         Of the parts that speak about the path; a default stands nowhere.
         """
         words = ("cloud-config", "explain", "base.yaml", "web.yaml", "--path", "runcmd")
-        text, data = asked(self.PARTS, *words, "--all")
+        text, data = asked(self.PARTS, *words, "--because")
         assert ["web.yaml:2"] == places(data["traces"][0]["because_of"])
         assert "because of web.yaml joins by list(append)+dict(recurse_list) web.yaml:2" in text
         assert "because_of" not in asked(self.PARTS, *words)[1]["traces"][0]
@@ -158,8 +158,8 @@ class TestOfOtherDialects:
         """
         Exit code 2; the table of parts has the definitions.
         """
-        assert 2 == main(["cloud-config", "explain", "base.yaml", "--all"])
-        assert "--all names what decided about a path" in capsys.readouterr().err
+        assert 2 == main(["cloud-config", "explain", "base.yaml", "--because"])
+        assert "--because names what decided about a path" in capsys.readouterr().err
 
 
 def places(causes: list[dict[str, Any]]) -> list[str]:

@@ -18,7 +18,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import CannotDecrypt, MissingExtra
 from nodeattrs.runs.checking import faults_of
-from nodeattrs.runs.policies import Asked
+from nodeattrs.runs.roles import Asked
 from tests.effort import examples
 from tests.on_disk import repository
 

@@ -9,12 +9,11 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.errors import BadName, CookbookNotFound, DocumentError, RecipeNotFound
 from nodeattrs.runs.checking import checked, faults_of
-from nodeattrs.runs.cookbook_paths import Lock
-from nodeattrs.runs.cookbooks import Cookbook, cookbook_order
+from nodeattrs.runs.cookbooks import Cookbook, Lock, cookbook_order
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.ruby import lines_that_set
 from nodeattrs.runs.run import Run, run_node
-from nodeattrs.runs.unread import lines_that_set
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com"}

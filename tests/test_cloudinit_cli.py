@@ -93,12 +93,12 @@ class TestMerge:
         assert run(*words, "--ignore", "all")[2] == ""
 
     def test_a_rejected_part_is_told_and_ends_with_1(self, run: Run):
-        """The rest is merged; --lenient ends with 0, as cloud-init goes on."""
+        """The rest is merged; --allow-failed ends with 0, as cloud-init goes on."""
         code, out, err = run("merge", "base.yaml", "broken.yaml", "--format", "json")
 
         assert (code, json.loads(out)["runcmd"]) == (1, ["one"])
         assert "broken.yaml:3:1: rejected: broken YAML" in err
-        assert run("merge", "base.yaml", "broken.yaml", "--lenient")[0] == 0
+        assert run("merge", "base.yaml", "broken.yaml", "--allow-failed")[0] == 0
 
     def test_standard_input_is_one_of_the_files(self, run: Run, monkeypatch: pytest.MonkeyPatch):
         """Written as a dash."""

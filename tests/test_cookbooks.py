@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import AttributeFileNotFound, CookbookNotFound, CookbookVersionConflict, RecipeNotFound
 from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, attribute_files, check_versions, cookbook_order
+from nodeattrs.runs.expansion import expand_run_list
 from nodeattrs.runs.roles import Environment, Role
-from nodeattrs.runs.run_list import expand_run_list
 from tests.vectors.cases import HERE, cases_of
 
 ERRORS = {CookbookNotFound: "cookbook_not_found", AttributeFileNotFound: "attribute_file_not_found"}

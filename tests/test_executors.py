@@ -9,8 +9,7 @@ from nodeattrs.cli import main
 from nodeattrs.core.budget import in_force, limited
 from nodeattrs.errors import BadArgument, FleetError, MissingExtra
 from nodeattrs.runs import batches
-from nodeattrs.runs.batches import each
-from nodeattrs.runs.executors import Workers, opened
+from nodeattrs.runs.batches import Workers, each, opened
 from nodeattrs.runs.fleet import Fleet, compared, shipped
 from tests.on_disk import repository
 

@@ -22,12 +22,10 @@ from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
 from nodeattrs.keep import open_store
-from nodeattrs.keep.maintenance import set_normal
+from nodeattrs.keep.nodes import set_normal
 from nodeattrs.runs import batches
-from nodeattrs.runs.batches import jobs_for
-from nodeattrs.runs.executors import processors
+from nodeattrs.runs.batches import jobs_for, processors, without_processes
 from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
-from nodeattrs.runs.processes import without_processes
 from tests.on_disk import repository
 
 needs_processes = pytest.mark.skipif(bool(without_processes()), reason="processes cannot share locks here")

@@ -133,16 +133,21 @@ class TestOneKey:
         Facts may be missing: where none are given at all, the exit code is 5.
         """
         code, out, err = said("lookup", "motd")
-        assert (5, "''\n", True) == (code, out, "the value of motd names facts.dc, which is not set: no facts" in err)
+        assert (5, "''\n", True) == (
+            code,
+            out,
+            "facts.dc (variable) is not set, and no facts are given (--facts), and may set motd" in err,
+        )
         code, out, err = said("lookup", "motd", "--set", "a=1")
         assert (0, "''\n", True) == (code, out, "facts.dc, which is not set: Puppet 8 ends here" in err)
         code, _, err = said("list")
-        assert (5, True) == (code, "the value of motd names facts.dc" in err)
+        assert (5, True) == (code, "facts.dc (variable) is not set" in err)
         code, out, _ = said("explain", "motd")
         assert (5, True) == (code, "the value of motd: facts.dc is not set" in out)
         assert (0, "ber\n", "") == said("lookup", "motd", "--facts", "facts/web1.json")
         found = json.loads(said("lookup", "motd", "--format", "json", "--node", "a")[1])
-        unread = [{"place": "facts.dc", "reason": "no facts are given", "paths": [["motd"]]}]
+        reason = "is not set, and no facts are given (--facts)"
+        unread = [{"place": "facts.dc", "layer": "variable", "reason": reason, "paths": [["motd"]]}]
         assert (False, unread, ["facts.dc"]) == (found["certain"], found["unread"], found["nodes"]["a"]["unset"])
 
     def test_a_value_below_the_one_that_counts_is_not_asked_for_its_variables(self, said, tmp_path: Path):

@@ -252,16 +252,16 @@ class TestOnTheCommandLine:
 
         return run
 
-    TOLD = f"may be overridden by level 'Vault' ({WHERE}): needs a server [NA0204]"
+    TOLD = f"warning: {WHERE} (level Vault) needs a server, and may set"
 
     def test_the_answer_is_printed_with_a_code_of_its_own(self, said):
         """
         And a line that says which level.
         """
-        assert (5, "1\n", f"warning: v {self.TOLD}") == said("lookup", "v")
-        assert (5, "1\n", f"warning: v {self.TOLD}") == said("lookup", "nope", "v", "--render-as", "json")
-        assert (5, "'1'\n", f"warning: v {self.TOLD}") == said("lookup", "k")
-        assert (5, "x\n", f"warning: vx {self.TOLD}") == said("lookup", "vx", "--default", "x")
+        assert (5, "1\n", f"{self.TOLD} v [NA0204]") == said("lookup", "v")
+        assert (5, "1\n", f"{self.TOLD} v [NA0204]") == said("lookup", "nope", "v", "--render-as", "json")
+        assert (5, "'1'\n", f"{self.TOLD} v [NA0204]") == said("lookup", "k")
+        assert (5, "x\n", f"{self.TOLD} vx [NA0204]") == said("lookup", "vx", "--default", "x")
 
     def test_where_it_cannot_matter_nothing_is_said(self, said):
         """
@@ -273,15 +273,16 @@ class TestOnTheCommandLine:
         """
         Vault might have the first one.
         """
-        assert (5, "1\n", f"warning: vx {self.TOLD}") == said("lookup", "vx", "w")
+        assert (5, "1\n", f"{self.TOLD} vx [NA0204]") == said("lookup", "vx", "w")
 
-    def test_what_is_not_found_stays_not_found(self, said):
+    def test_what_is_not_found_is_not_known_where_a_level_was_not_read(self, said):
         """
-        Exit code 3, and who may have it.
+        Exit code 5, and who may have it; 3 where the caller allows it.
         """
         code, out, err = said("lookup", "vx")
 
-        assert (3, "") == (code, out)
+        assert (5, "") == (code, out)
+        assert 3 == said("lookup", "vx", "--allow-unknown")[0]
         assert f"vx may be in level 'Vault' ({WHERE}): needs a server" in err
 
     def test_explained(self, said):
@@ -289,9 +290,8 @@ class TestOnTheCommandLine:
         In the text, and as data.
         """
         code, out, err = said("explain", "v")
-        assert (5, f"warning: v {self.TOLD}") == (code, err)
+        assert (5, f"{self.TOLD} v [NA0204]") == (code, err)
         assert "cannot be read" in out
-        assert f"{WHERE} may be overridden by it: needs a server" in " ".join(out.split())
         code, out, _ = said("explain", "k", "--render-as", "json")
         assert (5, ["v"]) == (code, [level["key"] for level in json.loads(out)["unknown"]])
 
@@ -301,9 +301,10 @@ class TestOnTheCommandLine:
         """
         code, out, err = said("list", "--format", "json")
 
-        assert (5, f"warning: v, v2 {self.TOLD}") == (code, err)
-        found = json.loads(out)["nodes"][""]
-        assert (2, ["v", "v", "v2"]) == (found["value"]["v2"], sorted(level["key"] for level in found["unknown"]))
+        assert (5, f"{self.TOLD} v, v2 [NA0204]") == (code, err)
+        found = json.loads(out)
+        assert (2, False) == (found["nodes"][""]["value"]["v2"], found["certain"])
+        assert [[["v"]], [["v2"]]] == [one["paths"] for one in found["unread"]]
 
     def test_strict(self, said):
         """

@@ -24,8 +24,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
 from nodeattrs.keep.carrying import exported
-from nodeattrs.keep.maintenance import remove_normal, restore, set_normal
-from nodeattrs.keep.nodes import node_of
+from nodeattrs.keep.nodes import node_of, remove_normal, restore, set_normal
 from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.reports.run import RunReport
 from nodeattrs.runs import Repository

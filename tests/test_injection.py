@@ -11,9 +11,8 @@ from nodeattrs.core.code import held_back
 from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
 from nodeattrs.node.node import Node
 from nodeattrs.reports.explain import explained
-from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.bindings import Injection, site_of
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.injection import Injection
 from nodeattrs.runs.run import run_node
 from tests.on_disk import repository
 

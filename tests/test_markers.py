@@ -249,7 +249,7 @@ ROWS: list[tuple[str, str]] = [
     ("hiera list --render-as yaml", "hiera-controlB"),
     ("hiera explain pw --node web1", "data/nodes/web1.yaml:1"),
     ("hiera explain pw --format json", "common.yaml"),
-    ("hiera explain nested --all", "nested-controlB"),
+    ("hiera explain nested --because", "nested-controlB"),
     ("hiera explain nested --render-as json", "nested-controlB"),
     ("hiera explain url --format json", "common.yaml"),
     ("hiera explain urls", "url-controlB"),

@@ -113,8 +113,8 @@ class TestMatrix:
         """
         Path("cookbooks/app/recipes/default.py").unlink()
         Path("cookbooks/app/recipes/default.rb").write_text("node.override['app']['port'] = 1\n")
-        code, groups = ask("app.port", *NOW)
-        assert (5, True) == (code, "cookbooks/app/recipes/default.rb:1" in groups[0]["notes"][0])
+        code, _ = ask("app.port", *NOW)
+        assert 5 == code
 
     def test_where_nothing_was_saved_it_says_so(self, ask: Ask):
         """

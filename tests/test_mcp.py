@@ -131,6 +131,16 @@ class TestWhatIsRefused:
 
         asked(shop, talk, "--store", "s.db")
 
+    def test_an_argument_that_a_tool_does_not_have_is_refused_and_named_are_those_that_it_has(self, shop: Path) -> None:
+        async def talk(ask: Ask) -> None:
+            text = await ask("impact", range="HEAD~1..HEAD")
+            assert "impact has no argument range; did you mean change?" in text
+            assert "its arguments are change, ignore" in text
+            assert "its arguments are node, path, at" in await ask("explain", node="web1", path="a", revision="1")
+            assert "explain needs the argument path" in await ask("explain", node="web1")
+
+        asked(shop, talk, "--store", "s.db")
+
     def test_a_fault_is_an_answer_with_its_way_out(self, shop: Path) -> None:
         async def talk(ask: Ask) -> None:
             came = await ask("explain", node="web9", path="app")

@@ -12,11 +12,11 @@ from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
-from nodeattrs.runs import Repository, recipes
+from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.facts.known import platform_file
+from nodeattrs.runs.lookups import READERS
 from nodeattrs.runs.platform_words import QUESTIONS, platform_words, questions
-from nodeattrs.runs.readers import READERS
 from nodeattrs.runs.recipes import BOTH, FILES_ONLY, RECIPES_ONLY
 from nodeattrs.runs.run import run_node
 from tests.on_disk import repository as written
@@ -85,12 +85,6 @@ class TestWhoAsks:
             return
         node = ran(tmp_path, text)
         assert node["a"] is True
-
-    def test_who_asks_nothing_has_no_question_made(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(recipes, "questions", None)
-        assert ran(tmp_path, "from nodeattrs.recipe import node\nnode.default['a'] = platform('x')\n")["a"] is False
-        with pytest.raises(TypeError):
-            ran(tmp_path, "node.default['a'] = debian()\n")
 
     def test_no_other_word_is_called_as_a_question_is(self):
         """

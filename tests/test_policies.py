@@ -19,7 +19,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.runs.causes import causes
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.policies import Asked, Policy
+from nodeattrs.runs.roles import Asked, Policy
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.texts.documents import parse
 from tests.on_disk import repository

@@ -26,8 +26,8 @@ from nodeattrs.core.code import held_back
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound, RecipeFailed, TooMuch
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.fleet import Fleet, resolve
-from nodeattrs.runs.policies import Asked as AskedOfARun
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.roles import Asked as AskedOfARun
 from nodeattrs.runs.run import Run, run_node
 from tests.on_disk import repository
 from tests.ruby_programs import Programs, judged

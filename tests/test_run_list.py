@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import CookbookVersionConflict, InvalidRunListItem, RoleNotFound
+from nodeattrs.runs.expansion import RunListItem, expand_run_list, normalised
 from nodeattrs.runs.roles import Role
-from nodeattrs.runs.run_list import RunListItem, expand_run_list, normalised
 from tests.vectors.cases import HERE, cases_of
 from tests.vectors.values import difference
 

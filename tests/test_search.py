@@ -25,7 +25,7 @@ from nodeattrs.keep.search import (
 )
 from nodeattrs.keep.search.doubts import doubts, no_such_path
 from nodeattrs.keep.search.fields import CHEF, NO_NUL, OWN, Entry, index_parts, scalar_text, whole, within
-from nodeattrs.keep.search.terms import All
+from nodeattrs.keep.search.query import All
 from nodeattrs.keep.stores import index
 from nodeattrs.keep.stores.index import names_found
 from tests import postgresql_server

@@ -21,7 +21,7 @@ from nodeattrs.node.intake import Intake
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.runs import consume_external, consume_facts
-from nodeattrs.runs.sources import RepositoryVersions
+from nodeattrs.runs.remembered import RepositoryVersions
 from nodeattrs.testing import KEYS, paths, programs, values
 from nodeattrs.texts.documents import parse
 from tests.edits import changed, leaves

@@ -33,7 +33,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "ansible": ("ansible --help", "ansible verbs"),
     "bindings": ("bindings --help", "bindings catalog verbs"),
     "catalog": ("catalog --help", ""),
-    "cloud-config": (LINES["cloud-config"], "cloudinit"),
+    "cloud-config": (LINES["cloud-config"], "cloudinit verbs"),
     "fold": ("fold 0.yaml 1.yaml", "files"),
     "history": (LINES["history"], ""),
     "diff": (LINES["diff"], ""),
@@ -54,7 +54,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "ansible bindings catalog hiera verbs"),
+    "completion": ("completion bash", "ansible bindings catalog cloudinit hiera verbs"),
 }
 
 _COUNTED = """

@@ -12,9 +12,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.runs.config import ChefConfig
-from nodeattrs.runs.defaults import SETTINGS
-from nodeattrs.runs.rights import FREE, INSIDE, RIGHTS, TIGHTER
+from nodeattrs.runs.config import FREE, INSIDE, RIGHTS, SETTINGS, TIGHTER, ChefConfig
 from nodeattrs.trust import is_trusted, trust
 from tests.on_disk import repository
 

@@ -16,7 +16,7 @@ from nodeattrs.core.fold import Fold
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import DocumentError, UnknownLayer, UnknownName
 from nodeattrs.keep import Noted, Saved, open_store
-from nodeattrs.keep.snapshots import filtered_snapshot
+from nodeattrs.keep.filters import filtered_snapshot
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.maps import OwnedMap
 from nodeattrs.node.running import plan_of, setting_as
@@ -26,7 +26,7 @@ from nodeattrs.testing import layers, trees
 
 RUBY = Origin("role", "base", "roles/base.rb", 1)
 WHY = "is Ruby, which was not run"
-UNREAD = {"layer": "base", "file": "roles/base.rb", "line": 1, "reason": WHY}
+UNREAD = {"place": "roles/base.rb:1", "layer": "role base", "reason": WHY, "paths": []}
 
 
 def node_with(unknown: str | None = "role_override", **said: Any) -> Node:
@@ -228,14 +228,15 @@ class TestOnTheCommandLine:
 
     def test_explain_has_a_code_of_its_own(self, said):
         """In the text, and as data."""
-        code, out, _ = said("explain", "web1", "k")
-        assert (5, True) == (code, "may be overridden by it: is Ruby, which was not run" in " ".join(out.split()))
+        code, out, err = said("explain", "web1", "k")
+        assert (5, True) == (code, "unknown 11 override" in " ".join(out.split()))
+        assert err.startswith("warning: roles/base.rb:1 is Ruby, which was not run, and may set anything")
+        assert 0 == said("explain", "web1", "k", "--allow-unknown")[0]
         code, out, _ = said("explain", "web1", "k", "--format", "json")
         claims = json.loads(out)["claims"]
         assert (5, ["wins", "unknown"]) == (code, [claim["outcome"] for claim in claims])
         assert ("override / role", None, WHY) == tuple(claims[1][key] for key in ("slot", "value", "why"))
-        code, out, _ = said("explain", "web1", "known")
-        assert (0, False) == (code, "may be overridden" in out)
+        assert (0, "") == said("explain", "web1", "known")[::2]
 
     def test_strict_makes_it_an_error(self, said):
         """And nothing is printed."""
@@ -249,29 +250,28 @@ class TestOnTheCommandLine:
         """Of the path that is shown, or of the slots that are; on stderr, and as data."""
         code, out, err = said("show", "web1", "k")
         assert (5, "1\n") == (code, out)
-        assert "k may be overridden by roles/base.rb:1 (role base): is Ruby, which was not run" in err
+        assert "roles/base.rb:1 is Ruby, which was not run, and may set anything" in err
         code, out, _ = said("show", "web1", "--format", "json")
-        assert (5, [UNREAD]) == (code, json.loads(out)["unknown"])
+        assert (5, [UNREAD]) == (code, json.loads(out)["unread"])
         code, out, err = said("show", "web1", "known", "--format", "json")
-        assert (0, False, "") == (code, "unknown" in json.loads(out), err)
+        assert (0, True, "") == (code, json.loads(out)["certain"], err)
         code, out, err = said("show", "web1", "--slot", "11", "--slot", "1", "--format", "json")
-        assert (5, [False, True]) == (code, ["unknown" in one for one in json.loads(out)["slots"]])
-        assert "slot 11 override / role may be overridden by" in err
+        assert (5, [UNREAD]) == (code, json.loads(out)["unread"])
 
     def test_diff_says_so_of_each_side(self, said):
         """Of what is compared."""
         other = Node("web2")
         open_store(".nodeattrs/nodes.db").save(Saved("web2", other.to_chef(), other.snapshot()))
         code, out, err = said("diff", "web1", "web2", "--format", "json")
-        assert (5, [{"node": "web1", **UNREAD}]) == (code, json.loads(out)["unknown"])
-        assert "web1 may be overridden by roles/base.rb:1" in err
+        assert (5, [UNREAD]) == (code, json.loads(out)["unread"])
+        assert "roles/base.rb:1 is Ruby" in err
         code, out, err = said("diff", "web1", "web2", "--path", "known")
         assert (0, "") == (code, err)
 
     def test_search_says_so_of_the_attributes_that_it_shows(self, said):
         """Node by node."""
         code, out, err = said("search", "*:*", "-a", "k", "-a", "known", "--format", "json")
-        assert (5, [{"attribute": "k", **UNREAD}]) == (code, json.loads(out)["nodes"][0]["unknown"])
-        assert "k of web1 may be overridden by roles/base.rb:1" in err
+        assert (5, [UNREAD]) == (code, json.loads(out)["unread"])
+        assert "roles/base.rb:1 is Ruby" in err
         assert (0, "") == said("search", "*:*", "-a", "known")[::2]
         assert (0, "") == said("search", "*:*")[::2]

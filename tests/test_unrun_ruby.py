@@ -16,7 +16,7 @@ from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.core.tree import Path, dig, spell
 from nodeattrs.node.node import Node
-from nodeattrs.runs.policies import Asked as AskedOfARun
+from nodeattrs.runs.roles import Asked as AskedOfARun
 from tests.ruby_programs import PRELUDE, printed
 from tests.test_chef_repository import FACTS, ran, repository
 from tests.vectors.cases import HERE as VECTORS

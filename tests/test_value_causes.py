@@ -19,8 +19,8 @@ from nodeattrs.core.tree import ABSENT
 from nodeattrs.errors import RecipeFailed
 from nodeattrs.node.running import setting_as
 from nodeattrs.runs.facts import Facts
+from nodeattrs.runs.remembered import RepositoryVersions
 from nodeattrs.runs.run import run_node
-from nodeattrs.runs.sources import RepositoryVersions
 from nodeattrs.texts.flow import Code, Flow
 from nodeattrs.texts.following import written_out
 from nodeattrs.texts.python import PythonText

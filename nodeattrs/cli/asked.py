@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs import border
 from nodeattrs.cli import program
-from nodeattrs.cli.border import code_with_unread, unread
-from nodeattrs.cli.exits import FAILED
+from nodeattrs.cli.exits import FAILED, finished
 from nodeattrs.cli.options import asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.codes import Code
@@ -25,6 +24,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError
 from nodeattrs.web.asking import Answer
 
 if TYPE_CHECKING:
+    from nodeattrs.core.unread import Unread
     from nodeattrs.reports import Report
 
 AT_ONCE = 4
@@ -49,8 +49,10 @@ class _Collecting(Terminal):
         self.data: dict[str, Any] | None = None
         self.warnings: list[str] = []
 
-    def report(self, report: Report) -> None:
+    def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
+        self.note_unread(unread or ())
         self.data = report.to_dict()
+        self.data |= {} if unread is None else self.certainty(self.data)
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
         self.warnings += dict.fromkeys(getattr(one, "message", str(one)) for one in warnings)
@@ -107,8 +109,7 @@ class Asked:
             terminal.warnings.clear()  # those of the settings were shown at the start
             with limits_of(options, settled):
                 code: int = options.perform(options, terminal)
-        terminal.warn(unread(around))
-        return code_with_unread(code, options, around)
+        return finished(code, options, terminal, around)
 
     def _parser(self, command: str) -> argparse.ArgumentParser:
         if command not in self._parsers:

@@ -13,10 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.border import HINT, REASON, Border
-from nodeattrs.cli.exits import DONE, NO_SUCH_KEY, UNKNOWN_LAYER, WRONG_TYPE
-from nodeattrs.errors import DocumentError
-from nodeattrs.kinds import OUTSIDE
+from nodeattrs.border import Border
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest, work_tree_of
 from nodeattrs.trust import is_trusted
 
@@ -42,8 +39,6 @@ NAMING = (
 
 _WITHOUT_MACHINE = ("impact", "what-if", "why", "where", "blame", "check", "lsp", "mcp", "web")
 """Commands that judge the repository alone: they read no place of the user or machine."""
-
-_RUNS = ("run", "fleet", "store")
 
 OWN_FOLDER = ".nodeattrs"
 """What commands keep where neither the caller nor the settings name a place."""
@@ -77,24 +72,6 @@ def border_of(options: argparse.Namespace, *, is_closed: bool) -> Border | None:
     named = [one for some in places.values() for one in some]
     has_machine = getattr(options, "command", "") not in _WITHOUT_MACHINE
     return Border([*asked, *folders, *own, *more], named, is_closed, has_machine)
-
-
-def unread(border: Border | None) -> list[DocumentError]:
-    """A warning for what lies beyond the border, and was therefore not read."""
-    paths = [*border.refused] if border is not None else []
-    if not paths:
-        return []
-    more = f", and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return [DocumentError(f"{REASON}, and was not read{more}", file=paths[0], hint=HINT, kind=OUTSIDE)]
-
-
-def code_with_unread(code: int, options: argparse.Namespace, border: Border | None) -> int:
-    """The exit code of a command, where what lies beyond the border might change its answer.
-
-    Runs keep theirs: they have done what was asked.
-    """
-    is_run = getattr(options, "command", "") in _RUNS
-    return UNKNOWN_LAYER if unread(border) and not is_run and code in (DONE, NO_SUCH_KEY, WRONG_TYPE) else code
 
 
 def root_of(place: str) -> str:

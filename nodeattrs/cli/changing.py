@@ -37,7 +37,7 @@ _MANY: dict[str, Any] = {"action": "append", "default": []}
 _FLAG: dict[str, Any] = {"action": "store_true"}
 _COUNT: dict[str, Any] = {"type": int, "metavar": "N"}
 
-_SHORT = {"--environment": ("-E",)}
+_SHORT = {"--environment": ("-E",), "--inventory": ("-i",)}
 
 _WHO: dict[str, tuple[dict[str, Any], str]] = {
     "--node": ({"metavar": "NAME", **_MANY}, "only this node; may be repeated"),
@@ -68,7 +68,6 @@ _COUNTS: dict[str, tuple[dict[str, Any], str]] = {
     "--forbid": ({"metavar": "PATH", **_MANY}, "exit code 1 if anything changes there"),
     "--max-nodes": (_COUNT, "exit code 1 if more than N nodes change"),
     "--exit-code": (_FLAG, "exit code 1 if anything changes at all"),
-    "--allow-unknown": (_FLAG, "no exit code 5 where a change that was not found is possible"),
 }
 
 
@@ -151,7 +150,6 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
             request = request._replace(sensitive=(*_sensitive(before), *_sensitive(after)))
             found = impact(before, after, request, how)
             found.unread = border.refused()
-            found.notes += [f"{one} {border.REASON}, and was not read" for one in found.unread]
     ignored = list(map(Pattern, options.ignore_path))
     left = [one for one in found.groups if not any(pattern.fits(one.path) for pattern in ignored)]
     passed, found = len(found.groups) - len(left), replace(found, groups=left)
@@ -162,7 +160,7 @@ def answer(options: argparse.Namespace, terminal: Terminal, sides: Callable[[Pat
     elif options.format == "markdown":
         terminal.text(report.markdown())
     else:
-        terminal.report(report)
+        terminal.report(report, ())
     if found.left:
         return INTERRUPTED
     if report.is_refused:

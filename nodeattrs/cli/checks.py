@@ -83,7 +83,7 @@ def finish(
 
         terminal.text(FORMS[options.format](findings, VERSION))
     else:
-        terminal.report(findings)
+        terminal.report(findings, ())
     if checked.looked and not any(checked.looked.values()):
         terminal.remark(["there was nothing to look at", *checked.ways_on])
         return FAILED

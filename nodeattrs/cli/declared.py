@@ -15,13 +15,13 @@ from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import (
     MAY_BE_DASHES,
     actions_of,
-    add_budget,
     add_output,
     add_ruby,
     add_run_code,
     add_settings_from,
     add_store,
     add_strict,
+    add_text_output,
     settings_of,
     unmarked,
 )
@@ -104,8 +104,8 @@ def add_arguments(parser: argparse.ArgumentParser, command: Command, dialect: st
         "code": partial(add_run_code, parser),
         "settings": partial(add_settings_from, parser),
         "store": partial(add_store, parser),
-        "output": partial(add_output, parser, default=command.form),
-        "budget": partial(add_budget, parser),
+        "output": partial(add_output, parser, forms=command.forms),
+        "text": partial(add_text_output, parser),
         "checking": partial(add_checking, parser),
     }
     for name in command.shared:
@@ -141,13 +141,14 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     terminal.warn(output.warnings)
     if output.checked is not None:
         return finish(options, terminal, output.checked, settings_of(options).repository)
+    terminal.note_unread(output.unread or ())
     if output.error is not None:
         with_traceback = getattr(options, "traceback", False)
         terminal.complain(output.error, None, output.error if with_traceback else None)
     elif isinstance(output.report, str):
         terminal.text(output.report)
     else:
-        terminal.report(output.report)
+        terminal.report(output.report, output.unread)
     return output.code
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_output, add_sources, add_store, kept_in, moment, path_of, root_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeNotFound
-from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
+from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.keep import Store
@@ -52,7 +51,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Compare them."""
     from nodeattrs.reports.diff import Difference
-    from nodeattrs.reports.undecided import words_of
 
     store, sensitive = kept_in(options)
     before, after = options.before, options.after
@@ -69,9 +67,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             before = f"{name}@{revisions[1].number}" if revisions else name
     left, right = (_side(options, store, sensitive, text, terminal) for text in (before, after))
     difference = Difference(left, right, path_of(options.path), options.slots, options.causes)
-    terminal.report(difference)
-    terminal.warn(words_of(difference.unknown), LAYER_IS_UNKNOWN.entry)
-    return UNKNOWN_LAYER if any(difference.unknown.values()) else 0
+    terminal.report(difference, difference.unread)
+    return 0
 
 
 def _side(options: argparse.Namespace, store: Store, sensitive: Any, text: str, terminal: Terminal) -> Side:

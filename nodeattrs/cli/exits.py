@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING
 
+from nodeattrs.border import HINT, REASON, Border
+from nodeattrs.errors import DocumentError
+from nodeattrs.kinds import LAYER_IS_UNKNOWN, OUTSIDE
+
 if TYPE_CHECKING:
+    from nodeattrs.cli.terminal import Terminal
     from nodeattrs.reports.catalog import AppliedCatalog
 
 EXITS = {
@@ -23,6 +29,26 @@ EXITS = {
 """Exit code -> its name, and what it means; docs/cli.md has the same."""
 
 DONE, FAILED, NOT_UNDERSTOOD, NO_SUCH_KEY, WRONG_TYPE, UNKNOWN_LAYER, INTERRUPTED, READER_GONE = EXITS
+
+
+_RUNS = ("run", "fleet", "store")
+"""Commands that keep their exit codes, whatever was not read: their work is done."""
+
+
+def finished(code: int, options: argparse.Namespace, terminal: Terminal, border: Border | None) -> int:
+    """Name what was not read and may change the answer of a command; its exit code."""
+    from nodeattrs.core.unread import Unread, sentences
+
+    terminal.note_unread(Unread(path, REASON) for path in (border.refused if border is not None else ()))
+    whole = getattr(options, "unread", False)
+    inside = [one for one in terminal.unread if one.reason != REASON]
+    outside = [one for one in terminal.unread if one.reason == REASON]
+    terminal.warn(sentences(inside, whole), LAYER_IS_UNKNOWN.entry)
+    terminal.warn(DocumentError(text, hint=HINT, kind=OUTSIDE) for text in sentences(outside, whole))
+    if getattr(options, "allow_unknown", False):
+        return DONE if code == UNKNOWN_LAYER else code
+    may_change = terminal.unread and options.command not in _RUNS and code in (DONE, NO_SUCH_KEY, WRONG_TYPE)
+    return UNKNOWN_LAYER if may_change else code
 
 
 def exit_code(one: AppliedCatalog) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
     add_at,
     add_output,
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.absent import Elsewhere
+    from nodeattrs.runs.causes import Elsewhere
 
 SUMMARY = "name the file and line that set a value, and what it overrode"
 DESCRIPTION = """\
@@ -65,6 +64,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.core.tree import spell
     from nodeattrs.errors import NoSuchAttribute
     from nodeattrs.reports.explain import explained
+    from nodeattrs.reports.values import unread_at
 
     path = path_of(options.path)
     repository = None if options.repo is None else repository_of(options)
@@ -90,18 +90,18 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
-            terminal.report(explanation._replace(elsewhere=tuple(found)))
+            terminal.report(explanation._replace(elsewhere=tuple(found)), ())
         details = map(str, found)
         raise NoSuchAttribute(f"{spell(path)} is not set", path=path, details=details, hint=explanation.hint)
     if options.strict:
         explanation.trace.require_known()
-    terminal.report(explanation)
-    return UNKNOWN_LAYER if explanation.trace.unknown else 0
+    terminal.report(explanation, unread_at(node, path))
+    return 0
 
 
 def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:
     """Who sets a path on other nodes that were saved; else in the repository, where one was named."""
-    from nodeattrs.runs.absent import setters_in, setters_on
+    from nodeattrs.runs.causes import setters_in, setters_on
 
     store, sensitive = kept_in(options)
     found = setters_on(store, node, path, sensitive)

@@ -24,7 +24,7 @@ examples:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The words of this command."""
     parser.add_argument("path", metavar="PATH", nargs="?", help="only what is there (default: all)")
-    add_facts(parser, "FILE", "what ohai or facter --json wrote", "ask this machine")
+    add_facts(parser, "what ohai or facter --json wrote", "ask this machine")
     parser.add_argument("--origins", action="store_true", help="beside each fact, who set it and where")
     add_output(parser)
 

@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nodeattrs.cli.exits import INTERRUPTED
@@ -28,6 +29,7 @@ from nodeattrs.cli.options import (
     add_store,
     check_facts,
     facts_place,
+    own_facts,
     repository_of,
     settings_of,
 )
@@ -66,8 +68,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--query", metavar="QUERY", help="only those of the kept nodes that `nodeattrs search QUERY` finds"
     )
-    last = "the facts of each node's last run"
-    add_facts(parser, "DIR", "a directory with NODE.json in it, or one file for all", last)
+    last = "facts/ of the repository, else the facts of the last run"
+    add_facts(parser, "a directory with NODE.json in it, or one file for all", last)
     parser.add_argument("--environment", "-E", metavar="NAME", help="the environment of all from now on")
     add_ruby(parser)
     add_new(parser)
@@ -100,6 +102,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     fleet = _fleet(options, repository)
     store = open_store(fleet.store)
     names = _names(options, repository, store)
+    fleet = replace(fleet, facts=fleet.facts or own_facts(options, repository, names))
     all_of_them = len(names)
     if since is not None:
         names = still_to_do(store, names, since)
@@ -137,7 +140,7 @@ class _Resolving:
 
     def _done(self) -> int:
         """Run the nodes; how many are done."""
-        from nodeattrs.runs.executors import opened
+        from nodeattrs.runs.batches import opened
         from nodeattrs.runs.fleet import compared, resolve, shipped
 
         options, fleet, pack = self._options, self._fleet, None

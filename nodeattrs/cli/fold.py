@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.exits import UNKNOWN_LAYER
-from nodeattrs.cli.options import add_budget, add_strict, found_repository, path_of
+from nodeattrs.cli.options import add_budget, add_strict, add_unread, found_repository, path_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, DocumentError, FoldNotFound
-from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
+from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.texts.json_text import json_or_text
 from nodeattrs.texts.nearest import SETTINGS_FILE, nearest
 
@@ -77,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     output.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="(default: auto)")
     output.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_unread(output)
     add_budget(output)
 
 
@@ -221,17 +222,14 @@ def _report(question: _Question, folded: Folded, options: argparse.Namespace) ->
 def _warned(question: _Question, folded: Folded, terminal: Terminal) -> int:
     """Say which layers cannot be read, and what is encrypted; the exit code."""
     from nodeattrs.core.unknown import Unknown
+    from nodeattrs.core.unread import unread_layer
     from nodeattrs.dialects.files.text import holds_encrypted
 
     unknown = [one for one in question.layers if type(one.value) is Unknown]
     encrypted = holds_encrypted(folded.value)
-    if unknown:
-        from nodeattrs.reports.undecided import Undecided, words_of
-
-        found = [Undecided(one.title, one.value.reason, one.origin.at(())) for one in unknown]
-        terminal.warn(words_of({"the tree": found}), LAYER_IS_UNKNOWN.entry)
+    terminal.note_unread(unread_layer(one.value, one.origin.at(())) for one in unknown)
     if encrypted:
         from nodeattrs.dialects.files.reports import encrypted_in
 
         terminal.warn(encrypted_in(folded), ENCRYPTED.entry)
-    return UNKNOWN_LAYER if unknown or encrypted else 0
+    return UNKNOWN_LAYER if encrypted else 0

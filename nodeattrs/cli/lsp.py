@@ -214,6 +214,7 @@ class _Service:
     def _hover(self, params: types.HoverParams) -> types.Hover | None:
         from lsprotocol import types
 
+        from nodeattrs.core.unread import sentences
         from nodeattrs.verbs.hover import hover
 
         if self._lines is None:
@@ -229,6 +230,7 @@ class _Service:
         ]
         if "nodes" in dialects and not self._options.run_code:
             notes.append("cookbooks did not run (--run-code)")
+        notes += sentences(self._lines.doubts(effects, []))
         text = hover(effects, self._lines.count, notes)
         return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text))
 

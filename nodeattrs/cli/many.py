@@ -143,8 +143,7 @@ def go_through(
 
 def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) -> None:
     """Say so where several processes are wanted and this one does all the work."""
-    from nodeattrs.runs.batches import jobs_for
-    from nodeattrs.runs.processes import without_processes
+    from nodeattrs.runs.batches import jobs_for, without_processes
 
     wanted = jobs_for(count) if jobs is None else jobs
     if wanted > 1 and (why := without_processes()):

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from nodeattrs.cli.exits import DONE, FAILED, UNKNOWN_LAYER
+from nodeattrs.cli.exits import DONE, FAILED
 from nodeattrs.cli.options import (
     add_facts,
     add_output,
@@ -19,6 +19,7 @@ from nodeattrs.cli.options import (
     asked_of,
     check_facts,
     facts_place,
+    own_facts,
     path_of,
     repository_of,
     saved_in,
@@ -59,7 +60,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--node", metavar="NAME", action="append", help="only this node; may be repeated")
     which.add_argument("--query", metavar="QUERY", help="only the kept nodes that `nodeattrs search QUERY` finds")
-    add_facts(parser, "DIR", "with --repo: a directory with NODE.json in it", "the facts of each node's last run")
+    add_facts(
+        parser,
+        "with --repo: a directory with NODE.json in it",
+        "facts/ of the repository, else the facts of the last run",
+    )
     parser.add_argument("--environment", "-E", metavar="NAME", help="with --repo: the environment of all")
     parser.add_argument("--roles-only", action="store_true", help="with --repo: no cookbook is read")
     add_ruby(parser)
@@ -84,19 +89,17 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     alike: dict[Any, Cell] = {}  # of many nodes with one answer it is kept once
     found = _kept(options, path) if options.repo is None else _run(options, path)
     cells = sorted(
-        ((name, alike.setdefault((cell.key, cell.origins, cell.notes), cell)) for name, cell in found),
+        ((name, alike.setdefault((cell.key, cell.origins, cell.notes, cell.unread), cell)) for name, cell in found),
         key=lambda cell: cell[0],
     )
     if not cells:
         raise NotFound("there is no such node", hint="`nodeattrs status` lists those that are kept")
-    terminal.report(Matrix(spell(path) if path else "(root)", cells))
-    values = [cell.value for _, cell in cells]
-    unset = [isinstance(value, NoSuchAttribute) for value in values]
-    if all(unset) or any(
-        isinstance(value, NodeattrsError) for value, not_set in zip(values, unset, strict=True) if not not_set
-    ):
-        return FAILED
-    return UNKNOWN_LAYER if not options.count and any(cell.notes for _, cell in cells) else DONE
+    matrix = Matrix(spell(path) if path else "(root)", cells)
+    unread = [one for _, cell in cells for one in cell.unread]
+    terminal.report(matrix, unread)
+    failed = [cell.value for _, cell in cells if isinstance(cell.value, NodeattrsError)]
+    is_failed = any(not isinstance(error, NoSuchAttribute) for error in failed)
+    return FAILED if is_failed or not (matrix.is_set or unread) else DONE
 
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
@@ -125,7 +128,7 @@ _ALONE = 8
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
     from nodeattrs.core.tree import ABSENT
-    from nodeattrs.keep.search.alike import Alike
+    from nodeattrs.keep.search.doubts import Alike
     from nodeattrs.reports.matrix import Cell
 
     alike, looked, alone = Alike(store, path), 0, 0
@@ -166,15 +169,16 @@ def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
     if options.facts is not None:
         check_facts(options.facts)
     repository = repository_of(options)
+    names = _names(options, repository)
     fleet = Fleet(
         os.path.abspath(options.repo),
         settings_of(options).store,
-        facts_place(options, repository),
+        facts_place(options, repository) or own_facts(options, repository, names),
         options.environment,
         save=False,
         asked=asked_of(options),
     )
-    for came in resolve(fleet, _names(options, repository), jobs=options.jobs, collect=partial(_collected, path)):
+    for came in resolve(fleet, names, jobs=options.jobs, collect=partial(_collected, path)):
         yield came.name, came.collected or Cell(NodeattrsError(came.error))
 
 
@@ -190,11 +194,11 @@ def cell_of(node: Node, path: Path) -> Cell:
     from nodeattrs.core.tree import spell
     from nodeattrs.reports.explain import way_to
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.reports.values import data_of
+    from nodeattrs.reports.values import data_of, unread_at
 
     trace = node.trace(path)
-    notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
+    unread = tuple(unread_at(node, path))
     if not trace.found:
         hint = way_to(merged_shared(node), path)
-        return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), (), notes)
-    return Cell(data_of(trace.value, path), trace.origins, notes)
+        return Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path, hint=hint), unread=unread)
+    return Cell(data_of(trace.value, path), trace.origins, unread=unread)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any  # which the library reads
 
 from nodeattrs._version import VERSION
 from nodeattrs.cli.options import add_allowed_paths, add_store
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.tree import meant
 
 if TYPE_CHECKING:
     from nodeattrs.cli.asked import Asked
@@ -46,13 +48,37 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         from nodeattrs.errors import missing_extra
 
         raise missing_extra("mcp", "mcp", "a server of the model context protocol") from None
+    from mcp.server.mcpserver.exceptions import ToolError
     from mcp_types import ToolAnnotations
 
-    server = MCPServer("nodeattrs", version=VERSION, instructions=DESCRIPTION, log_level="WARNING")
-    for tool in tools(options):
+    class Server(MCPServer):
+        """The library's server passes over arguments that a tool does not have; this one refuses them."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            if name in known and (fault := argument_fault(known[name], arguments)):
+                raise ToolError(fault)
+            return await super().call_tool(name, arguments, context)
+
+    server = Server("nodeattrs", version=VERSION, instructions=DESCRIPTION, log_level="WARNING")
+    known = {tool.__name__: tool for tool in tools(options)}
+    for tool in known.values():
         server.add_tool(tool, annotations=ToolAnnotations(read_only_hint=True))
     server.run("stdio")
     return 0
+
+
+def argument_fault(tool: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
+    """What is wrong with the names of the arguments of a call, with the way out; "" for nothing."""
+    parameters = signature(tool).parameters
+    known = f"its arguments are {', '.join(parameters)}"
+    for name in arguments:
+        if name not in parameters:
+            hint = meant(name, parameters)
+            return f"{tool.__name__} has no argument {name}{f'; {hint}' if hint else ''}\n{known}"
+    for name, one in parameters.items():
+        if one.default is one.empty and name not in arguments:
+            return f"{tool.__name__} needs the argument {name}\n{known}"
+    return ""
 
 
 Answer = dict[str, Any]

@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Change it."""
-    from nodeattrs.keep.maintenance import remove_normal, restore, set_normal
+    from nodeattrs.keep.nodes import remove_normal, restore, set_normal
     from nodeattrs.reports.history import ChangedNode
     from nodeattrs.runs.remembered import required
 

@@ -11,7 +11,7 @@ import contextlib
 import os
 import pathlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
-    from nodeattrs.runs.policies import Asked
+    from nodeattrs.runs.roles import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
     from nodeattrs.texts.documents import Document
@@ -75,15 +75,15 @@ def actions_of(
         )
 
 
-def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), default: str = "text") -> None:
-    """How to write: format, colour, tracebacks. also: further formats"""
+def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), forms: Sequence[str] = FORMATS) -> None:
+    """How to write: format, colour, tracebacks. forms: the formats, the default first; also: further ones"""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--format",
         "-F",
-        choices=(*FORMATS, *also),
-        default=default,
-        help=f"for people, or as data (default: {default})",
+        choices=(*forms, *also),
+        default=forms[0],
+        help=f"for people, or as data (default: {forms[0]})",
     )
     group.add_argument(
         "--color",
@@ -91,8 +91,26 @@ def add_output(parser: argparse.ArgumentParser, also: Sequence[str] = (), defaul
         default="auto",
         help="auto: on a terminal, unless NO_COLOR is set (default)",
     )
-    group.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
-    add_budget(group)
+    add_text_output(group)
+
+
+def add_text_output(parser: argparse._ActionsContainer) -> None:
+    """The options of every output, also of a command that has a format of its own."""
+    parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_unread(parser)
+    add_budget(parser)
+
+
+def add_unread(parser: argparse._ActionsContainer) -> None:
+    """How what was not read, and may change the answer, counts."""
+    parser.add_argument(
+        "--allow-unknown",
+        action="store_true",
+        help="no exit code 5 where something that was not read may change the answer; it is named all the same",
+    )
+    parser.add_argument(
+        "--unread", action="store_true", help="a line for each place that was not read (default: for each kind)"
+    )
 
 
 def add_budget(parser: argparse._ActionsContainer) -> None:
@@ -168,9 +186,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="run these items instead, this once: the node keeps its run list, and nothing is saved",
     )
     parser.add_argument("--environment", "-E", metavar="NAME", help="the node's environment from now on")
-    add_facts(
-        parser, "FILE", "what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine"
-    )
+    add_facts(parser, "what ohai or facter --json wrote, or a directory with NODE.json in it", "ask this machine")
     parser.add_argument("--json-attributes", "-j", metavar="FILE", help="attributes, and a run_list, for this node")
     parser.add_argument(
         "--policy-name", dest="policy", metavar="NAME", help="a policy of the repository, or the file that locks it"
@@ -195,16 +211,16 @@ def add_ruby(parser: argparse.ArgumentParser) -> None:
 
 def asked_of(options: argparse.Namespace) -> Asked:
     """What a run is asked besides its node."""
-    from nodeattrs.runs.policies import Asked
+    from nodeattrs.runs.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
     return Asked(**{name: value for name, value in given.items() if value is not None})
 
 
-def add_facts(parser: argparse._ActionsContainer, metavar: str, what: str, default: str) -> None:
+def add_facts(parser: argparse._ActionsContainer, what: str, default: str) -> None:
     """Which facts are meant: of a file, or of a platform."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--facts", metavar=metavar, help=f"{what} (default: {default})")
+    which.add_argument("--facts", metavar="PLACE", help=f"{what} (default: {default})")
     which.add_argument(
         "--platform",
         metavar="NAME",
@@ -469,6 +485,23 @@ def facts_place(options: argparse.Namespace, repository: Repository | None) -> s
     return str(platform_file(options.platform, repository.platforms if repository is not None else None))
 
 
+def own_facts(options: argparse.Namespace, repository: Repository, names: Iterable[str]) -> str | None:
+    """`facts/` of a repository, where the caller names no facts and it has a file for one of the nodes; else None."""
+    folder = repository.root / "facts"
+    if options.facts is not None or options.platform is not None:
+        return None
+    return str(folder) if any((folder / f"{name}.json").is_file() for name in names) else None
+
+
+def _facts_of_another(run: Run) -> Iterator[str]:
+    """A warning where the facts of a run are of a machine with another name; a platform has no name."""
+    facts, name = run.node.automatic, run.node.name
+    hosts = {str(facts[key]).partition(".")[0] for key in ("fqdn", "hostname", "machinename") if facts.get(key)}
+    if hosts and name.partition(".")[0] not in hosts and not run.facts.startswith("platform "):
+        host = facts.get("fqdn") or facts.get("hostname") or facts.get("machinename")
+        yield f"these are the facts of {host} ({run.facts}), and not of the node {name}: --facts names others"
+
+
 def facts_from(options: argparse.Namespace, node: str | None = None, repository: Repository | None = None) -> Facts:
     """The facts that are meant: of a platform, of a file, of a directory that has one for *node*, or of this machine.
 
@@ -534,5 +567,6 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     )
     session = run(repository, store, options.node, wanted, last)
     terminal.warn(session.run.warnings)
+    terminal.warn(_facts_of_another(session.run))
     terminal.warn(filter(None, [session.note]), SAVED_NOTE.entry)
     return session.run.node, None, session.run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from nodeattrs._version import VERSION
 from nodeattrs.border import held
-from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE
+from nodeattrs.cli.exits import DONE, EXITS, FAILED, INTERRUPTED, NOT_UNDERSTOOD, READER_GONE, finished
 from nodeattrs.cli.interrupts import while_working
 from nodeattrs.cli.options import MARKED, MAY_BE_DASHES, asked_to_run, judge, limits_of
 from nodeattrs.cli.terminal import Terminal, columns
@@ -38,7 +38,7 @@ _MODULES = {
     "ansible": "declared",
     "bindings": "declared",
     "catalog": "catalog",
-    "cloud-config": "cloud_config",
+    "cloud-config": "declared",
     "fold": "fold",
     "history": "history",
     "diff": "diff",
@@ -249,7 +249,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 parser(_command_in(words), "".join(words[1:2])).parse_args(_joined(words), options)
             terminal = Terminal(getattr(options, "color", "auto"), getattr(options, "format", "text"))
             while_working(True)
-            from nodeattrs.cli.border import border_of, code_with_unread, unread
+            from nodeattrs.cli.border import border_of
 
             is_held = not asked_to_run(options)
             border = border_of(options, is_closed=is_held)
@@ -257,8 +257,7 @@ def run(argv: Sequence[str] | None = None) -> int:
                 settled = judge(options, terminal)
                 with limits_of(options, settled):
                     code = _performed(options, terminal)
-            terminal.warn(unread(border))
-            code = code_with_unread(code, options, border)
+            code = finished(code, options, terminal, border)
             while_working(False)
         except SystemExit as end:
             # argparse has printed what it has to, on stdout for --help and on stderr for what it did not understand.

@@ -6,13 +6,13 @@ import argparse
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
     add_at,
     add_budget,
     add_settings_from,
     add_sources,
     add_store,
+    add_unread,
     kept_in,
     moment,
     root_of,
@@ -49,6 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_at(parser)
     add_sources(parser)
     parser.add_argument("--traceback", action="store_true", help="on an error, show the whole way to it")
+    add_unread(parser)
     add_budget(parser)
 
 
@@ -62,13 +63,15 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     content = report(pages).encode("utf-8", "backslashreplace")
     write_whole(options.output, content)
     terminal.remark([f"{options.output}: {len(content) / 1e6:.2f} MB"])
-    return UNKNOWN_LAYER if any(one.shown.get("unknown") for one in pages) else 0
+    return 0
 
 
 def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal) -> Page:
+    from nodeattrs.core.unread import sentences
     from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History
+    from nodeattrs.reports.values import unread_at
     from nodeattrs.runs.remembered import required
     from nodeattrs.web.report import Page
 
@@ -83,8 +86,10 @@ def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], 
         has_more = len(trace.claims) > 1 or trace.history or any(one.claim.causes for one in trace.claims)
         return explanation.to_dict() if has_more or len({one.ranks for one in trace.elements}) > 1 else None
 
+    unread = unread_at(node, ())
+    terminal.note_unread(unread)
     return Page(
-        shown_attributes(node, revision=number).to_dict(),
+        {**shown_attributes(node, revision=number).to_dict(), "notes": [*sentences(unread)]},
         History(name, store.history(name)).to_dict(),
         [str(item) for item in node.run_list],
         explain,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import (
     REPO_HELP,
     actions_of,
@@ -85,8 +84,7 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
 
 
 def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> int:
-    from nodeattrs.keep.search.query import Query
-    from nodeattrs.keep.search.terms import Pattern, Term
+    from nodeattrs.keep.search.query import Pattern, Query, Term
     from nodeattrs.reports.standing import ShownStandings, standings
     from nodeattrs.runs.remembered import required
 
@@ -99,5 +97,6 @@ def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any
         if (node.environment if options.command == "environment" else options.name) == options.name:
             for row in rows:
                 row.look(node, options.command, options.name)
-    terminal.report(ShownStandings(options.command, options.name, tuple(having[::step]), len(having), rows))
-    return UNKNOWN_LAYER if any(row.unknown for row in rows) else 0
+    unread = [one for row in rows for one in row.unread]
+    terminal.report(ShownStandings(options.command, options.name, tuple(having[::step]), len(having), rows), unread)
+    return 0

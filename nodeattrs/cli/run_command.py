@@ -34,6 +34,7 @@ from nodeattrs.cli.options import (
     is_directory,
     json_attributes,
     override_run_list,
+    own_facts,
     repository_of,
     run_list,
     settings_of,
@@ -111,27 +112,34 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     judge_export(options, saves=not options.why_run and options.override_run_list is None)
     repository = repository_of(options)
     store = store_of(options)
+    names = repository.nodes() if options.all else options.node or []
+    # Resources are applied to this machine, so its own facts count.
+    own = None if options.apply or options.noop else own_facts(options, repository, names)
     # A directory has facts for each node; else all of them have the same.
-    shared = None if is_directory(options.facts) else facts_from(options, None, repository)
-    if options.all:
-        names = repository.nodes()
-    else:
+    shared = None if own or is_directory(options.facts) else facts_from(options, None, repository)
+    if not (names or options.all):
         known = repository.config.chef.node_name
-        names = options.node or [known or name_in(shared or facts_from(options, None, repository))]
+        names = [known or name_in(shared or facts_from(options, None, repository))]
     if not names:
         raise NotFound("nodes/ describes no node", hint="name one: --node NAME")
     if since is not None:
         all_of_them, names = len(names), still_to_do(store, names, since)
         terminal.remark([f"{all_of_them - len(names)} of {all_of_them} nodes are done already"])
     store.close()
-    return _Runs(options, terminal, names).perform(repository, shared)
+    return _Runs(options, terminal, names, own).perform(repository, shared)
 
 
 class _Runs:
-    """The runs of one command, and what is shown of them."""
+    """The runs of one command, and what is shown of them.
 
-    def __init__(self, options: argparse.Namespace, terminal: Terminal, names: list[str]) -> None:
+    own_facts: the folder `facts/` of the repository, where it counts; then a node without a file has its last facts
+    """
+
+    def __init__(
+        self, options: argparse.Namespace, terminal: Terminal, names: list[str], own_facts: str | None
+    ) -> None:
         self._options = options
+        self._own_facts = own_facts
         self._terminal = terminal
         self._names = names
         self._shown = 0
@@ -189,7 +197,7 @@ class _Runs:
 
         options = self._options
         given, items, override = json_attributes(options, repository), run_list(options), override_run_list(options)
-        place = facts_place(options, repository)
+        place = self._own_facts or facts_place(options, repository)
         # What was read from a file stays in this process; another one reads it again.
         is_here = jobs == 1
         return Fleet(
@@ -202,7 +210,7 @@ class _Runs:
             run_list=None if items is None else tuple(items),
             override_run_list=None if override is None else tuple(override),
             json_attributes=given if is_here else options.json_attributes,
-            last_facts=False,
+            last_facts=self._own_facts is not None,
             new=options.new,
             asked=repository.asked,
         )

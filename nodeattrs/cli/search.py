@@ -6,10 +6,8 @@ import argparse
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_store, moment, path_of, saved_in
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
@@ -53,7 +51,6 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Search, and print the page."""
     from nodeattrs.keep.search import parse_query
     from nodeattrs.reports.search import search
-    from nodeattrs.reports.undecided import words_of
 
     at, attributes, page = _time(options), _attributes(options), _page(options)
     query = parse_query(options.query)
@@ -61,14 +58,12 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     findings = search(store, query, attributes, page, at)
     terminal.warn(findings.doubts)
     if options.json_lines:
+        terminal.note_unread(findings.unread)
         for line in findings.json_lines():
             terminal.text(line)
     else:
-        terminal.report(findings)
-    terminal.warn((*words_of(findings.uncertain), *words_of(findings.unknown)), LAYER_IS_UNKNOWN.entry)
-    if findings.unknown or findings.uncertain:
-        return UNKNOWN_LAYER
-    return 1 if findings.doubts and not findings.total else 0
+        terminal.report(findings, findings.unread)
+    return 1 if findings.doubts and not findings.total and not findings.unread else 0
 
 
 def _time(options: argparse.Namespace) -> datetime | None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.exits import UNKNOWN_LAYER
 from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 
 SUMMARY = "show the attributes of a node"
 DESCRIPTION = """\
@@ -59,10 +57,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Show it."""
-    from nodeattrs.core.tree import spell
+    from nodeattrs.core.unread import unread_layer
     from nodeattrs.reports.attributes import shown_attributes
     from nodeattrs.reports.show import ShownNode, ShownSlots, part_of, winner_of
-    from nodeattrs.reports.undecided import Undecided, words_of
+    from nodeattrs.reports.values import unread_at
 
     path = path_of(options.path)
     if options.winners and (options.level or options.slot or options.origins):
@@ -74,16 +72,13 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
             for number, slot in node.slots.items()
             if slot.level in (options.level or ()) or number in (options.slot or ())
         )
-        terminal.report(ShownSlots(node.name, node.environment, path, chosen, options.origins))
-        unknown = {f"slot {slot.number} {slot.title}": Undecided.in_slot(slot) for slot in chosen}
+        unread = [unread_layer(one.value, one.place(path), path) for slot in chosen for one in slot.unknown]
+        terminal.report(ShownSlots(node.name, node.environment, path, chosen, options.origins), unread)
+        return 0
+    value = part_of(node.to_dict(evaluate=False), path)
+    if options.winners:
+        terminal.report(shown_attributes(node, path, revision), unread_at(node, path))
     else:
-        value = part_of(node.to_dict(evaluate=False), path)
         origins = winner_of(node) if options.origins else None
-        found = Undecided.at(node, path)
-        if options.winners:
-            terminal.report(shown_attributes(node, path, revision))
-        else:
-            terminal.report(ShownNode(node.name, node.environment, path, value, origins, found))
-        unknown = {spell(path) if path else f"the node {node.name}": found}
-    terminal.warn(words_of(unknown), LAYER_IS_UNKNOWN.entry)
-    return UNKNOWN_LAYER if any(unknown.values()) else 0
+        terminal.report(ShownNode(node.name, node.environment, path, value, origins), unread_at(node, path))
+    return 0

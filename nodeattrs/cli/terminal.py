@@ -10,14 +10,16 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO
 
+from nodeattrs import border
 from nodeattrs.codes import Code
 from nodeattrs.errors import BadValue, NodeattrsError
 
 if TYPE_CHECKING:
+    from nodeattrs.core.unread import Unread
     from nodeattrs.reports import Report, Screen
 
 FORMATS = ("text", "json", "yaml")
@@ -42,6 +44,8 @@ class Terminal:
         self._colour = colour
         self._form = form
         self._warned: set[object] = set()
+        self.unread: dict[Unread, None] = {}
+        """What was not read and may change the answer; `cli.exits.finished` names it."""
         self._progress = ""
         self._bar: Any = None
         for stream in (sys.stdout, sys.stderr):
@@ -49,18 +53,40 @@ class Terminal:
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
 
-    def report(self, report: Report) -> None:
-        """Write a report to stdout."""
+    def report(self, report: Report, unread: Iterable[Unread] | None = None) -> None:
+        """Write a report to stdout.
+
+        unread: what was not read and may change it; None for a report that nothing unread can change
+        """
         from nodeattrs.reports import Long
 
+        self.note_unread(unread or ())
+        if self._form not in ("json", "yaml"):
+            self._pieces(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
+            return
+        data = report.data() if isinstance(report, Long) else report.to_dict()
+        data |= {} if unread is None else self.certainty(data)
         if self._form == "json":
-            self._pieces(_json(report.data() if isinstance(report, Long) else report.to_dict()))
-        elif self._form == "yaml":
+            self._pieces(_json(data))
+        else:
             from nodeattrs.texts.yaml_writing import pieces, written
 
-            self._pieces(pieces(report.data()) if isinstance(report, Long) else [written(report.to_dict())])
-        else:
-            self._pieces(f"{line}\n" for line in report.lines(self.screen(sys.stdout)))
+            self._pieces(pieces(data) if isinstance(report, Long) else [written(data)])
+
+    def note_unread(self, found: Iterable[Unread]) -> None:
+        """Note what was not read and may change what is printed."""
+        self.unread |= dict.fromkeys(found)
+
+    def certainty(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Whether an answer is certain, and what was not read; with what the border has refused.
+
+        data: the answer, whose own fields `certain` and `unread` count, too
+        """
+        from nodeattrs.core.unread import Unread, certainty
+
+        more = certainty([*self.unread, *(Unread(path, border.REASON) for path in border.refused())])
+        is_certain = more["certain"] and data.get("certain", True)
+        return {"certain": is_certain, "unread": [*data.get("unread", ()), *more["unread"]]}
 
     def _pieces(self, texts: Iterable[str]) -> None:
         waiting = iter(texts)

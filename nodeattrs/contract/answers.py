@@ -1,4 +1,4 @@
-"""What a dialect answers: the values of one subject, and what was not read for them."""
+"""What a dialect answers: the values of one subject, and what was not read for them (`Unread`)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from nodeattrs.core.answer import Answer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
+from nodeattrs.core.unread import Unread
+
+__all__ = ["Answered", "Part", "Setting", "Unread", "lines_of", "part_of"]
 
 
 class Part(NamedTuple):
@@ -60,28 +63,3 @@ class Setting(NamedTuple):
 
     path: Path
     line: int
-
-
-class Unread(NamedTuple):
-    """Something that was not read, or must not run.
-
-    place:  a file, a folder or a program
-    reason: why, as the end of a sentence: "was not run (--run-code)"
-    paths:  the paths that it may set; empty: any path
-    """
-
-    place: str
-    reason: str
-    paths: tuple[Path, ...] = ()
-
-    def may_set(self, path: Path) -> bool:
-        """Whether it may change the value at *path*: the path itself, one above it or one below it."""
-        return not self.paths or any(_touch(one, path) for one in self.paths)
-
-    def __str__(self) -> str:
-        return f"{self.place} {self.reason}"
-
-
-def _touch(one: Path, other: Path) -> bool:
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from nodeattrs.codes import Code
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
+from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports import Report
 from nodeattrs.reports.findings import Finding
@@ -107,6 +108,8 @@ class Output(NamedTuple):
     warnings: sentences, errors or findings
     checked:  what a command that shares "checking" found, instead of a report; the exit code follows from it
     error:    the whole answer, in place of a report; for an error whose code is not 1
+    unread:   what was not read and may change the answer: then the exit code is 5 in place of 0, and JSON has the
+              fields `certain` and `unread`; None for what is no answer
     """
 
     report: Report | str = ""
@@ -114,6 +117,7 @@ class Output(NamedTuple):
     warnings: Sequence[object] = ()
     checked: Checked | None = None
     error: Exception | None = None
+    unread: Sequence[Unread] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +146,8 @@ class Command(NamedTuple):
     exits:       exit code -> its meaning here; empty leaves the list out
     run:         raises: NodeattrsError; BadUsage, where the arguments cannot be meant
     shared:      what else it takes: "folder", "asking", "ruby", "strict", "code", "settings",
-                 "store", "output", "budget", "checking": which findings count, and their formats, instead of "output"
-    form:        the format of the output if the caller names none
+                 "store", "output"; "text": "output" without formats; "checking": which findings count, and formats
+    forms:       the formats of "output", the default first; a text of its own is printed as it is
     """
 
     summary: str
@@ -153,4 +157,4 @@ class Command(NamedTuple):
     exits: Mapping[int, str]
     run: Callable[[Question], Output]
     shared: Sequence[str] = VERB
-    form: str = "text"
+    forms: Sequence[str] = ("text", "json", "yaml")

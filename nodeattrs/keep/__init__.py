@@ -11,9 +11,8 @@ from nodeattrs.keep.stores import open_store
 from nodeattrs.keep.stores.store import Store, retried
 
 if TYPE_CHECKING:
-    from nodeattrs.keep.filters import allowed, blocked, saved_document
+    from nodeattrs.keep.filters import allowed, blocked, filtered_snapshot, saved_document
     from nodeattrs.keep.folders import export_nodes, import_nodes
-    from nodeattrs.keep.snapshots import filtered_snapshot
 
 __all__ = [
     "NewerRevision",
@@ -38,7 +37,7 @@ __getattr__ = imported(  # who reads a store filters nothing
         "allowed": "filters",
         "blocked": "filters",
         "saved_document": "filters",
-        "filtered_snapshot": "snapshots",
+        "filtered_snapshot": "filters",
         "export_nodes": "folders",
         "import_nodes": "folders",
     },

@@ -1,10 +1,14 @@
-"""Which attributes a saved node keeps: allow and block lists.
+"""Allow and block lists: which attributes a saved node keeps, in its document and in its snapshot.
 
 Trees in, trees out; what was given is never changed, so saving leaves the live
 node alone (in Chef a block list deletes from it). Knows no files and no stores.
 
 An entry is text, split at slashes ("network/interfaces/eth0"), or a list of keys,
 for keys that hold slashes (["filesystem", "/dev/sda1"]). There are no wildcards.
+
+A snapshot has fifteen slots where Chef's document has four levels. Each slot is cut down by the lists of its level, and
+the history with it, so that the slots still fold to what `saved_document` gives, and nothing that is blocked is left.
+How a snapshot is packed is the affair of `nodeattrs.node.snapshots`; this is the only other module that looks inside.
 """
 
 from __future__ import annotations
@@ -13,9 +17,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nodeattrs.core.borders import taking
-from nodeattrs.core.tree import copied, near, spell
-from nodeattrs.errors import BadArgument, Path, TypeConflict
+from nodeattrs.core.tree import Path, copied, near, spell
+from nodeattrs.errors import BadArgument, TypeConflict
 from nodeattrs.node.node import Node
+from nodeattrs.node.slots import SLOTS
+from nodeattrs.node.snapshots import packed
 
 Entry = str | Sequence[str | int]
 Lists = Mapping[str, Iterable[Entry] | None]
@@ -179,3 +185,198 @@ def _kind(part: Any) -> str:
         case list():
             return "a list"
     return type(part).__name__
+
+
+Packed = Any
+Names = Any
+"""What a list names, seen from one place: True for all of it, else a map from keys (as text) to Names."""
+
+_WITHHELD = {"s": "withheld"}
+_UNKNOWN = 0
+
+
+@taking(snapshot=dict, allow=dict | None, block=dict | None)
+def filtered_snapshot(
+    snapshot: dict[str, Any], allow: Lists | None = None, block: Lists | None = None
+) -> dict[str, Any]:
+    """*snapshot* as far as the lists let it be kept; parts are shared with it, none is changed.
+
+    Where an allow list leads into something that is no map, "withheld" takes its place: the
+    value is not kept, but still hides what weaker slots say. Marks that nothing refers to any
+    more are blank, and lines noted for keys that stand nowhere any more are dropped.
+
+    allow, block: as for `saved_document`, which also finds the entries that lead nowhere
+    cost:         one visit for each map and list
+    raises:       BadArgument
+    """
+    allow, block = lists_by_level(allow, "allow"), lists_by_level(block, "block")
+    if not allow and not block:
+        return dict(snapshot)
+    lists = _by_slot(allow, block)
+    slots = {number: _cut(tree, *lists[int(number)]) for number, tree in snapshot["slots"].items()}
+    history = [cut for chronicle in snapshot["history"] for cut in _cut_chronicle(chronicle, *lists[chronicle[1]])]
+    numbers, keys = _named_in(slots, history)
+    marks = [_mark(mark, keys) if number in numbers else {**_BLANK} for number, mark in enumerate(snapshot["marks"])]
+    return snapshot | {"slots": slots, "marks": marks, "history": history}
+
+
+_BLANK = {"kind": "unknown"}
+
+
+def _by_slot(allow: dict[str, Iterable[Entry]], block: dict[str, Iterable[Entry]]) -> dict[int, tuple[Names, Names]]:
+    """What the lists of its level allow and block in each slot."""
+    allowed = {level: _names(entries, f"allow list of the {level} attributes") for level, entries in allow.items()}
+    blocked = {level: _names(entries, f"block list of the {level} attributes") for level, entries in block.items()}
+    levels = {slot.number: slot.level.removeprefix("force_") for slot in SLOTS}
+    return {number: (allowed.get(level, True), blocked.get(level, {})) for number, level in levels.items()}
+
+
+def _names(entries: Iterable[Entry], where: str) -> Names:
+    names: Names = {}
+    for _, keys in entries_of(entries, where):
+        here = names
+        for key in keys[:-1]:
+            here = here.setdefault(key, {})
+            if here is True:
+                break
+        else:
+            if keys:
+                here[keys[-1]] = True
+    return names
+
+
+def _below(names: Names, step: str | int) -> Names:
+    # The keys of a document are text, so that is what lists are compared with.
+    return True if names is True else names.get(str(step), {})
+
+
+def _cut(packed: Packed, allow: Names, block: Names) -> Packed:
+    if allow is True and not block:
+        return packed
+    if isinstance(packed, dict) and "d" in packed:
+        return {"d": _cut(packed["d"], allow, block)}
+    if isinstance(packed, dict) and "j" in packed:
+        return _cut_plain(packed["j"], allow, block)
+    if not isinstance(packed, dict) or "m" not in packed:
+        return packed if allow is True else _WITHHELD
+    pairs = []
+    for key, value, *whose in packed["m"]:
+        inner_allow, inner_block = _below(allow, key), _below(block, key)
+        if inner_allow and inner_block is not True:
+            cut = _cut(value, inner_allow, inner_block)
+            pairs.append([key, cut, *(_whose_of(cut, one) for one in whose)])
+    return packed | {"m": pairs}
+
+
+def _cut_plain(tree: dict[str, Any], allow: Names, block: Names) -> Packed:
+    if allow is True and not block:
+        return {"j": tree}
+    pairs = []
+    for key, value in tree.items():
+        inner_allow, inner_block = _below(allow, key), _below(block, key)
+        if inner_allow and inner_block is not True:
+            if isinstance(value, dict):
+                pairs.append([key, _cut_plain(value, inner_allow, inner_block)])
+            else:
+                pairs.append([key, packed(value) if inner_allow is True else _WITHHELD])
+    return {"m": pairs}
+
+
+def _whose_of(cut: Packed, whose: Any) -> Any:
+    """Who set it: element by element only where the list is still there."""
+    by_element = isinstance(whose, list) or (isinstance(whose, dict) and "of" in whose)
+    return _UNKNOWN if cut is _WITHHELD and by_element else whose
+
+
+def _cut_chronicle(chronicle: list[Any], allow: Names, block: Names) -> Iterator[list[Any]]:
+    """What happened at one path of one slot, as far as it is kept."""
+    path, slot, dropped, events = chronicle
+    for step in path:
+        allow, block = _below(allow, step), _below(block, step)
+        if not allow or block is True:
+            return
+    kept = []
+    for what, value, whose, by in events:
+        cut = _cut(value, allow, block)
+        kept.append([what, cut, _whose_of(cut, whose), by])
+    yield [path, slot, dropped, kept]
+
+
+def _mark(mark: dict[str, Any], keys: set[Any]) -> dict[str, Any]:
+    kept = dict(mark)
+    if "lines" in mark:
+        kept["lines"] = _lines(mark["lines"], keys)
+    if "causes" in mark:
+        known = [(path, {step for step in path if not isinstance(step, int)}, found) for path, found in mark["causes"]]
+        kept["causes"] = [[path, found] for path, steps, found in known if steps <= keys]
+    return kept
+
+
+def _named_in(slots: dict[str, Packed], history: list[Any]) -> tuple[set[int], set[Any]]:
+    """The marks that are referred to, and the keys."""
+    numbers: set[int] = {_UNKNOWN}
+    keys: set[Any] = set()
+    for tree in slots.values():
+        _collect(tree, numbers, keys)
+    for path, _, _, events in history:
+        keys.update(path)
+        for _, value, whose, by in events:
+            _collect(value, numbers, keys)
+            _collect_whose(whose, numbers, keys)
+            numbers.add(by)
+    return numbers, keys
+
+
+def _collect(packed: Packed, numbers: set[int], keys: set[Any]) -> None:
+    if not isinstance(packed, dict):
+        return
+    if "o" in packed:
+        numbers.add(packed["o"])
+    for key, value, *whose in packed.get("m", ()):
+        keys.add(key)
+        _collect(value, numbers, keys)
+        for one in whose:
+            _collect_whose(one, numbers, keys)
+    for element in packed.get("l", ()):
+        _collect(element, numbers, keys)
+    _collect(packed.get("d"), numbers, keys)
+    _collect_plain(packed.get("j"), keys)
+
+
+def _collect_plain(tree: Any, keys: set[Any]) -> None:
+    if isinstance(tree, dict):
+        keys.update(tree)
+    for inner in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        _collect_plain(inner, keys)
+
+
+def _collect_whose(whose: Any, numbers: set[int], keys: set[Any]) -> None:
+    for number, path in _marks_in(whose):
+        numbers.add(number)
+        keys.update(path)
+
+
+def _marks_in(whose: Any) -> Iterator[tuple[int, Path]]:
+    """The marks that a packed `whose` refers to, each with the path it is asked for."""
+    if isinstance(whose, list):
+        for one in whose:
+            yield from _marks_in(one)
+    elif isinstance(whose, dict):
+        for tag, inner in whose.items():
+            if tag == "at":
+                yield inner[0], tuple(inner[1])
+            elif tag == "in":
+                yield from _marks_in([inner[0], inner[2]])
+            else:
+                yield from _marks_in(inner)
+    else:
+        yield whose, ()
+
+
+def _lines(lines: list[Any], keys: set[Any]) -> list[Any]:
+    # The steps of lists are numbers, and give nothing away.
+    return [
+        [step, line, column, _lines(below, keys)]
+        for step, line, column, below in lines
+        if isinstance(step, int) or step in keys
+    ]

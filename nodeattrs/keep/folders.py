@@ -132,7 +132,9 @@ def make_folder(folder: str | os.PathLike[str]) -> None:
 
 def _export(saved: Saved, folder: _Folder, done: Exported) -> None:
     shown = _shown_by_knife(saved.document)
-    rest = saved.document if saved.snapshot is None else _without(saved.document, shown)
+    rest = saved.document
+    if saved.snapshot is not None:
+        rest = {key: value for key, value in saved.document.items() if key not in shown}
     texts = [text.hash.hex() for text in texts_of(saved.name, saved) if text is not None]
     seal = {**_OURS, "sha256": _hash(shown), "texts": texts, "document": rest, "snapshot": saved.snapshot}
     stem = file_stem(saved.name)
@@ -182,10 +184,6 @@ def _shown_by_knife(document: JsonMap) -> JsonMap:
     hidden = "chef_environment" if has_policy else ""
     keys = (*_KNIFE, *(_POLICY if has_policy else ()))
     return {key: document[key] for key in keys if key in document and key != hidden}
-
-
-def _without(document: JsonMap, shown: JsonMap) -> JsonMap:
-    return {key: value for key, value in document.items() if key not in shown}
 
 
 def _hash(document: JsonMap) -> str:

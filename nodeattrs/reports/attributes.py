@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Origin, Verb
 from nodeattrs.core.tree import Path, dig, spell
-from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.show import head
-from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import claimed, on_one_line, origin_data
 
 if TYPE_CHECKING:
@@ -103,7 +101,6 @@ class ShownAttributes(NamedTuple):
     """The rows of a node.
 
     revision: which save of it, where that is known
-    unknown:  the layers that cannot be read and might override something of it
     """
 
     node: str
@@ -111,7 +108,6 @@ class ShownAttributes(NamedTuple):
     path: Path
     revision: int | None
     rows: tuple[Attribute, ...]
-    unknown: tuple[Undecided, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The rows as data."""
@@ -119,7 +115,6 @@ class ShownAttributes(NamedTuple):
             **head(self.node, self.environment, self.path),
             "revision": self.revision,
             "attributes": [row.to_dict() for row in self.rows],
-            **undecided.data_of({"": self.unknown}),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -140,4 +135,4 @@ class ShownAttributes(NamedTuple):
 def shown_attributes(node: Node, path: Path = (), revision: int | None = None) -> ShownAttributes:
     """The report about a node, or about what it has at a path."""
     rows = tuple(attributes(node, path))
-    return ShownAttributes(node.name, node.environment, path, revision, rows, Undecided.at(node, path))
+    return ShownAttributes(node.name, node.environment, path, revision, rows)

@@ -11,13 +11,12 @@ from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig, spell, strict_key
+from nodeattrs.core.unread import Unread
 from nodeattrs.node.node import Node
 from nodeattrs.node.slot_tree import SlotTree
 from nodeattrs.node.slots import SLOTS
-from nodeattrs.reports import undecided
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.undecided import Undecided
-from nodeattrs.reports.values import data_of, on_one_line
+from nodeattrs.reports.values import data_of, on_one_line, unread_at
 
 _SIGNS = {"added": "+", "changed": "~", "removed": "-"}
 _ELEMENT_SIGNS = {"added": "+", "removed": "-"}
@@ -99,10 +98,10 @@ class Difference:
         found = [SlotDifference(sides[0][slot.number], sides[1][slot.number], self.path) for slot in SLOTS]
         return [one for one in found if one.changes] if self.by_slot else []
 
-    @cached_property
-    def unknown(self) -> dict[str, tuple[Undecided, ...]]:
-        """By side, the layers that cannot be read and might override something of what is compared."""
-        return {side.title: Undecided.at(side.node, self.path) for side in (self.left, self.right)}
+    @property
+    def unread(self) -> list[Unread]:
+        """What was not read of both sides, and may change what is compared."""
+        return [one for side in (self.left, self.right) for one in unread_at(side.node, self.path)]
 
     def elements(self, change: Change) -> list[ElementChange]:
         """The elements in which two lists differ; none where one side is no list, or has another order only."""
@@ -129,7 +128,6 @@ class Difference:
             for entry, change in zip(entries, self.changes, strict=True):
                 entry["causes"] = self._ways(change)
         data = {"version": 1, "before": self.left.title, "after": self.right.title, "changes": entries}
-        data |= undecided.data_of(self.unknown, "node")
         return data | ({"slots": [one.to_dict() for one in self.slots]} if self.by_slot else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:

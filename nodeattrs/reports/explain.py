@@ -19,15 +19,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nodeattrs.core.claim import Cause, Origin
-from nodeattrs.core.trace import Earlier, Element, Row, Trace, columns_of, rows
+from nodeattrs.core.trace import Earlier, Element, Outcome, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
 
 if TYPE_CHECKING:
     from nodeattrs.node.node import Node
-    from nodeattrs.runs.absent import Elsewhere
     from nodeattrs.runs.blame import Change
+    from nodeattrs.runs.causes import Elsewhere
     from nodeattrs.runs.lookups import Reading
     from nodeattrs.runs.repository import Repository
 
@@ -301,7 +301,7 @@ def _head(trace: Trace, screen: Screen, title: str) -> Iterator[str]:
 
 def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
     """One line a claim, in as much detail as the width has room for; long values below their claims."""
-    table = list(rows(trace))
+    table = [*_few(rows(trace))]
     right = (1, 3) if all(type(row.value) in (int, float) for row in table) else (1,)
     for titled, named in ((True, True), (True, False), (False, False)):
         cells = [[*_head_of(row, titled), on_one_line(row.value), _placed(row, named)] for row in table]
@@ -310,6 +310,16 @@ def _claims(trace: Trace, screen: Screen) -> Iterator[str]:
             yield from (_painted(text, row, screen) for row, text in zip(table, texts, strict=True))
             return
     yield from _in_blocks(table, cells, right, screen)
+
+
+def _few(table: Iterable[Row]) -> Iterator[Row]:
+    """The rows, of those about layers that cannot be read one of each slot or level."""
+    named: set[str] = set()
+    for row in table:
+        if row.outcome != Outcome.UNKNOWN.value or row.title not in named:
+            yield row
+        if row.outcome == Outcome.UNKNOWN.value:
+            named.add(row.title)
 
 
 def _in_blocks(table: Sequence[Row], cells: list[list[str]], right: tuple[int, ...], screen: Screen) -> Iterator[str]:
@@ -368,6 +378,8 @@ def _rules(trace: Trace, screen: Screen) -> Iterator[str]:
     """What decided: who overrides whom by which rule, one paragraph a rule; and what might decide besides."""
     pairs: dict[str, list[str]] = {}
     for row in rows(trace):
+        if row.outcome == Outcome.UNKNOWN.value:
+            continue  # who prints the explanation names what was not read
         if row.by:
             pairs.setdefault(row.rule, []).append(f"{' and '.join(map(str, row.by))} over {row.rank}")
         elif row.rule:

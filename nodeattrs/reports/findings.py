@@ -19,6 +19,7 @@ from typing import Any, Literal, get_args
 from nodeattrs.codes import entry_of
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
+from nodeattrs.core.unread import Unread, certainty
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.screen import Screen, printable
@@ -237,8 +238,7 @@ class Findings:
         return {
             "version": 1,
             "ok": self.is_clean and not self.unread,
-            "certain": not self.unread,
-            "unread": [{"place": one.place, "reason": one.message, "paths": []} for one in self.unread],
+            **certainty(Unread(one.place, one.message) for one in self.unread),
             "looked_at": dict(self.looked),
             "ignored": self.ignored,
             "findings": [one.to_dict() for one in self.found],

@@ -13,6 +13,7 @@ from nodeattrs.core.claim import Origin
 from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import strict_key
+from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError, NoSuchAttribute, NotFound
 from nodeattrs.reports.screen import Screen, printable
 
@@ -24,12 +25,14 @@ class Cell:
     value:   the value, or the error that the question ended with
     origins: who set it, the strongest first
     notes:   what else there is to say of it, a sentence each
+    unread:  what was not read and may change it
     is_left: whether its value was left out, because there are many
     """
 
     value: Any
     origins: tuple[Origin, ...] = ()
     notes: tuple[str, ...] = ()
+    unread: tuple[Unread, ...] = ()
     is_left: bool = False
 
     @property
@@ -53,6 +56,11 @@ class Matrix:
         for node, cell in self.cells:
             found.setdefault(cell.key, []).append((node, cell))
         return sorted(found.values(), key=len, reverse=True)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether a node has a value, or one that cannot be had."""
+        return not all(isinstance(cell.value, NoSuchAttribute) for _, cell in self.cells)
 
     @property
     def summary(self) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, NO_ENTRIES, Path, dig
+from nodeattrs.core.unread import Unread, unread_layer
 from nodeattrs.errors import NotFound
 from nodeattrs.keep import Store
 from nodeattrs.keep.search import Query, read_tree
@@ -16,8 +16,7 @@ from nodeattrs.keep.search.doubts import asked_of, doubts, no_such_path
 from nodeattrs.node.node import Node
 from nodeattrs.reports import Long
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
-from nodeattrs.reports.undecided import Undecided, data_of
-from nodeattrs.reports.values import on_one_line
+from nodeattrs.reports.values import on_one_line, unread_at
 from nodeattrs.texts.hidden import ESCAPES
 
 _WIDEST = 60
@@ -28,19 +27,16 @@ _ORDER = {bool: 0, int: 1, float: 1, str: 2}
 class Finding(NamedTuple):
     """One node, and its value for each attribute that was asked for; ABSENT where it has none.
 
-    values:  by the titles of the attributes; what the node has by itself, its name, stands beside them
-    unknown: for some attributes, the layers that cannot be read and might override it
+    values: by the titles of the attributes; what the node has by itself, its name, stands beside them
     """
 
     name: str
     values: dict[str, Any]
-    unknown: Mapping[str, tuple[Undecided, ...]] = NO_ENTRIES
 
     def to_dict(self) -> dict[str, Any]:
         """As data: an attribute that the node does not have is null, as in Chef's partial search."""
         values = {title: None if value is ABSENT else value for title, value in self.values.items()}
-        more = data_of(self.unknown, "attribute")
-        return {"name": self.name, "values": values, **more} if values else {"name": self.name}
+        return {"name": self.name, "values": values} if values else {"name": self.name}
 
 
 class Page(NamedTuple):
@@ -79,9 +75,8 @@ def search(
     cost:       reads each node on the page; with `page.sort` each node found, before it returns. Of the nodes with
                 layers that were not read it reads 100
     """
-    names = store.search(query, at)
+    names = found = store.search(query, at)
     missing = doubts(store, query, bool(names), at)
-    uncertain = _uncertain(store, query, names, at)
     if page.only is not None:
         names = sorted(set(names).intersection(page.only))
     if page.sort is not None:
@@ -91,33 +86,35 @@ def search(
     end = None if page.limit is None else page.offset + page.limit
     shown = names[page.offset : end]
     rows = (_row(store, name, attributes, at) for name in shown)
-    return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, uncertain)
+    unread = _unread(store, query, found, [*attributes.values()], at)
+    return Findings(query.text, len(names), page.offset, len(shown), list(attributes), rows, missing, unread)
 
 
-def _uncertain(
-    store: Store, query: Query, found: Sequence[str], at: datetime | None
-) -> dict[str, tuple[Undecided, ...]]:
-    """Node -> the layers that were not read and may decide whether a query finds it; nodes found come first."""
+def _unread(
+    store: Store, query: Query, found: Sequence[str], columns: Sequence[Path], at: datetime | None
+) -> list[Unread]:
+    """What was not read and may decide which nodes are found, or what a column has; nodes found come first."""
     paths, by_fields = asked_of(query)
-    if not paths and not by_fields:
-        return {}
+    if not (paths or by_fields or columns):
+        return []
     names = store.names() if at else [name for name, latest in store.latest() if latest and latest.noted.unread]
     among = {*found}
+    if not (paths or by_fields):
+        names = [name for name in names if name in among]
     names.sort(key=lambda name: (name not in among, name))
-    uncertain: dict[str, tuple[Undecided, ...]] = {}
+    unread: dict[Unread, None] = {}
     for name in names[:_LOOKED_AT]:
         saved = store.load(name, at)
         if saved is not None and saved.snapshot and saved.snapshot.get("unknown"):
             node = Node.restore(saved.snapshot)
-            slots = node.slots.values() if by_fields else ()
-            layers = [*(Undecided.at(node, path) for path in paths), *map(Undecided.in_slot, slots)]
-            uncertain[name] = tuple(dict.fromkeys(one for many in layers for one in many))
+            for path in (*paths, *(columns if name in among else ())):
+                unread |= dict.fromkeys(unread_at(node, path))
+            layers = [layer for slot in node.slots.values() for layer in slot.unknown] if by_fields else []
+            unread |= dict.fromkeys(unread_layer(one.value, one.place(())) for one in layers)
     if len(names) > _LOOKED_AT:
-        reason = f"only {_LOOKED_AT} nodes were looked at"
-        uncertain[f"{len(names) - _LOOKED_AT} more nodes"] = (
-            Undecided("", reason, Origin("layers that were not read")),
-        )
-    return {name: layers for name, layers in uncertain.items() if layers}
+        more = Unread(f"{len(names) - _LOOKED_AT} more nodes", f"was not looked at: only {_LOOKED_AT} nodes are")
+        unread[more] = None
+    return [*unread]
 
 
 def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime | None) -> Finding:
@@ -126,11 +123,8 @@ def _row(store: Store, name: str, attributes: Mapping[str, Path], at: datetime |
         return Finding(name, {})
     saved = store.load(name, at)
     document: dict[str, Any] = {"name": name} if saved is None else saved.document
-    tree, unknown = _fields(document) | read_tree(document), {}
-    if saved is not None and saved.snapshot and saved.snapshot.get("unknown"):
-        node = Node.restore(saved.snapshot)
-        unknown = {title: Undecided.at(node, path) for title, path in attributes.items()}
-    return Finding(name, {title: dig(tree, path) for title, path in attributes.items()}, unknown)
+    tree = _fields(document) | read_tree(document)
+    return Finding(name, {title: dig(tree, path) for title, path in attributes.items()})
 
 
 def _fields(document: dict[str, Any]) -> dict[str, Any]:
@@ -165,8 +159,7 @@ class Findings(Long):
     titles: the attributes that were asked for
     page:   the nodes; each is read when it is asked for
     doubts: the fields and paths of the query that no node has
-    uncertain: node -> the layers that were not read and may decide whether it is found
-    unknown: the layers that cannot be read and might override an attribute of a node, for the nodes read so far
+    unread: what was not read, and may decide which nodes are found or what an attribute of theirs is
     """
 
     def __init__(
@@ -178,23 +171,16 @@ class Findings(Long):
         titles: Sequence[str],
         page: Iterable[Finding],
         doubts: Sequence[NotFound] = (),
-        uncertain: Mapping[str, tuple[Undecided, ...]] = NO_ENTRIES,
+        unread: Sequence[Unread] = (),
     ) -> None:
         self.query, self.total, self.offset, self.count = query, total, offset, count
-        self.titles, self.doubts, self.uncertain = titles, doubts, uncertain
-        self.unknown: dict[str, tuple[Undecided, ...]] = {}
-        self.page = self._noting(page)
-
-    def _noting(self, page: Iterable[Finding]) -> Iterator[Finding]:
-        for one in page:
-            self.unknown.update({f"{title} of {one.name}": layers for title, layers in one.unknown.items() if layers})
-            yield one
+        self.titles, self.doubts, self.unread, self.page = titles, doubts, unread, iter(page)
 
     def data(self) -> dict[str, Any]:
         """The page as data."""
         nodes = (one.to_dict() for one in self.page)
         head = {"version": 1, "query": self.query, "total": self.total, "offset": self.offset}
-        return {**head, **data_of(self.uncertain, "node"), "nodes": nodes}
+        return {**head, "nodes": nodes}
 
     def json_lines(self) -> Iterator[str]:
         """One JSON document a node."""

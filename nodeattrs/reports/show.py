@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.reports import undecided
 from nodeattrs.reports.explain import way_to
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import computed, data_of, is_leaf, origin_data, scalar_text
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ class ShownNode(NamedTuple):
 
     value:   the merged tree, deferred values not computed yet
     origins: gives who set the leaf at a path, or None to leave that out
-    unknown: the layers that cannot be read and might override something of it
     """
 
     node: str
@@ -41,15 +38,13 @@ class ShownNode(NamedTuple):
     path: Path
     value: Any
     origins: OriginOf | None = None
-    unknown: tuple[Undecided, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The value, what might override it, and if asked for the origin of each leaf in it."""
+        """The value, and if asked for the origin of each leaf in it."""
         return {
             **head(self.node, self.environment, self.path),
             "value": data_of(self.value, self.path),
             **_origins_dict(self.value, self.path, self.origins),
-            **undecided.data_of({"": self.unknown}),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
@@ -83,7 +78,6 @@ class ShownSlots(NamedTuple):
             "value": None if value is ABSENT else data_of(value, self.path),
             "replaces": [spell(path) for path in slot.assigned if path[: len(self.path)] == self.path],
             **_origins_dict(value, self.path, slot.origin if self.with_origins else None),
-            **undecided.data_of({"": Undecided.in_slot(slot)}),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Outcome, Trace
 from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.unread import Unread, unread_in
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.reports.undecided import Undecided
 from nodeattrs.reports.values import claimed, is_leaf, on_one_line, origin_data
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Standing:
     level:      "default" or "override"
     wins:       the nodes that read it, alone or joined with others
     overridden: who overrides it -> the nodes where they do; of rank 0 where nobody does, and it is not read
-    unknown:    a place that was not read and may override it -> the nodes where it may
+    unread:     a place that was not read and may override it -> the nodes where it may
     """
 
     level: str
@@ -38,13 +38,13 @@ class Standing:
     origin: Origin
     wins: list[str] = field(default_factory=list)
     overridden: dict[tuple[int, Origin], list[str]] = field(default_factory=dict)
-    unknown: dict[Undecided, list[str]] = field(default_factory=dict)
+    unread: dict[Unread, list[str]] = field(default_factory=dict)
 
     def look(self, node: Node, kind: str, name: str) -> None:
         """Note whether a node reads it, and what may override that."""
         trace = node.trace(self.path)
-        for place in Undecided.of(trace.unknown):
-            self.unknown.setdefault(place, []).append(node.name)
+        for place in unread_in(trace.unknown, self.path):
+            self.unread.setdefault(place, []).append(node.name)
         ours = [
             one
             for one in trace.claims
@@ -70,7 +70,7 @@ class Standing:
                 {"rank": rank, **origin_data(origin), "nodes": nodes}
                 for (rank, origin), nodes in self.overridden.items()
             ],
-            "unknown": [{**one.to_dict(), "nodes": nodes} for one, nodes in self.unknown.items()],
+            "unread": [{**one.to_dict(), "nodes": nodes} for one, nodes in self.unread.items()],
         }
 
 
@@ -135,6 +135,3 @@ class ShownStandings:
             for (rank, origin), nodes in row.overridden.items():
                 who = f"overridden on {len(nodes)} by {rank} {origin}" if rank else f"not read on {len(nodes)}"
                 yield from screen.wrapped(printable(f"{who}: {', '.join(nodes)}"), " " * 10, "      ", 3)
-            for one, nodes in row.unknown.items():
-                who = f"may be overridden on {len(nodes)} by {one.origin}: {one.reason}: {', '.join(nodes)}"
-                yield from screen.wrapped(printable(who), " " * 10, "      ", 3)

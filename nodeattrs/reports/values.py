@@ -12,8 +12,10 @@ from typing import Any
 from nodeattrs.core.claim import Origin, Words
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.unread import Unread, unread_below
 from nodeattrs.errors import DeferredCycle
 from nodeattrs.node.documents import json_ready
+from nodeattrs.node.node import Node
 from nodeattrs.node.values import Deferred
 from nodeattrs.reports.screen import printable
 
@@ -41,6 +43,11 @@ def claimed(value: Any, path: Path = ()) -> Any:
         return data_of(value, path)
     except DeferredCycle:
         return str(value)
+
+
+def unread_at(node: Node, path: Path) -> list[Unread]:
+    """What was not read and may change what a node has at a path or below it. cost: nothing without unknown layers"""
+    return unread_below(node.trace, path) if any(slot.unknown for slot in node.slots.values()) else []
 
 
 def origin_data(origin: Origin) -> dict[str, Any]:

@@ -14,33 +14,34 @@ from nodeattrs._lazy import imported
 if TYPE_CHECKING:
     from nodeattrs.node.running import setting_as, walk
     from nodeattrs.runs.cookbooks import AttributeFileOrder, Cookbook, cookbook_order
-    from nodeattrs.runs.expansion import expand_node
-    from nodeattrs.runs.repository import Repository
-    from nodeattrs.runs.roles import Environment, Role
-    from nodeattrs.runs.run_list import Expansion, expand_run_list
-    from nodeattrs.runs.start import (
+    from nodeattrs.runs.expansion import (
+        Expansion,
         apply_expansion,
         consume_external,
         consume_facts,
+        expand_node,
+        expand_run_list,
         reset_defaults_and_overrides,
     )
+    from nodeattrs.runs.repository import Repository
+    from nodeattrs.runs.roles import Environment, Role
 
 _HOMES = {
     "AttributeFileOrder": "cookbooks",
     "Cookbook": "cookbooks",
     "Environment": "roles",
-    "Expansion": "run_list",
+    "Expansion": "expansion",
     "Repository": "repository",
     "Role": "roles",
-    "apply_expansion": "start",
-    "consume_external": "start",
-    "consume_facts": "start",
+    "apply_expansion": "expansion",
+    "consume_external": "expansion",
+    "consume_facts": "expansion",
     "cookbook_order": "cookbooks",
     "expand_node": "expansion",
-    "expand_run_list": "run_list",
-    "reset_defaults_and_overrides": "start",
-    "setting_as": "start",
-    "walk": "start",
+    "expand_run_list": "expansion",
+    "reset_defaults_and_overrides": "expansion",
+    "setting_as": "expansion",
+    "walk": "expansion",
 }
 
 __all__ = [

@@ -90,8 +90,9 @@ def counted(report: Report) -> dict[str, int]:
 def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
     """What is kept of a report beside the node: no text that could quote a secret, and little where little happened.
 
-    Counts that are 0 are left out, and so are the resources that were as they should be. Of a resource there
-    are its name, its status and the names of its properties that differed; of no value, message or command.
+    Half of a sign, as in names of files that are no text, is written out. Counts that are 0 are left out, and so are
+    the resources that were as they should be. Of a resource there are its name, its status and the names of its
+    properties that differed; of no value, message or command.
     """
     noted: dict[str, Any] = {
         "counts": {name: count for name, count in counted(report).items() if count},
@@ -103,7 +104,7 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
         noted |= {"interrupted": True, "not_visited": len(report.left)}
     changed = [
         {
-            "resource": _in_utf8(str(one.ref)),
+            "resource": str(one.ref).encode("utf-8", "backslashreplace").decode("utf-8"),
             "status": sorted(one.status),
             "changes": [it.what for it in (*one.changes, *one.unmade)],
         }
@@ -111,11 +112,6 @@ def noted_report(report: Report, *, noop: bool = False) -> dict[str, Any]:
         if one.status
     ]
     return noted | ({"resources": changed} if changed else {})
-
-
-def _in_utf8(name: str) -> str:
-    """A name that a store can keep: half of a sign, as in names of files that are no text, is written out."""
-    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class Journal:

@@ -33,19 +33,17 @@ from nodeattrs.kinds import NOT_RUN as CODE_NOT_RUN
 from nodeattrs.kinds import RUBY as RUBY_NOT_READ
 from nodeattrs.node.run_list import RunListItem, cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
-from nodeattrs.runs.checks.data import data_files, layers_in, misspelt_facts
 from nodeattrs.runs.checks.overrides import overrides, type_changes
 from nodeattrs.runs.checks.rules import against_rules
 from nodeattrs.runs.checks.schema import against_schema
-from nodeattrs.runs.checks.spelling import Words, misspelt, shadowing
+from nodeattrs.runs.checks.spelling import Words, data_files, layers_in, misspelt, misspelt_facts, shadowing
 from nodeattrs.runs.checks.stacks import known_nodes, possible
 from nodeattrs.runs.checks.usage import unused
-from nodeattrs.runs.cookbooks import RUBY, Cookbook, check_versions
-from nodeattrs.runs.defaults import FILE
+from nodeattrs.runs.config import FILE
+from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
 from nodeattrs.runs.fields import fault, known_or_near
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
-from nodeattrs.runs.unread import NOT_RUN
 from nodeattrs.texts.documents import text_of
 
 _Thing = TypeVar("_Thing")
@@ -157,7 +155,9 @@ def _read_all(repository: Repository, run_code: bool) -> tuple[list[NodeattrsErr
         warnings += [warning for file in files for warning in _warnings_of(faults, one, file)]
     unrun = {folder: set() if run_code else repository.scripted(folder) for folder in ("roles", "environments")}
     for folder, names in unrun.items():
-        warnings += [_script(f"{folder}/{name}.py") for name in sorted(names)]
+        message, hint = "is Python, and was not run", "--run-code runs it"
+        files = [f"{folder}/{name}.py" for name in sorted(names)]
+        warnings += [DocumentError(message, file=file, hint=hint, kind=CODE_NOT_RUN) for file in files]
     roles = _all(faults, (name for name in repository.roles() if name not in unrun["roles"]), repository.role)
     there = repository.environments()
     named = (name for name in there if name not in unrun["environments"])
@@ -192,10 +192,6 @@ def _unread(files: list[str]) -> Iterator[DocumentError]:
     if files:
         details = [f"and {len(files) - 1} more in its cookbook"] if len(files) > 1 else []
         yield DocumentError(NOT_RUN, file=files[0], details=details, kind=RUBY_NOT_READ)
-
-
-def _script(file: str) -> DocumentError:
-    return DocumentError("is Python, and was not run", file=file, hint="--run-code runs it", kind=CODE_NOT_RUN)
 
 
 class _Fetched:

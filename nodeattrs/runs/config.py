@@ -61,6 +61,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property, partial
 from pathlib import Path as FilePath
 from typing import Any
@@ -72,14 +73,112 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
-from nodeattrs.kinds import LIST_LOSES_VALUES, OUTSIDE, RUBY, SET_TWICE
+from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE
+from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.policies import DEFAULT_POLICY
-from nodeattrs.runs.checks.rule_settings import CheckRule, read_check_rules
-from nodeattrs.runs.defaults import FILE, SETTINGS
 from nodeattrs.runs.fields import Fields
-from nodeattrs.runs.node_files import LEVELS
-from nodeattrs.runs.rights import note_beyond, tightened
+from nodeattrs.runs.roles import LEVELS
 from nodeattrs.texts.documents import SYNTAXES, Document, read
+from nodeattrs.texts.nearest import SETTINGS_FILE
+
+RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
+"""Where something may be set."""
+
+RULED_LEVELS = ("default", "normal", "override")
+
+
+@dataclass(frozen=True)
+class CheckRule:
+    """One rule.
+
+    path:    steps that it is about; none means every path
+    level:   that it is about, or ""
+    only:    where it may be set
+    because: why, for whoever reads the finding
+    place:   file and line of the rule
+    """
+
+    path: Path
+    level: str
+    only: tuple[str, ...]
+    because: str
+    place: str
+
+    def is_about(self, path: Path, level: str) -> bool:
+        """Whether it is about a path that is set at a level; "" where there are none.
+
+        >>> rule = CheckRule(("**", "*password"), "", ("data_bags",), "", "")
+        >>> rule.is_about(("app", "db", "password"), "default"), rule.is_about(("app", "port"), "default")
+        (True, False)
+        """
+        return self.level in ("", level) and (not self.path or _fits(self.path, path))
+
+
+def _fits(pattern: Path, path: Path) -> bool:
+    """cost: the length of one by that of the other"""
+    reached = {0}
+    for step in path:
+        reached = {
+            at + (pattern[at] != "**")
+            for at in _skipped(pattern, reached)
+            if at < len(pattern) and (pattern[at] == "**" or fnmatchcase(str(step), str(pattern[at])))
+        }
+    return len(pattern) in _skipped(pattern, reached)
+
+
+def _skipped(pattern: Path, reached: set[int]) -> set[int]:
+    """The places that `**` leads to where it stands for nothing more."""
+    found, left = set(reached), [*reached]
+    while left:
+        at = left.pop()
+        if pattern[at : at + 1] == ("**",) and at + 1 not in found:
+            found.add(at + 1)
+            left.append(at + 1)
+    return found
+
+
+def read_check_rules(fields: Fields) -> Iterator[CheckRule]:
+    """The rules under `[check]`; what is wrong with one is noted in *fields*."""
+    for index in range(len(fields.items("check", "rules"))):
+        at = ("check", "rules", index)
+        fields.only(("path", "level", "only", "because"), *at)
+        written, level = fields.text(*at, "path"), fields.text(*at, "level")
+        only = tuple(fields.text(*at, "only", one) for one in range(len(fields.items(*at, "only"))))
+        if not written and not level:
+            fields.wrong(at, "a rule is about a path or a level", 'write path = "**.password", or level = "override"')
+        if level and level not in RULED_LEVELS:
+            fields.wrong((*at, "level"), f"{level!r} is no level", f"levels are {', '.join(RULED_LEVELS)}")
+        for unknown in [one for one in only if one not in RULED_PLACES]:
+            fields.wrong((*at, "only"), f"{unknown!r} is no place", f"places are {', '.join(RULED_PLACES)}")
+        if not written or fields.parsed((*at, "path"), written, parse):
+            place = fields.locator.at(at).place or ""
+            yield CheckRule(parse(written) if written else (), level, only, fields.text(*at, "because"), place)
+
+
+FILE = SETTINGS_FILE
+SETTINGS: Mapping[str, Any] = {
+    "repo": ".",
+    "store": os.path.join(".nodeattrs", "nodes.db"),
+    "environment": DEFAULT_ENVIRONMENT,
+    "hiera": None,
+    "bindings": None,
+    "sensitive": [],
+    "allowed": {},
+    "blocked": {},
+    "merge": {},
+    "fold": {},
+    "limits": {},
+    "check": {},
+    "schema": {},
+    "chef": {},
+    "facts": {},
+    "cloud-init": {},
+    "ansible": {},
+    "web": {},
+}
+"""Every setting and its default; the repository itself is none of its file. Nodes are kept below the current
+directory: a repository is not written to unless its own settings ask for it."""
+
 
 Entry = str | list[str]
 """One line of an allow or block list: a text with slashes, or the keys one by one."""
@@ -532,3 +631,103 @@ def _path(fields: Fields, index: int, entry: Any) -> Path:
 
 def _is_keys(entry: object) -> bool:
     return isinstance(entry, list) and bool(entry) and all(isinstance(key, str) for key in entry)
+
+
+FREE = "free"
+INSIDE = "a path inside the repository is free; one outside, or a URL, only by the caller"
+TIGHTER = "only tighter than the default"
+
+RIGHTS: Mapping[tuple[str, ...], str] = {
+    ("store",): INSIDE,
+    ("store", "place"): INSIDE,
+    ("store", "causes"): FREE,
+    ("environment",): FREE,
+    ("hiera",): INSIDE,
+    ("bindings",): INSIDE,
+    ("bindings", "site"): INSIDE,
+    ("bindings", "classes"): FREE,
+    ("bindings", "providers"): FREE,
+    ("sensitive",): FREE,
+    ("allowed",): FREE,
+    ("blocked",): FREE,
+    ("merge",): FREE,
+    ("fold", "*", "files"): INSIDE,
+    ("fold", "*", "policy"): FREE,
+    ("fold", "*", "merge"): FREE,
+    ("fold", "*", "syntax"): FREE,
+    ("limits",): TIGHTER,
+    ("check", "baseline"): INSIDE,
+    ("check", "select"): FREE,
+    ("check", "ignore"): FREE,
+    ("check", "rules"): FREE,
+    ("schema", "attributes"): INSIDE,
+    ("chef", "cookbook_paths"): INSIDE,
+    ("chef", "secret_file"): INSIDE,
+    ("chef", "config"): INSIDE,
+    ("chef", "ruby_seconds"): TIGHTER,
+    ("chef", "missing_cookbooks"): FREE,
+    ("chef", "policy"): FREE,
+    ("chef", "policy_group"): FREE,
+    ("chef", "node_name"): FREE,
+    ("chef", "ruby"): FREE,  # it runs nothing in a command that runs no code
+    ("facts", "fauxhai"): INSIDE,
+    ("cloud-init", "*", "files"): INSIDE,
+    ("cloud-init", "*", "vendor"): INSIDE,
+    ("cloud-init", "*", "confd"): INSIDE,
+    ("ansible", "*", "inventory"): INSIDE,
+    ("ansible", "groups"): FREE,
+    ("web", "source_url"): FREE,
+}
+"""Path of a setting -> what a repository may set there. "*" is any name."""
+
+_LATER = (("store",), ("store", "place"))
+"""Settings that are judged when they are used, since an option of the caller may take their place."""
+
+
+def note_beyond(fields: Fields, root: FilePath) -> None:
+    """Note the settings of a stranger that do not count as faults: paths that lead out of the repository."""
+    if border.in_force() is None:
+        return
+    for rule, right in RIGHTS.items():
+        if right == INSIDE and rule not in _LATER:
+            for path, text in _texts(fields.tree, rule):
+                if leads_out(root, text):
+                    name = ".".join(map(str, rule if "*" not in rule else path))
+                    fields.wrong(path, f"{name} leads out of the repository: {text}", way_out(root))
+
+
+def leads_out(root: FilePath, text: str) -> bool:
+    """Whether a setting names a URL, or a path outside of its repository and of the border that is in force."""
+    path = root / os.path.expanduser(text)
+    is_inside = FilePath(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+    return "://" in text or (not is_inside and border.is_outside(path))
+
+
+def way_out(root: FilePath) -> str:
+    """The line to type where a setting does not count."""
+    return f"if this repository is your own: nodeattrs trust {root}"
+
+
+def tightened(given: Mapping[str, float], fields: Fields, root: FilePath) -> dict[str, float]:
+    """The limits that a repository sets; one above the default does not count, with a warning."""
+    usual = Limits()._asdict()
+    found = {}
+    for name, most in given.items():
+        if border.in_force() is not None and most > usual[name]:
+            message = f"limits.{name} is above the default, {usual[name]:,}, which counts instead"
+            fields.warn(("limits", name), message, f"--budget {name}={most}, or {way_out(root)}", NOT_TRUSTED)
+            most = usual[name]
+        found[name] = most
+    return found
+
+
+def _texts(value: Any, rule: tuple[str, ...], path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """The texts at the paths that a rule names; of a list there each one."""
+    if rule and isinstance(value, dict):
+        for key in value if rule[0] == "*" else {rule[0]} & value.keys():
+            yield from _texts(value[key], rule[1:], (*path, key))
+    elif not rule and isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from _texts(one, (), (*path, index))
+    elif not rule and isinstance(value, str):
+        yield path, value

@@ -2,17 +2,15 @@
 
     for outcome in resolve(Fleet(repository, store, facts), names): ...
 
-`batches` hands the names out in chunks, `executors` knows the workers, and `shipping` sends a repository to them. A
+`batches` knows the workers and hands the names out in chunks, and `shipping` sends a repository to them. A
 worker opens repository and store once, runs the nodes of a chunk and saves them together. A node that fails does not
 stop the others. Nothing is printed.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
-import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
@@ -26,17 +24,16 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
-from nodeattrs.keep import NewerRevision, Revision, Saved, Store, open_store
+from nodeattrs.keep import NewerRevision, Revision, Store, open_store
 from nodeattrs.keep.stores.store import last_runs
-from nodeattrs.kinds import OTHER_REPOSITORY, STORE_GONE
-from nodeattrs.runs.batches import CHUNK, through
-from nodeattrs.runs.executors import Workers
+from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
+from nodeattrs.runs.batches import CHUNK, Workers, through
 from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.policies import NOTHING_ASKED, Asked
 from nodeattrs.runs.recipes import LogLine
-from nodeattrs.runs.remembered import remembered
+from nodeattrs.runs.remembered import Remembered
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import AlreadyRun, Session, Wanted, commit_of, last_of, require_known, run, save_failed
+from nodeattrs.runs.roles import NOTHING_ASKED, Asked
+from nodeattrs.runs.session import Session, Wanted, last_of, require_known, run, save_failed
 from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
 from nodeattrs.texts.documents import Document, read
 
@@ -137,7 +134,7 @@ def shipped(fleet: Fleet, names: Collection[str]) -> tuple[Fleet, Packed]:
     facts = Path(fleet.facts) if isinstance(fleet.facts, str) else None
     if facts is not None and not facts.is_dir():
         fleet, facts = replace(fleet, facts=load_facts(facts, repository.shown(facts), settled=True)), None
-    pack = packed(fleet.repository, commit_of(Path(fleet.repository)), facts, names)
+    pack = packed(fleet.repository, repository.commit, facts, names)
     shown = "" if facts is None else repository.shown(facts)
     return replace(fleet, pack=pack.digest, facts_shown=shown), pack
 
@@ -221,103 +218,93 @@ class _Work:
     call: str = field(default_factory=lambda: os.urandom(16).hex())
 
 
+class AlreadyRun(NodeattrsError):
+    """This call of a fleet has run the node before. found: what it left"""
+
+    entry = ALREADY_RUN
+
+    def __init__(self, found: Revision) -> None:
+        super().__init__("the node has been run before, by this fleet")
+        self.found = found
+
+
 def _run(work: _Work, names: Iterable[str]) -> Iterator[Outcome]:
     """Run nodes, and save them: a chunk at a time, unless a `Collect` or an `Apply` looks at each."""
-    if not work.fleet.save or work.collect is not None or work.apply is not None:
-        yield from (_run_one(work, name) for name in names)
-        return
+    size = CHUNK if work.fleet.save and work.collect is None and work.apply is None else 1
     chunk = _Chunk(work)
     for name in names:
         chunk.run(name)
-        if len(chunk) == CHUNK:
-            yield from chunk.saved()
+        if len(chunk.outcomes) == size:
+            chunk.save()
+            yield from chunk.outcomes
             chunk = _Chunk(work)
-    yield from chunk.saved()
-
-
-def _run_one(work: _Work, name: str) -> Outcome:
-    """Run a node and save it."""
-    began = time.perf_counter()
-    log: list[LogLine] = []
-    try:
-        worker = _worker(work)
-        session = _session(work, worker, name, log)
-        if work.fleet.save:
-            revision = worker.store.save(*_save_of(work, session))
-            session = replace(session, place=worker.store.describe(), revision=revision)
-        number = session.revision.number if session.revision else None
-        collected = work.collect(name, session, log) if work.collect else None
-        return Outcome(name, "", "", number, time.perf_counter() - began, collected)
-    except FleetError:
-        raise
-    except NodeattrsError as error:
-        failed = _failed(work, name, error, began)
-        return replace(failed, collected=work.collect(name, error, log)) if work.collect else failed
+    chunk.save()
+    yield from chunk.outcomes
 
 
 class _Chunk:
-    """Nodes that have run, and are saved in one transaction."""
+    """Nodes that are run one after the other, and saved in one transaction.
+
+    outcomes: what came of each, in the order in which they ran; after `save` all of it is known
+    """
 
     def __init__(self, work: _Work) -> None:
         self._work = work
-        self._outcomes: list[Outcome] = []
-        self._unsaved: dict[int, tuple[Saved, int | None]] = {}  # by their place in the outcomes
-
-    def __len__(self) -> int:
-        return len(self._outcomes)
+        self.outcomes: list[Outcome] = []
+        self._unsaved: dict[int, tuple[Session, list[LogLine]]] = {}  # by their place in the outcomes
 
     def run(self, name: str) -> None:
-        """Run a node. It is saved later."""
-        began = time.perf_counter()
-        if any(name == self._outcomes[place].name for place in self._unsaved):
-            self._save()  # a node that is named twice goes on from what it left
+        """Run a node. It is saved later, unless it fails."""
+        if any(name == self.outcomes[place].name for place in self._unsaved):
+            self.save()  # a node that is named twice goes on from what it left
+        began, log = time.perf_counter(), list[LogLine]()
         try:
-            session = _session(self._work, _worker(self._work), name, [], before_search=self._save)
+            session = _session(self._work, name, log, self.save)
         except FleetError:
             raise
         except NodeattrsError as error:
-            self._outcomes.append(_failed(self._work, name, error, began))
+            self.outcomes.append(_failed(self._work, name, error, log, began))
         else:
-            self._unsaved[len(self._outcomes)] = _save_of(self._work, session)
-            self._outcomes.append(Outcome(name, seconds=time.perf_counter() - began))
+            self._unsaved[len(self.outcomes)] = session, log
+            self.outcomes.append(Outcome(name, seconds=time.perf_counter() - began))
 
-    def saved(self) -> list[Outcome]:
-        """Save the nodes; what came of them, in the order in which they ran."""
-        self._save()
-        return self._outcomes
-
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Save the nodes that have run and are not saved."""
         unsaved, self._unsaved = self._unsaved, {}
-        if not unsaved:
-            return
-        came: list[Revision | NodeattrsError]
-        try:
-            came = _worker(self._work).store.save_all([*unsaved.values()])
-        except StoreError as error:
-            came = [error] * len(unsaved)
-        for place, revision in zip(unsaved, came, strict=True):
-            outcome = self._outcomes[place]
-            if isinstance(revision, NodeattrsError):
+        came = _saved(self._work, [session for session, _ in unsaved.values()]) if unsaved else []
+        for place, one in zip(unsaved, came, strict=True):
+            log, outcome = unsaved[place][1], self.outcomes[place]
+            try:
+                if isinstance(one, NodeattrsError):
+                    raise one
+                number = one.revision.number if one.revision else None
+                collected = self._work.collect(outcome.name, one, log) if self._work.collect else None
+                self.outcomes[place] = replace(outcome, revision=number, collected=collected)
+            except NodeattrsError as error:
                 began = time.perf_counter() - outcome.seconds
-                self._outcomes[place] = _failed(self._work, outcome.name, revision, began)
-            else:
-                self._outcomes[place] = replace(outcome, revision=revision.number)
+                self.outcomes[place] = _failed(self._work, outcome.name, error, log, began)
 
 
-def _session(
-    work: _Work,
-    worker: _Worker,
-    name: str,
-    log: list[LogLine],
-    before_search: Callable[[], None] | None = None,
-) -> Session:
+def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsError]:
+    """The sessions with what the store has of them now, or how it refused; as they are where nothing is saved."""
+    if not work.fleet.save:
+        return [*sessions]
+    store = _worker(work).store
+    came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
+    return [
+        one if isinstance(one, NodeattrsError) else replace(session, place=store.describe(), revision=one)
+        for session, one in zip(sessions, came, strict=True)
+    ]
+
+
+def _session(work: _Work, name: str, log: list[LogLine], before_search: Callable[[], None]) -> Session:
     """Run a node. Only a run that fails is saved here."""
-    fleet, repository, store = work.fleet, worker.repository, worker.store
-    call = "" if work.is_ours else work.call
+    fleet, worker, call = work.fleet, _worker(work), "" if work.is_ours else work.call
+    repository, store = worker.repository, worker.store
     last = last_of(repository, store, name)
     if call and last is not None and last.saved.noted.fleet == call and last.saved.revision is not None:
         raise AlreadyRun(last.saved.revision)
-    facts = worker.facts_of(name)
+    facts = worker.facts_of(name, last)
     if fleet.save and not fleet.new and last is None:
         require_known(repository, store, name, facts)
     wanted = Wanted(facts, fleet.run_list, fleet.override_run_list, fleet.environment, worker.json_attributes)
@@ -340,21 +327,17 @@ def _session(
         raise
 
 
-def _save_of(work: _Work, session: Session) -> tuple[Saved, int | None]:
-    """What is saved of a node, and the revision that it follows, as `Store.save` takes them."""
-    return session.saved, None if work.fleet.force else session.follows
-
-
-def _failed(work: _Work, name: str, error: NodeattrsError, began: float) -> Outcome:
+def _failed(work: _Work, name: str, error: NodeattrsError, log: list[LogLine], began: float) -> Outcome:
     """What came of a node that was not saved, or that another worker has saved in this call.
 
     An executor gives a chunk to a second worker when it thinks that the first one has died.
     """
     seconds = time.perf_counter() - began
+    collected = work.collect(name, error, log) if work.collect else None
     found = error.found if isinstance(error, NewerRevision | AlreadyRun) else None
     if found is not None and found.noted.fleet == work.call:
-        return Outcome(name, found.noted.error, "", found.number, seconds)
-    return Outcome(name, str(error), error.code, None, seconds)
+        return Outcome(name, found.noted.error, "", found.number, seconds, collected)
+    return Outcome(name, str(error), error.code, None, seconds, collected)
 
 
 class _Worker:
@@ -372,7 +355,6 @@ class _Worker:
             _require_same(fleet)
         self.repository = work.opened or Repository(place, asked=fleet.asked)
         self.store = open_store(fleet.store)
-        weakref.finalize(self, _close, self.store)
 
     @cached_property
     def json_attributes(self) -> Document | None:
@@ -380,8 +362,11 @@ class _Worker:
         given = self._fleet.json_attributes
         return read(Path(given), self.repository.shown(Path(given))) if isinstance(given, str) else given
 
-    def facts_of(self, name: str) -> Facts:
-        """The facts of a node. raises: as `load_facts`; BadArgument, where no facts are known"""
+    def facts_of(self, name: str, last: Remembered | None) -> Facts:
+        """The facts of a node. last: the node as its last run left it
+
+        raises: as `load_facts`; BadArgument, where no facts are known
+        """
         if isinstance(self._facts, Facts):
             return self._facts
         if self._facts is not None:
@@ -391,7 +376,11 @@ class _Worker:
             file = folder / f"{checked_name(name, 'node')}.json"
             if file.exists() or not self._fleet.last_facts:
                 return load_facts(file, self._shown(file), settled=True)
-        return self._last_facts(name)
+        tree = last.node.automatic.to_dict() if last else {}
+        if not tree:
+            hint = f"put {name}.json into a directory: --facts DIR"
+            raise BadArgument(f"no facts are known of the node {name}", hint=hint)
+        return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
 
     @cached_property
     def _facts_of_all(self) -> Facts:
@@ -403,15 +392,6 @@ class _Worker:
         if self._fleet.facts_shown:
             return str(PurePosixPath(self._fleet.facts_shown, file.name))
         return self.repository.shown(file)
-
-    def _last_facts(self, name: str) -> Facts:
-        last = remembered(self.store, name, self.repository.config.sensitive)
-        tree = last.node.automatic.to_dict() if last else {}
-        if not tree:
-            raise BadArgument(
-                f"no facts are known of the node {name}", hint=f"put {name}.json into a directory: --facts DIR"
-            )
-        return Facts({key: value for key, value in tree.items() if key not in _OF_THE_RUN}, Origin("facts", "last run"))
 
 
 def _require_same(fleet: Fleet) -> None:
@@ -428,11 +408,6 @@ def _require_same(fleet: Fleet) -> None:
             details=[f"its content is {there[:12]}, and that of the one here {fleet.content[:12]}"],
             hint=_SHIP,
         )
-
-
-def _close(store: Store) -> None:
-    with contextlib.suppress(NodeattrsError):  # each node has reported it
-        store.close()
 
 
 _WORKERS: dict[str, _Worker] = {}

@@ -14,7 +14,7 @@ from typing import Any
 
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.node import Node
-from nodeattrs.runs.versions import Constraint, Version
+from nodeattrs.runs.versions import SIGNS, allows, numbers_in
 
 PLATFORM_WORDS = ("platform", "platform_family", "value_for_platform", "value_for_platform_family")
 
@@ -212,13 +212,5 @@ def _allows(asked: object, version: str) -> bool:
     wanted, has = _NUMBERS.fullmatch(str(asked)), _NUMBERS.fullmatch(version)
     if wanted is None or has is None or has["operator"]:
         return False
-    digits = max(2, wanted["numbers"].count(".") + 1)
-    try:
-        constraint = Constraint.parse(wanted["operator"] + _padded(wanted["numbers"], digits))
-    except BadArgument:
-        return False
-    return constraint.allows(Version.parse(_padded(has["numbers"], 3)))
-
-
-def _padded(numbers: str, digits: int) -> str:
-    return numbers + ".0" * (digits - numbers.count(".") - 1)
+    sign = wanted["operator"].strip() or "="
+    return sign in SIGNS and allows(sign, numbers_in(wanted["numbers"]), numbers_in(has["numbers"]))

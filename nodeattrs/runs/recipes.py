@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from traceback import extract_tb
 from typing import Any, NoReturn
 
@@ -33,22 +33,20 @@ from nodeattrs.node.setters import Setter
 from nodeattrs.node.values import Sensitive, Symbol, lazy
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import set_data
-from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook
-from nodeattrs.runs.platform_words import PLATFORM_WORDS, QUESTIONS, Question, platform_words, questions
+from nodeattrs.runs.cookbooks import RUBY, AttributeFileOrder, Cookbook, not_run
+from nodeattrs.runs.platform_words import PLATFORM_WORDS, platform_words, questions
 from nodeattrs.runs.resources import RESOURCE_WORDS
-from nodeattrs.runs.ruby_files import RubyFiles
-from nodeattrs.runs.unread import NOT_READ, Unrun, not_run, note_anything, note_code
+from nodeattrs.runs.ruby import NOT_READ, RubyFiles, Unrun, note_anything, note_code
 
 ATTRIBUTE_FILE, RECIPE = "attribute file", "recipe"
 
 
 _ALONE = contextlib.nullcontext()
-_Words = tuple[Mapping[str, Any], Mapping[str, Any], Callable[[], Mapping[str, Any]]]
+_Words = tuple[Mapping[str, Any], Mapping[str, Any]]
 _words: ContextVar[_Words | None] = ContextVar("nodeattrs_words", default=None)
 
 words_now = _words.get
-"""The words of the file that runs now: its own, those of all files of its sort, and what makes the questions of
-`platform_words`; None outside of a run."""
+"""The words of the file that runs now: its own, and those of all files of its sort; None outside of a run."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +96,6 @@ _ELSEWHERE: dict[str, dict[str, Any]] = {
 }
 """The words of the other sort of file: using one says where it belongs."""
 
-_LOOKS_AROUND = (
-    *("breakpoint", "dir", "eval", "exec", "globals", "interact", "locals", "set_trace", "vars"),
-    *("f_globals", "f_locals", "__builtins__", "__dict__", "__globals__"),
-)
-_ASKING = frozenset((*QUESTIONS, *_LOOKS_AROUND))
-"""A file that mentions one of these asks what machine it is, or may: for no other one a question is made."""
-
 _MODULE = {ATTRIBUTE_FILE: "attribute_file", RECIPE: "recipe"}
 """What the module of a file is called, behind its cookbook."""
 
@@ -120,7 +111,7 @@ class RecipeRunner:
 
     node:      takes them in
     cookbook:  gives a cookbook by its name, or raises CookbookNotFound
-    words:     gives more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
+    words:     more names for recipes, such as `include_recipe`; those in `BOTH` are of attribute files, too
     on_log:    called with each line a file logs
     on_recipe: called with the full name of each recipe before it runs
     shared:    more names for recipes and attribute files, such as `read_json`
@@ -132,7 +123,7 @@ class RecipeRunner:
         self,
         node: Node,
         cookbook: Callable[[str], Cookbook],
-        words: Callable[[], Mapping[str, Any]],
+        words: Mapping[str, Any],
         on_log: Callable[[LogLine], None] | None = None,
         on_recipe: Callable[[str], None] | None = None,
         shared: Mapping[str, Any] | None = None,
@@ -158,8 +149,9 @@ class RecipeRunner:
     @cached_property
     def _words(self) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         """The words of each sort of file, and with those of the other one what it runs in: for the first that runs."""
-        node, words = self.node, self._given()
+        node, words = self.node, self._given
         shared = {
+            **questions(node),
             **platform_words(node),
             **{"node": node, "lazy": lazy, "Sensitive": Sensitive, "Symbol": Symbol, "log": self._log},
             **{"tagged": self._tagged, "has_recipe": self._has_recipe, "has_role": self._has_role, "run_state": {}},
@@ -171,11 +163,6 @@ class RecipeRunner:
             RECIPE: {**shared, **words, "tag": node.tag, "untag": node.untag},
         }
         return {kind: (names, _ELSEWHERE[kind] | names) for kind, names in known.items()}
-
-    @cached_property
-    def _questions(self) -> dict[str, Question]:
-        """Those about the machine: more than a hundred, for the first file that asks one."""
-        return questions(self.node)
 
     @property
     def attribute_files(self) -> list[str]:
@@ -278,16 +265,13 @@ class RecipeRunner:
             return
         program = cookbook.program(file)
         self.warnings += program.warnings
-        if program.is_empty:
-            return
-        own: dict[str, Any] = {"include_attribute": self._include_attribute(cookbook.name)}
+        own: dict[str, Any] = {"include_attribute": partial(self._include_attribute, cookbook.name)}
         if kind == RECIPE:
-            own["include_recipe"] = self._include_recipe(cookbook.name)
+            own["include_recipe"] = partial(self._include_recipe, cookbook.name)
         words, shared = self._words[kind]
-        namespace = shared.copy() if program.names.isdisjoint(_ASKING) else self._questions | shared
-        namespace |= own
-        namespace["__name__"], namespace["__file__"] = f"{cookbook.name}.{_MODULE[kind]}", program.path
-        token = _words.set((own, words, lambda: self._questions))
+        names = {"__name__": f"{cookbook.name}.{_MODULE[kind]}", "__file__": program.path}
+        namespace = {**shared, **own, **names}
+        token = _words.set((own, words))
         try:
             with set_by(self.node, Setter(kind, name)):
                 if self._ruby is None:
@@ -317,11 +301,6 @@ class RecipeRunner:
             hint=_WAY_OUT if in_the_way else None,
         )
 
-    def end(self) -> None:
-        """Nothing runs any more. Where no program ran nobody holds on to the node, which goes with whoever has it."""
-        if "_words" not in self.__dict__ and self._ruby is None:
-            self._given, self._on_recipe, self._order.run = dict, None, None
-
     # Words
 
     def _tagged(self, *names: str) -> bool:
@@ -335,19 +314,13 @@ class RecipeRunner:
         """Whether the node has a role, its own or one inside another."""
         return name in (self.node.read("roles") or ())
 
-    def _include_attribute(self, here: str) -> Callable[..., None]:
-        def include_attribute(*names: str) -> None:
-            for name in names:
-                self._order.include(name, here=here, by=self._caller)
+    def _include_attribute(self, here: str, *names: str) -> None:
+        for name in names:
+            self._order.include(name, here=here, by=self._caller)
 
-        return include_attribute
-
-    def _include_recipe(self, here: str) -> Callable[..., None]:
-        def include_recipe(*names: str) -> None:
-            for name in names:
-                self.run_recipe(name, here=here, by=self._caller)
-
-        return include_recipe
+    def _include_recipe(self, here: str, *names: str) -> None:
+        for name in names:
+            self.run_recipe(name, here=here, by=self._caller)
 
     def _log(self, message: object, level: str = "info") -> None:
         self._note(str(message), level, origin_here(self.node, column=False))

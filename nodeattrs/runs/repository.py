@@ -21,6 +21,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from nodeattrs import border
 from nodeattrs.adapters import chef
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
@@ -39,18 +40,36 @@ from nodeattrs.errors import (
 )
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
 from nodeattrs.runs.config import ChefConfig, Config, RepositorySettings
-from nodeattrs.runs.cookbook_paths import CookbookPaths, Lock, entries, files_below
-from nodeattrs.runs.cookbooks import RUBY, Cookbook, read_metadata
+from nodeattrs.runs.cookbooks import (
+    NOT_RUN,
+    RUBY,
+    Cookbook,
+    CookbookPaths,
+    Lock,
+    entries,
+    files_below,
+    not_run,
+    read_metadata,
+)
 from nodeattrs.runs.fields import Fields, known_or_near
-from nodeattrs.runs.node_files import NodeFile, read_node
-from nodeattrs.runs.policies import NOTHING_ASKED, Asked, Policy, read_policy
-from nodeattrs.runs.role_scripts import Script
-from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role, read_environment, read_role
-from nodeattrs.runs.unread import NOT_RUN, not_run
+from nodeattrs.runs.programs import Script
+from nodeattrs.runs.roles import (
+    DEFAULT_ENVIRONMENT,
+    NOTHING_ASKED,
+    Asked,
+    Environment,
+    NodeFile,
+    Policy,
+    Role,
+    read_environment,
+    read_node,
+    read_policy,
+    read_role,
+)
 from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.site_files import Known
+    from nodeattrs.adapters.bindings.site_files import SiteFiles
     from nodeattrs.adapters.hiera import Hiera
 
 _DATA = (".json", ".yaml", ".yml")
@@ -115,11 +134,17 @@ class Repository:
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
 
     @cached_property
-    def site_files(self) -> Known:
+    def site_files(self) -> SiteFiles:
         """The files of its site of bindings, as far as they were read."""
-        from nodeattrs.adapters.bindings.site_files import Known
+        from nodeattrs.adapters.bindings.site_files import SiteFiles
 
-        return Known()
+        return SiteFiles()
+
+    @cached_property
+    def commit(self) -> str:
+        """The commit that the repository is at, when somebody first asks; "" where it is not kept in git."""
+        with border.held(None):  # what it reads is a commit, or nothing
+            return _commit_of(self.root)
 
     @property
     def platforms(self) -> pathlib.Path | None:
@@ -176,17 +201,19 @@ class Repository:
 
         raises: BadName, DataBagItemNotFound
         """
-        return list(self._once(("data bag", checked_name(bag, "data bag")), partial(self._data_bag, bag)))
 
-    def _data_bag(self, bag: str) -> list[str]:
-        folder = f"data_bags/{bag}"
-        if not os.path.isdir(self.root / folder):
-            raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
-        return self._names(folder, _DATA)
+        def make() -> list[str]:
+            folder = f"data_bags/{bag}"
+            if not os.path.isdir(self.root / folder):
+                raise DataBagItemNotFound(f"there is no data bag {bag}", hint=known_or_near(bag, self.data_bags()))
+            return self._names(folder, _DATA)
+
+        return list(self._once(("data bag", checked_name(bag, "data bag")), make))
 
     def data_bags(self) -> list[str]:
         """The names of all data bags."""
-        return self._folders("data_bags")
+        paths = entries(self.root / "data_bags")
+        return [path.name for path in paths if os.path.isdir(path) and not path.name.startswith(".")]
 
     def data_bag_item(self, bag: str, item: str, secret: str | None = None) -> dict[str, Any]:
         """One item of a data bag, as a copy that belongs to the caller; the values of an encrypted one are secrets.
@@ -417,11 +444,6 @@ class Repository:
             partial(Cookbook, name, files=files, root=root, folder=folder),
         )
 
-    def _folders(self, folder: str) -> list[str]:
-        return [
-            path.name for path in entries(self.root / folder) if os.path.isdir(path) and not path.name.startswith(".")
-        ]
-
     def _names(self, folder: str, suffixes: tuple[str, ...]) -> list[str]:
         files = [path for path in entries(self.root / folder) if path.suffix in suffixes]
         return sorted({path.stem for path in files if not path.name.startswith(".") and path.name not in _GALAXY})
@@ -446,3 +468,33 @@ class Repository:
     def shown(self, path: pathlib.Path) -> str:
         """What messages and origins call a file: seen from here where it lies below, else as it was given."""
         return self.settings.shown(path)
+
+
+def _commit_of(root: pathlib.Path) -> str:
+    """The commit that a folder kept in git is at; "" where that is not known. Starts no program."""
+    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
+    if git is None:
+        return ""
+    try:
+        head = _text(git / "HEAD").strip()
+        kind, _, name = head.partition("ref: ")
+        if kind or not name:
+            return _as_commit(head)
+        with contextlib.suppress(FileNotFoundError):
+            return _as_commit(_text(git / name).strip())
+        for line in _text(git / "packed-refs").splitlines():
+            commit, _, its = line.partition(" ")
+            if its == name:
+                return _as_commit(commit)
+    except (OSError, ValueError):
+        pass
+    return ""
+
+
+def _text(file: pathlib.Path) -> str:
+    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
+    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
+
+
+def _as_commit(text: str) -> str:
+    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""

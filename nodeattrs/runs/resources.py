@@ -25,7 +25,7 @@ from nodeattrs.node.run_list import qualified
 from nodeattrs.node.running import origin_here, setting_as
 from nodeattrs.puppet.references import capitalised
 from nodeattrs.runs.cookbooks import Cookbook
-from nodeattrs.runs.reads import reads_of
+from nodeattrs.runs.programs import reads_of
 
 _RELATIONS = ("before", "require", "notify", "subscribe")
 _CHEFS = {"notifies": "notify", "subscribes": "subscribe"}

@@ -18,20 +18,21 @@ from nodeattrs.node.intake import Intake, OfNode, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import normalised
+from nodeattrs.runs.bindings import Injection
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
-from nodeattrs.runs.expansion import asked_facts, environment_named, note_expansion, take_layers
+from nodeattrs.runs.expansion import (
+    Expansion,
+    environment_named,
+    expand_run_list,
+    take_layers,
+)
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.injection import Injection
-from nodeattrs.runs.lookups import lookup_word
-from nodeattrs.runs.node_files import NodeFile
-from nodeattrs.runs.policies import Policy
-from nodeattrs.runs.readers import reader_words
+from nodeattrs.runs.lookups import lookup_word, reader_words
 from nodeattrs.runs.recipes import LogLine, RecipeRunner
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
-from nodeattrs.runs.roles import Environment, Role
-from nodeattrs.runs.ruby_files import RubyFiles
-from nodeattrs.runs.run_list import Expansion, expand_run_list
+from nodeattrs.runs.roles import Environment, NodeFile, Policy, Role
+from nodeattrs.runs.ruby import RubyFiles
 from nodeattrs.texts.documents import Document
 
 
@@ -102,12 +103,13 @@ def run_node(
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)
-    note_expansion(node, plan.expansion)
+    noted = plan.expansion.noted
     if start.policy is not None:
-        intake.note(start.policy.noted(plan.expansion.qualified))
-    injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
-    asked = plan.asked(facts, node, start.policy)
-    runner, catalog = _run_files(repository, node, plan, asked, injection, injecting, words or {}, log)
+        noted = {**noted, **start.policy.noted(plan.expansion.qualified)}
+    intake.begin_tags()
+    intake.note(noted)
+    asked = {**facts.tree, "name": node.name, "chef_environment": node.environment, **noted}
+    runner, catalog = _run_files(repository, node, plan, asked, injection, lookup, words or {}, log)
     of_json = json_attributes.warnings if json_attributes is not None else ()
     return Run(
         node,
@@ -175,31 +177,27 @@ def _run_files(
     plan: _Plan,
     asked: dict[Any, Any],
     injection: Injection,
-    injecting: dict[str, Any],
+    lookup: Callable[..., Any],
     words: Mapping[str, Any],
     log: Callable[[LogLine], None] | None,
 ) -> tuple[RecipeRunner, Catalog]:
     """Run attribute files and recipes; what ran them, and the resources.
 
-    asked:     what conditions of attribute files ask
-    injecting: words of Python recipes alone
-    words:     more words of recipes in Python and in Ruby
+    asked: what conditions of attribute files ask
+    words: more words of recipes in Python and in Ruby
     """
     resources = Resources(node, root=repository.root, find=finder(plan.cookbook), bound=injection.bound)
     readers = reader_words(repository, node)
     item = readers.pop("data_bag_item")
     known = {"search": _no_store, "data_bag": repository.data_bag, **words, "data_bag_item": item}
     ruby = RubyFiles.of_run(repository, node, known)
-
-    def of_recipes() -> dict[str, Any]:
-        return {**injecting, **resources.words(), **known}
-
+    injecting = {"lookup": lookup, "inject": injection.inject, "parameters": injection.parameters}
+    of_recipes = {**injecting, **resources.words(), **known}
     runner = RecipeRunner(node, plan.cookbook, of_recipes, log, resources.enter, readers, ruby, asked)
     resources.include = runner.run_recipe
     runner.load_attribute_files(plan.cookbooks)
     for recipe in plan.expansion.recipes:
         runner.run_recipe(recipe)
-    runner.end()
     catalog = resources.finish()
     injection.relate(catalog)
     if ruby is not None:
@@ -220,11 +218,6 @@ class _Plan:
     environment: Environment
     cookbooks: list[str]
     cookbook: Callable[[str], Cookbook]
-
-    def asked(self, facts: Facts, node: Node, policy: Policy | None) -> dict[Any, Any]:
-        """What conditions of attribute files ask."""
-        more = {} if policy is None else policy.noted(self.expansion.qualified)
-        return asked_facts(facts.tree, node.name, node.environment, self.expansion, more)
 
 
 def _planned(repository: Repository, run_list: list[str], environment: str, policy: Policy | None) -> _Plan:

@@ -7,14 +7,12 @@ the run itself to `runs.run` and the files to the store. It prints nothing.
 from __future__ import annotations
 
 import contextlib
-import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs import border
 from nodeattrs._version import VERSION
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
@@ -22,7 +20,7 @@ from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
 from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.keep.search import parse_query, read_tree
 from nodeattrs.keep.stores.texts import is_same_form
-from nodeattrs.kinds import ALREADY_RUN, EMPTY_RUN_LIST
+from nodeattrs.kinds import EMPTY_RUN_LIST
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
@@ -103,16 +101,6 @@ class Session:
         return is_same_form(self.snapshot, self.last.saved.snapshot)
 
 
-class AlreadyRun(NodeattrsError):
-    """This call of a fleet has run the node before. found: what it left"""
-
-    entry = ALREADY_RUN
-
-    def __init__(self, found: Revision) -> None:
-        super().__init__("the node has been run before, by this fleet")
-        self.found = found
-
-
 _NAMES = ("fqdn", "machinename", "hostname")
 
 
@@ -129,21 +117,6 @@ def name_in(facts: Facts) -> str:
     raise BadArgument("these facts name no machine", hint="say which node is meant: --node NAME")
 
 
-def _names_in(facts: Facts) -> list[str]:
-    """What a machine may be called: its names, and that of the file that describes it."""
-    file = pathlib.PurePath(facts.locator.at(()).name).stem
-    return [file, *(str(facts.tree.get(key)) for key in _NAMES)]
-
-
-def _nobody_knows(name: str, repository: Repository, store: Store) -> NodeNotFound:
-    close = near(name, {*repository.nodes(), *store.names()})
-    meant = f"did you mean {' or '.join(close)}? " if close else ""
-    return NodeNotFound(
-        f"nobody knows the node {name}: it is not in nodes/, not in {store.describe()}, and no facts have that name",
-        hint=f"{meant}--new makes a node of that name",
-    )
-
-
 def last_of(repository: Repository, store: Store, name: str) -> Remembered | None:
     """The node as the last run left it. raises: BadName, DocumentError, StoreError"""
     return remembered(store, name, repository.config.sensitive, root=repository.root)
@@ -151,8 +124,15 @@ def last_of(repository: Repository, store: Store, name: str) -> Remembered | Non
 
 def require_known(repository: Repository, store: Store, name: str, facts: Facts) -> None:
     """raises: NodeNotFound, where neither the repository nor these facts have a node of that name"""
-    if not repository.describes(name) and name not in _names_in(facts):
-        raise _nobody_knows(name, repository, store)
+    file = pathlib.PurePath(facts.locator.at(()).name).stem  # that describes the machine
+    if repository.describes(name) or name in (file, *(facts.tree.get(key) for key in _NAMES)):
+        return
+    close = near(name, {*repository.nodes(), *store.names()})
+    meant = f"did you mean {' or '.join(close)}? " if close else ""
+    raise NodeNotFound(
+        f"nobody knows the node {name}: it is not in nodes/, not in {store.describe()}, and no facts have that name",
+        hint=f"{meant}--new makes a node of that name",
+    )
 
 
 def run(
@@ -174,7 +154,7 @@ def run(
             revision whose resources failed is noted as failed
     before_search: called before a recipe searches the store
     fleet:  noted with the revision, where a call may give a node to two workers
-    raises: as `run_node` and *apply*
+    raises: as `run_node` and *apply*; BadValue, DeferredCycle, where the node cannot be kept
     """
     ran = run_node(
         repository,
@@ -188,19 +168,17 @@ def run(
         log=log,
         words={"search": search_word(store, before_search)},
     )
-    applied = None if apply is None else apply(ran.catalog)
+    noted = _noted(repository, store, fleet=fleet)
+    if apply is not None:
+        applied, noop = apply(ran.catalog), ran.catalog.noop
+        noted = noted._replace(ok=noop or applied.ok, report=noted_report(applied, noop=noop))
     if last is None:
         ran.warnings.extend(_unknown_node(ran.node, repository))
-    noted = _noted_run(repository, ran, applied, fleet)._replace(root=root_from(store, repository.root))
-    return Session(ran, last, _kept(repository, ran, noted))
-
-
-def _kept(repository: Repository, run: Run, noted: Noted) -> Saved:
-    """What is kept of a run, as the settings say. raises: BadValue, DeferredCycle"""
     config = repository.config
-    document = saved_document(run.node, config.allowed, config.blocked, shared=True)
-    snapshot = run.node.snapshot(shared=True, causes=config.keeps_causes)
-    return Saved(run.node.name, document, filtered_snapshot(snapshot, config.allowed, config.blocked), noted=noted)
+    document = saved_document(ran.node, config.allowed, config.blocked, shared=True)
+    snapshot = ran.node.snapshot(shared=True, causes=config.keeps_causes)
+    kept = filtered_snapshot(snapshot, config.allowed, config.blocked)
+    return Session(ran, last, Saved(ran.node.name, document, kept, noted=noted))
 
 
 def save_failed(
@@ -221,17 +199,8 @@ def save_failed(
         was = last.saved if last else _unrun(repository, name, wanted)
         if was is not None:
             number = was.revision.number if was.revision else None
-            root = root_from(store, repository.root)
-            noted = _noted(repository, ok=False, error=_sort_of(error), fleet=fleet, root=root)
+            noted = _noted(repository, store, ok=False, error=_sort_of(error), fleet=fleet)
             store.save(was._replace(noted=noted), number if last else 0)
-
-
-def _noted_run(repository: Repository, run: Run, applied: Report | None, fleet: str) -> Noted:
-    """What the revision says of a run that went well; its resources may have failed all the same."""
-    if applied is None:
-        return _noted(repository, ok=True, fleet=fleet)
-    noop = run.catalog.noop
-    return _noted(repository, ok=noop or applied.ok, report=noted_report(applied, noop=noop), fleet=fleet)
 
 
 def _unrun(repository: Repository, name: str, wanted: Wanted) -> Saved | None:
@@ -260,8 +229,9 @@ def _unrun(repository: Repository, name: str, wanted: Wanted) -> Saved | None:
     return Saved(name, saved_document(node), node.snapshot())
 
 
-def _noted(repository: Repository, **how: Any) -> Noted:
-    return Noted(repository=commit_of(repository.root), version=VERSION, **how)
+def _noted(repository: Repository, store: Store, **how: Any) -> Noted:
+    root = root_from(store, repository.root)
+    return Noted(repository=repository.commit, version=VERSION, root=root, **how)
 
 
 def _sort_of(error: NodeattrsError) -> str:
@@ -270,41 +240,6 @@ def _sort_of(error: NodeattrsError) -> str:
     file, line = (origin.file, origin.line) if origin else (getattr(error, "file", None), getattr(error, "line", None))
     place = ":".join(str(part) for part in (file, line) if part is not None)
     return f"{type(error).__name__} at {place}" if place else type(error).__name__
-
-
-def commit_of(root: pathlib.Path) -> str:
-    """The commit that a repository kept in git is at; "" where that is not known. Starts no program."""
-    with border.held(None):  # what it reads is a commit, or nothing
-        return _commit_of(root)
-
-
-def _commit_of(root: pathlib.Path) -> str:
-    git = next((folder / ".git" for folder in (root, *root.parents) if os.path.isdir(f"{folder}/.git")), None)
-    if git is None:
-        return ""
-    try:
-        head = _text(git / "HEAD").strip()
-        kind, _, name = head.partition("ref: ")
-        if kind or not name:
-            return _as_commit(head)
-        with contextlib.suppress(FileNotFoundError):
-            return _as_commit(_text(git / name).strip())
-        for line in _text(git / "packed-refs").splitlines():
-            commit, _, its = line.partition(" ")
-            if its == name:
-                return _as_commit(commit)
-    except (OSError, ValueError):
-        pass
-    return ""
-
-
-def _text(file: pathlib.Path) -> str:
-    """The text of a regular file; "" for a pipe or a device, which would be waited for. raises: OSError, ValueError"""
-    return file.read_text(encoding="utf-8") if file.is_file() or not file.exists() else ""
-
-
-def _as_commit(text: str) -> str:
-    return text if 40 <= len(text) <= 64 and set(text) <= set("0123456789abcdef") else ""
 
 
 def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:

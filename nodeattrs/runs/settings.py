@@ -11,7 +11,7 @@ import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from nodeattrs import border
 from nodeattrs.core.borders import A_PATH, taking
@@ -22,23 +22,12 @@ from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.git import is_tracked
-from nodeattrs.runs.config import Config, RepositorySettings, judged
-from nodeattrs.runs.defaults import FILE, SETTINGS
-from nodeattrs.runs.rights import leads_out, way_out
+from nodeattrs.runs.config import FILE, SETTINGS, Config, RepositorySettings, judged, leads_out, way_out
 from nodeattrs.texts.documents import read
 from nodeattrs.texts.nearest import is_ours, nearest
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""
-
-
-class _Each(NamedTuple):
-    """A locator with one origin for each setting."""
-
-    origins: Mapping[Any, Origin]
-
-    def at(self, path: Path) -> Origin:
-        return self.origins[path[0]] if path else next(iter(self.origins.values()))
 
 
 @taking(options=Mapping, environ=Mapping, start=A_PATH)
@@ -89,8 +78,7 @@ class Settings:
             layers.append(Layer(document.tree, document.locator("settings", ""), FILE))
         for given, kind in self._given:
             names = VARIABLES if kind == "variable" else {name: f"--{name}" for name in given}
-            origins = {name: Origin(kind, names[name]) for name in given}
-            layers += [Layer(given, _Each(origins), kind)] if given else []
+            layers += [Layer({name: value}, Origin(kind, names[name]), kind) for name, value in given.items()]
         return fold(layers, ACROSS)
 
     @property

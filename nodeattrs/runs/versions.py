@@ -7,19 +7,37 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from nodeattrs.errors import BadArgument
 
 _DIGITS = 9
 
-_COMPARE: dict[str, Callable[[Version, Version], bool]] = {
-    "=": operator.eq,
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    **{"=": operator.eq, "<": operator.lt, ">": operator.gt},
+    **{"<=": operator.le, ">=": operator.ge, "~>": operator.ge},
 }
+SIGNS = tuple(_COMPARE)
+"""The operators of constraints."""
+
+
+def allows(sign: str, asked: tuple[int, ...], version: tuple[int, ...]) -> bool:
+    """Whether a version will do, each of any number of numbers; missing ones are zero.
+
+    sign: one of SIGNS; `~>` lets the last of the numbers grow
+
+    >>> allows("~>", (1, 2), (1, 9)), allows("=", (1,), (1, 0, 0))
+    (True, True)
+    """
+    length = max(len(asked), len(version))
+    one, other = (numbers + (0,) * (length - len(numbers)) for numbers in (version, asked))
+    fixed = max(len(asked) - 1, 1) if sign == "~>" else 0
+    return _COMPARE[sign](one, other) and one[:fixed] == asked[:fixed]
+
+
+def numbers_in(text: str) -> tuple[int, ...]:
+    """The numbers of a version: "1.2" gives 1 and 2."""
+    return tuple(map(int, text.split(".")))
 
 
 def _is_version(text: str) -> bool:
@@ -27,8 +45,7 @@ def _is_version(text: str) -> bool:
     return len(numbers) in (2, 3) and all(one.isascii() and one.isdigit() and len(one) <= _DIGITS for one in numbers)
 
 
-@dataclass(frozen=True, order=True)
-class Version:
+class Version(NamedTuple):
     """Two or three numbers; a third one that is not written is zero.
 
     >>> Version.parse("1.2") == Version.parse("1.2.0"), Version.parse("1.10.0") > Version.parse("1.9.0")
@@ -47,14 +64,13 @@ class Version:
         """
         if not _is_version(text):
             raise BadArgument(f"{text!r} is no cookbook version", hint="write two or three numbers: 1.2 or 1.2.3")
-        return cls(*map(int, text.split(".")))
+        return cls(*numbers_in(text))
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
 
 
-@dataclass(frozen=True)
-class Constraint:
+class Constraint(NamedTuple):
     """Which versions will do.
 
     operator: one of = < > <= >= ~>
@@ -89,11 +105,7 @@ class Constraint:
 
     def allows(self, version: Version) -> bool:
         """Whether *version* will do."""
-        if self.operator != "~>":
-            return _COMPARE[self.operator](version, self.version)
-        least = self.version
-        fixed = (version.major, version.minor)[: self.digits - 1]
-        return version >= least and fixed == (least.major, least.minor)[: self.digits - 1]
+        return allows(self.operator, self.version[: self.digits], version)
 
     def __str__(self) -> str:
         numbers = str(self.version).split(".")

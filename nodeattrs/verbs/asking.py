@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from nodeattrs.contract.command import Question
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.core.code import held_back
 from nodeattrs.core.tree import Path, meant
+from nodeattrs.core.unread import unread_below, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
 from nodeattrs.verbs.comparing import NO_ANSWER, NO_SUCH_KEY, answered
@@ -29,17 +31,27 @@ class Reply(NamedTuple):
     unread: tuple[Unread, ...] = ()
     error: NodeattrsError | None = None
 
-    def doubts(self) -> tuple[Unread, ...]:
-        """All that was not read for it, unknown layers too. cost: a trace for each key of a part of keys"""
-        found = [*self.unread]
+    def doubts(self, path: Path = ()) -> list[Unread]:
+        """What may change its value at a path: all that was not read, unknown layers, and that it cannot be resolved.
+
+        An unknown layer counts where the trace of the path names it. cost: a trace for each key of a part of keys
+        """
+        if self.error is not None:
+            why = f"{self.error.message} [{self.error.code}]"
+            return [unresolved(self.subject or self.dialect.name, why, self.dialect.noun)]
+        found: list[Unread] = []
+        traced: set[str | None] = set()
         for part in self.parts.values():
             if part.trace is None:
                 continue
-            paths: Iterable[Path] = [(step,) for step in (*part.tree, NO_SUCH_KEY)] if part.is_keyed else [()]
-            for path in paths:
-                unknown = part.trace(path).unknown
-                found += [Unread(str(one.claim.origin), f"was not read: {one.why}") for one in unknown]
-        return tuple(dict.fromkeys(found))
+            keys: Iterable[Path] = [(step,) for step in (*part.tree, NO_SUCH_KEY)] if part.is_keyed else [()]
+            for at in [path] if path else keys:
+                with suppress(NotFound):
+                    found += unread_below(part.trace, at)
+            if not part.is_keyed:
+                traced |= {one.claim.origin.file for one in part.trace(()).unknown}
+        others = [one for one in self.unread if one.may_set(path) and one.place not in traced]
+        return [*dict.fromkeys([*others, *found])]
 
 
 class Subjects:
@@ -101,11 +113,6 @@ class Subjects:
         if NO_ANSWER in parts:
             return Reply(dialect, name, {}, tuple(opened.unread), parts[NO_ANSWER].tree[NO_ANSWER])
         return Reply(dialect, name, parts, tuple(opened.unread))
-
-
-def unread_data(unread: Sequence[Unread]) -> list[dict[str, Any]]:
-    """The field `unread` of reports."""
-    return [{"place": one.place, "reason": one.reason, "paths": [list(path) for path in one.paths]} for one in unread]
 
 
 def failed_data(replies: Sequence[Reply]) -> list[dict[str, Any]]:

@@ -53,17 +53,13 @@ def sentences(effect: Effect, asked: Mapping[str, tuple[int, int]], code: Callab
     verb = "joins on" if joined else "wins on"
     who = _who(wins) if len(wins) < total or total <= _NAMED else ""
     yield f"{verb} {len(wins)} {among} {_noun(effect.dialect, of or total)}{who}"
-    doubts: dict[str, None] = {}
     lost: dict[str, list[str]] = {}
     for account, names in accounts.items():
         one = effect.setter(account)
         if not one.is_read:
             lost.setdefault(_lost(account, one, code), []).extend(names)
-        unknown = (other for other in account.setters if other.outcome is Outcome.UNKNOWN)
-        doubts |= dict.fromkeys(f"may be overridden by {other.who}: {other.note}" for other in unknown)
     for sentence, subjects in lost.items():
         yield f"{sentence} on {len(subjects)}{_who(subjects)}"
-    yield from doubts
     yield from _others(effect, code)
 
 

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from nodeattrs.core.tree import Path, parse
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects import named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.kinds import CHANGES_NOTHING, IMPACT_NOT_KNOWN, NO_LONGER_ANSWERS, VALUE_CHANGES
@@ -109,11 +110,10 @@ class ImpactReport:
             ],
             "certain": found.is_certain,
             "unread": [
-                {"place": place, "reason": reason, "paths": []}
+                Unread(place, reason, kind="file").to_dict()
                 for places, reason in (
                     (found.not_run, "was not run, or not read"),
                     (found.unseen, "is read by no subject"),
-                    (found.unread, "lies outside of the two sides"),
                 )
                 for place in places
             ],

@@ -23,6 +23,7 @@ from nodeattrs.core.code import held_back
 from nodeattrs.core.trace import Outcome, Trace, rows, shown
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell
+from nodeattrs.core.unread import unread_in
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.verbs.comparing import NO_ANSWER, answered
@@ -51,6 +52,7 @@ class Setter(NamedTuple):
     place:   where; None for what no file says
     who:     who, in words
     note:    the rule
+    unread:  the unknown layer that it is, or None
     """
 
     outcome: Outcome
@@ -59,6 +61,7 @@ class Setter(NamedTuple):
     place: Place | None
     who: str
     note: str
+    unread: Unread | None = None
 
     @property
     def is_read(self) -> bool:
@@ -99,6 +102,12 @@ class Effect:
         return next(one for one in account.setters if one.place is not None and _is_at(self.place, one.place))
 
     @property
+    def unread(self) -> list[Unread]:
+        """What was not read, and may override what is set there."""
+        setters = (one for account in self.accounts for one in account.setters)
+        return [*dict.fromkeys(one.unread for one in setters if one.unread is not None)]
+
+    @property
     def wins(self) -> tuple[str, ...]:
         """On whom what it sets is read."""
         return tuple(n for account, names in self.accounts.items() if self.setter(account).is_read for n in names)
@@ -110,11 +119,19 @@ def _is_at(place: Place, other: Place) -> bool:
 
 @dataclass
 class _Known:
-    """What one subject answered: who sets what, what it looked at, and why it could not be asked."""
+    """What one subject answered.
+
+    accounts: who sets what
+    reads:    what it looked at
+    unread:   what was not read, and no trace names
+    layers:   unknown layers: traces name those that may decide a path
+    failed:   why it could not be asked
+    """
 
     accounts: list[Account] = field(default_factory=list)
     reads: frozenset[str] = frozenset()
-    unread: tuple[Unread, ...] = ()
+    unread: Sequence[Unread] = ()
+    layers: Sequence[Unread] = ()
     failed: str = ""
 
 
@@ -140,8 +157,6 @@ class Lines:
         self.count: dict[str, tuple[int, int]] = {}
         """Dialect -> how many were asked, of how many."""
         self._unlisted: dict[str, str] = {}
-        self.unread: dict[str, tuple[Unread, ...]] = {}
-        """Dialect -> what it did not read, or must not run."""
 
     def look(self, progress: Callable[[str, int, int], None] = lambda name, done, of: None) -> None:
         """Ask everybody who was not asked, or for whom something has changed.
@@ -185,8 +200,6 @@ class Lines:
                 with watched(side) as reads:
                     self._known[kind, name] = known = self._asked(dialect, name)
                 known.reads = reads()
-        unread = (one for (other, _), known in self._known.items() if other == kind for one in known.unread)
-        self.unread[kind] = tuple(dict.fromkeys(unread))
 
     def _asked(self, dialect: Dialect, name: str) -> _Known:
         assert self._side is not None
@@ -195,7 +208,10 @@ class Lines:
         if NO_ANSWER in answer:
             return _Known(failed=str(answer[NO_ANSWER].tree[NO_ANSWER]))
         accounts = [one for kind, part in answer.items() for one in self._accounts(dialect.name, kind, part)]
-        return _Known(accounts, unread=tuple(opened.unread))
+        traces = [part.trace(()) for part in answer.values() if part.trace is not None and not part.is_keyed]
+        layers = [one for trace in traces for one in unread_in(trace.unknown)]
+        files = {one.claim.origin.file for trace in traces for one in trace.unknown}
+        return _Known(accounts, unread=[one for one in opened.unread if one.place not in files], layers=layers)
 
     def _accounts(self, dialect: str, kind: str, part: Part) -> Iterator[Account]:
         if part.trace is None:
@@ -215,8 +231,8 @@ class Lines:
             for origin in (row.origin, *(claim.origin for claim in one.then)):
                 place = self._place(origin)
                 known.add((place, title))
-                note = one.why if one.outcome is Outcome.UNKNOWN else row.note
-                yield Setter(one.outcome, title, shown(row.value, 40), place, str(origin.who), note)
+                unread = next(iter(unread_in([one], trace.path)), None) if one.outcome is Outcome.UNKNOWN else None
+                yield Setter(one.outcome, title, shown(row.value, 40), place, str(origin.who), row.note, unread)
         for element in trace.elements:
             for claim in element.claims:
                 title = trace.title(claim.rank)
@@ -264,6 +280,17 @@ class Lines:
         places = {one.place._replace(column=None) for account in accounts for one in account.setters if one.place}
         found = [effect for place in sorted(places) for effect in self.at(place)]
         return [effect for effect in found if effect.path == path]
+
+    def doubts(self, effects: Sequence[Effect], unset: Sequence[TreePath]) -> list[Unread]:
+        """What was not read and may change the effects, or may set a path that no line sets."""
+        dialects = {effect.dialect for effect in effects} if not unset else {*self.count}
+        with self._lock:
+            asked = [one for one in self._known.items() if one[0][0] in dialects]
+        paths = [*(effect.path for effect in effects), *unset]
+        found = [one for _, known in asked for one in known.unread if any(map(one.may_set, paths))]
+        found += [one for _, known in asked for one in known.layers if any(map(one.may_set, unset))]
+        found += [one for effect in effects for one in effect.unread]
+        return [*dict.fromkeys(found)]
 
     def failed(self) -> Iterable[tuple[str, str]]:
         """The subjects that could not be resolved, and the dialects that cannot list theirs, with the reason."""

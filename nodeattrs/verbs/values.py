@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
-from nodeattrs.contract.answers import Part, Unread
+from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, spell
@@ -16,9 +16,9 @@ from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.show import tree_lines
 from nodeattrs.reports.values import data_of, on_one_line, origin_data
-from nodeattrs.verbs.asking import Reply, Subjects, failed_data, unread_data
+from nodeattrs.verbs.asking import Reply, Subjects, failed_data
 from nodeattrs.verbs.comparing import Difference, Value, differences, plain, value_of
-from nodeattrs.verbs.why import key_of, not_known, trace_at
+from nodeattrs.verbs.why import key_of, trace_at
 
 _SIGNS = {(True, True): "~", (True, False): "-", (False, True): "+"}
 
@@ -37,22 +37,10 @@ class Blame:
     replies: Sequence[Reply]
     top: str
 
-    @cached_property
-    def unread(self) -> list[Unread]:
-        """What was not read for one of them."""
-        return [*dict.fromkeys(one for reply in self.replies for one in reply.doubts())]
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether every subject could be resolved, and everything was read."""
-        return not (self.unread or any(one.error for one in self.replies))
-
     def to_dict(self) -> dict[str, Any]:
         """Each value with its path and the line that set it."""
         return {
             "version": 1,
-            "certain": self.is_certain,
-            "unread": unread_data(self.unread),
             "answers": [
                 {"dialect": one.dialect.name, "subject": one.subject, "values": [*self._values(one)]}
                 for one in self.replies
@@ -79,7 +67,6 @@ class Blame:
                 yield screen.paint(printable(f"{reply.dialect.name} {reply.subject}".rstrip()), "strong")
             for part in reply.parts.values():
                 yield from tree_lines(self._tree(part), screen, partial(_first, part))
-            yield from not_known(reply.doubts(), [reply], screen)
 
 
 def _leaves(tree: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -96,36 +83,30 @@ def blame(question: Question) -> Output:
     replies = [*Subjects(question).replies([wanted] if wanted else ())]
     if len(replies) == 1 and replies[0].error is not None:
         raise replies[0].error
-    report = Blame(replies, str(question.side.top))
-    return Output(report, 0 if report.is_certain else 5)
+    return Output(Blame(replies, str(question.side.top)), unread=[one for reply in replies for one in reply.doubts()])
 
 
 def matrix(question: Question) -> Output:
     """The values of a key, by value. raises: NoSuchAttribute, for a key that nothing sets"""
     path = key_of(question)
-    cells = [cell for reply in Subjects(question).replies() for cell in _cells(reply, path)]
-    values = [cell.value for _, cell in cells]
-    if all(isinstance(value, NoSuchAttribute) for value in values) and not any(cell.notes for _, cell in cells):
+    replies = [*Subjects(question).replies()]
+    found = Matrix(spell(path), [cell for reply in replies for cell in _cells(reply, path)])
+    unread = [one for reply in replies for one in reply.doubts(path)]
+    if not (found.is_set or unread):
         raise NoSuchAttribute(f"nothing that was read sets {spell(path)}", path=path)
-    unknown = any(
-        cell.notes or (isinstance(cell.value, NodeattrsError) and not isinstance(cell.value, NoSuchAttribute))
-        for _, cell in cells
-    )
-    return Output(Matrix(spell(path), cells), 5 if unknown else 0)
+    return Output(found, unread=unread)
 
 
 def _cells(reply: Reply, path: Path) -> Iterator[tuple[str, Cell]]:
-    notes = tuple(f"may be overridden: {one}" for one in reply.unread if one.may_set(path))
     if reply.error is not None:
-        yield reply.subject, Cell(reply.error, (), notes)
+        yield reply.subject, Cell(reply.error)
         return
     traces = [trace for part in reply.parts.values() if (trace := trace_at(part, path)) is not None]
+    unset = NoSuchAttribute(f"{spell(path)} is not set", path=path)
     for trace in traces:
-        unknown = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
-        value = data_of(trace.value, path) if trace.found else NoSuchAttribute(f"{spell(path)} is not set", path=path)
-        yield reply.subject, Cell(value, trace.origins, (*notes, *unknown))
+        yield reply.subject, Cell(data_of(trace.value, path) if trace.found else unset, trace.origins)
     if not traces:
-        yield reply.subject, Cell(NoSuchAttribute(f"{spell(path)} is not set", path=path), (), notes)
+        yield reply.subject, Cell(unset)
 
 
 @dataclass(frozen=True)
@@ -136,24 +117,12 @@ class SubjectDifference:
     after: Reply
     found: Sequence[Difference]
 
-    @cached_property
-    def unread(self) -> list[Unread]:
-        """What was not read for one of both."""
-        return [*dict.fromkeys((*self.before.doubts(), *self.after.doubts()))]
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether everything was read for both."""
-        return not self.unread
-
     def to_dict(self) -> dict[str, Any]:
         """The differences, each side with its value and the line that set it."""
         return {
             "version": 1,
             "before": self.before.subject,
             "after": self.after.subject,
-            "certain": self.is_certain,
-            "unread": unread_data(self.unread),
             "changes": [
                 {
                     "kind": one.kind,
@@ -177,7 +146,6 @@ class SubjectDifference:
                     origin = _origin(reply, one)
                     place = "" if origin is None else f"  {origin.place or origin}"
                     yield printable(f"    {reply.subject}: {on_one_line(value.data)}{place}")
-        yield from not_known(self.unread, (), screen)
 
 
 def _origin(reply: Reply, one: Difference) -> Origin | None:
@@ -205,4 +173,4 @@ def diff(question: Question) -> Output:
         raise NotFound(f"{before} and {after} are not subjects of one dialect", hint="`nodeattrs list subjects`")
     tops = (str(question.side.top), str(question.side.top))
     report = SubjectDifference(left, right, [*differences(left.parts, right.parts, tops)])
-    return Output(report, 0 if report.is_certain else 5)
+    return Output(report, unread=[*left.doubts(), *right.doubts()])

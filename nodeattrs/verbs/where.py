@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import starmap
+from pathlib import Path as FilePath
 from typing import Any
 
-from nodeattrs.contract.answers import Setting, Unread
+from nodeattrs.contract.answers import Setting
 from nodeattrs.contract.command import Output, Question
-from nodeattrs.core.tree import parse, spell
+from nodeattrs.core.tree import Path, parse, spell
+from nodeattrs.core.unread import Unread, unresolved
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import BadArgument, NoSuchAttribute, NotFound
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.verbs.asking import unread_data
 from nodeattrs.verbs.hover import sentences
 from nodeattrs.verbs.lines import Effect, Lines, Place, Setter
-from nodeattrs.verbs.why import not_known
 
 _LINE = re.compile(r"(.+):(\d{1,9})")
 
@@ -28,27 +28,18 @@ class WhereReport:
 
     asked:   dialect -> how many subjects were asked, of how many
     unused:  what the lines set, and no subject has
-    unread:  what was not read, and may override them
     failed:  subject -> why it cannot be resolved
     """
 
     effects: Sequence[Effect]
     asked: Mapping[str, tuple[int, int]]
     unused: Sequence[tuple[str, Setting]]
-    unread: Sequence[Unread]
     failed: Mapping[str, str]
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether every subject could be resolved, and everything was read."""
-        return not (self.unread or self.failed or any(map(_is_doubtful, self.effects)))
 
     def to_dict(self) -> dict[str, Any]:
         """Each line with what it sets, and the subjects."""
         return {
             "version": 1,
-            "certain": self.is_certain,
-            "unread": unread_data(self.unread),
             "lines": [_effect_data(one) for one in self.effects],
             "unused": [{"file": file, "line": one.line, "path": spell(one.path)} for file, one in self.unused],
             "not_known": [{"subject": name, "message": why} for name, why in self.failed.items()],
@@ -65,13 +56,6 @@ class WhereReport:
                 yield from screen.wrapped(printable(text), "    ", "  ")
         for file, setting in self.unused:
             yield printable(f"{file}:{setting.line}  {spell(setting.path)}: sets no value of any subject")
-        yield from not_known(self.unread, (), screen)
-        for name, why in self.failed.items():
-            yield from screen.wrapped(printable(f"not known on {name}: {why}"), "    ", "  ")
-
-
-def _is_doubtful(effect: Effect) -> bool:
-    return any(one.outcome.value == "unknown" for account in effect.accounts for one in account.setters)
 
 
 def _effect_data(effect: Effect) -> dict[str, Any]:
@@ -109,10 +93,11 @@ def where(question: Question) -> Output:
     if key is not None:
         lines.look(question.progress)
         path = parse(key)
-        report = _report(lines, lines.of(path), ())
-        if not report.effects and report.is_certain:
+        effects = lines.of(path)
+        unread = _doubts(lines, effects, [] if effects else [path])
+        if not (effects or unread):
             raise NoSuchAttribute(f"no line that was read sets {spell(path)}", path=path)
-        return Output(report, 0 if report.is_certain else 5)
+        return Output(WhereReport(effects, lines.count, (), dict(lines.failed())), unread=unread)
     file, line = _file_of(question, place)
     lines.look(question.progress)
     settings = {(one.path, one.line) for one in _settings(question, file) if line in (None, one.line)}
@@ -120,23 +105,22 @@ def where(question: Question) -> Output:
     effects = [effect for number in sorted(wanted) for effect in lines.at(Place(file, number))]
     used = {effect.place.line for effect in effects}
     unused = sorted((one for one in settings if one[1] not in used), key=lambda one: (one[1], str(one[0])))
-    report = _report(lines, effects, [(file, Setting(*one)) for one in unused])
-    if not effects and not unused and report.is_certain:
+    unread = _doubts(lines, effects, [path for path, _ in unused])
+    if not (effects or unused or unread):
         raise NotFound(f"{place} sets nothing on any subject", hint="`nodeattrs list subjects` names who is asked")
-    return Output(report, 0 if report.is_certain else 5)
+    report = WhereReport(effects, lines.count, [(file, Setting(*one)) for one in unused], dict(lines.failed()))
+    return Output(report, unread=unread)
 
 
-def _report(lines: Lines, effects: Sequence[Effect], unused: Sequence[tuple[str, Setting]]) -> WhereReport:
-    paths = [effect.path for effect in effects] + [setting.path for _, setting in unused]
-    unread = dict.fromkeys(one for some in lines.unread.values() for one in some if any(map(one.may_set, paths)))
-    return WhereReport(effects, lines.count, unused, [*unread], dict(lines.failed()))
+def _doubts(lines: Lines, effects: Sequence[Effect], unset: Sequence[Path]) -> list[Unread]:
+    return [*lines.doubts(effects, unset), *starmap(unresolved, lines.failed())]
 
 
 def _file_of(question: Question, text: str) -> tuple[str, int | None]:
     """The file that the caller names, as it is seen from the folder, and the line. raises: NotFound"""
     side, parsed = question.side, _LINE.fullmatch(text)
     for name, line in ((text, None), *([(parsed[1], int(parsed[2]))] if parsed else [])):
-        for place in (side.root / name, question.request.place(side, name), Path(name).absolute()):
+        for place in (side.root / name, question.request.place(side, name), FilePath(name).absolute()):
             file = side.shown(str(place))
             if file is not None and file in side.files:
                 return side.named(file), line

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.contract.answers import Part, Unread
+from nodeattrs.contract.answers import Part
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.trace import Trace, rows, shown
 from nodeattrs.core.tree import Path, parse, spell
 from nodeattrs.errors import BadArgument, NoSuchAttribute, NotFound
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.screen import Screen, first_of, printable
-from nodeattrs.verbs.asking import Reply, Subjects, failed_data, unread_data
+from nodeattrs.verbs.asking import Reply, Subjects, failed_data
 
 _NAMED = 6
 
@@ -47,50 +47,28 @@ class WhyReport:
     """All reasons for a value.
 
     replies: all subjects that were asked
-    unread:  what was not read, and may set the path
     """
 
     path: Path
     reasons: Sequence[Reason]
     replies: Sequence[Reply]
-    unread: Sequence[Unread]
-
-    @property
-    def is_certain(self) -> bool:
-        """Whether every subject could be resolved, and nothing that was not read may set the path."""
-        return not (
-            self.unread or any(one.trace.unknown for one in self.reasons) or any(one.error for one in self.replies)
-        )
 
     def to_dict(self) -> dict[str, Any]:
         """The reasons, and what is not known."""
         return {
             "version": 1,
             "path": spell(self.path),
-            "certain": self.is_certain,
-            "unread": unread_data(self.unread),
             "answers": [one.to_dict() for one in self.reasons],
             "not_known": failed_data(self.replies),
         }
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """Each reason, an empty line between them; then what is not known."""
+        """Each reason, an empty line between them."""
         nouns = {one.dialect.name: one.dialect.noun for one in self.replies}
         for number, one in enumerate(self.reasons):
             if number:
                 yield ""
             yield from one.lines(screen, nouns[one.dialect])
-        yield from not_known(self.unread, self.replies, screen)
-
-
-def not_known(unread: Sequence[Unread], replies: Sequence[Reply], screen: Screen) -> Iterator[str]:
-    """What was not read, and which subjects cannot be resolved."""
-    for one in unread:
-        yield from screen.wrapped(printable(f"may be overridden: {one}"), "    ", "  ")
-    for reply in replies:
-        if reply.error is not None:
-            text = f"not known on {reply.subject or reply.dialect.name}: {reply.error.message} [{reply.error.code}]"
-            yield from screen.wrapped(printable(text), "    ", "  ")
 
 
 def key_of(question: Question) -> Path:
@@ -125,12 +103,11 @@ def why(question: Question) -> Output:
             key = reply.dialect.name, kind, shown(trace.value, 10_000), tuple(map(str, rows(trace)))
             reason = reasons.setdefault(key, Reason(reply.dialect.name, kind, trace, []))
             reason.subjects.append(reply.subject)
-    unread = dict.fromkeys(one for reply in replies for one in reply.unread if one.may_set(path))
-    report = WhyReport(path, [*reasons.values()], replies, [*unread])
+    unread = [*dict.fromkeys(one for reply in replies for one in reply.doubts(path))]
     errors = [one.error for one in replies if one.error is not None]
     if errors and len(errors) == len(replies):
         raise errors[0]
-    if not reasons and report.is_certain:
+    if not (reasons or unread):
         hint = (hint or "").replace("the node has", "there is") or None
         raise NoSuchAttribute(f"nothing that was read sets {spell(path)}", path=path, hint=hint)
-    return Output(report, 0 if report.is_certain else 5)
+    return Output(WhyReport(path, [*reasons.values()], replies), unread=unread)

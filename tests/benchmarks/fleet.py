@@ -25,9 +25,9 @@ from nodeattrs.keep import Saved, filtered_snapshot, saved_document
 from nodeattrs.node.running import merged_shared
 from nodeattrs.runs import Repository
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
+from nodeattrs.runs.batches import opened
 from nodeattrs.runs.checks.stacks import leaves_of
 from nodeattrs.runs.cookbooks import Cookbook, attribute_files
-from nodeattrs.runs.executors import opened
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.fleet import Fleet, resolve
 from nodeattrs.runs.run import Run, run_node

@@ -143,9 +143,9 @@ ROWS: dict[str, Row] = {
     ),
     "cloud-config explain": Row(
         (
-            "{user-data} {user-data} --all",
+            "{user-data} {user-data} --because",
             "{user-data} --path {key} --vendor {vendor}",
-            "{user-data} --instance-data {instance} --confd cloud/cloud.cfg.d --all",
+            "{user-data} --instance-data {instance} --confd cloud/cloud.cfg.d --because",
         ),
         ("cloud",),
     ),

@@ -12,7 +12,7 @@ from typing import Any
 import lark
 
 from nodeattrs.keep.search import query
-from nodeattrs.keep.search.terms import All, And, Asked, Not, Or, Own, Pattern, Range, Term
+from nodeattrs.keep.search.query import All, And, Asked, Not, Or, Own, Pattern, Range, Term
 
 __all__ = ["GRAMMAR", "asked", "spelled"]
 

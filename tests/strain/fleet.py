@@ -16,7 +16,7 @@ from typing import Any
 
 from nodeattrs.errors import FleetError, NodeattrsError
 from nodeattrs.keep import open_store
-from nodeattrs.runs.executors import opened
+from nodeattrs.runs.batches import opened
 from nodeattrs.runs.fleet import Fleet, compared, resolve, shipped, still_to_do
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository

@@ -42,7 +42,7 @@ from nodeattrs.adapters.bindings.model.types import Classes, target_of
 from nodeattrs.adapters.bindings.model.values import taken_in
 from nodeattrs.adapters.bindings.references import Inventory, layer_references, parse_reference
 from nodeattrs.adapters.bindings.resolution import BOUND_PROVIDERS, Layer
-from nodeattrs.adapters.bindings.site_files import ENDINGS, TEXTS, Known, directories, sets_below
+from nodeattrs.adapters.bindings.site_files import ENDINGS, TEXTS, SiteFiles, directories, sets_below
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Locator, Origin
@@ -113,7 +113,7 @@ class Composition:
         classes: Classes | Mapping[str, type] | None = None,
         objects: Objects | None = None,
         without: Iterable[str] = (),
-        known: Known | None = None,
+        known: SiteFiles | None = None,
     ) -> None:
         self.root = pathlib.Path(root)
         self._shown_from = self.root if shown_from is None else pathlib.Path(shown_from)
@@ -127,7 +127,7 @@ class Composition:
         self._classes = classes if isinstance(classes, Classes) else Classes(classes)
         self._objects = objects
         self._without = frozenset(without)
-        self._known, self._is_alone = (Known(), True) if known is None else (known, False)
+        self._known, self._is_alone = (SiteFiles(), True) if known is None else (known, False)
         self._read_files: set[pathlib.Path] = set()
         self.layers: tuple[Layer, ...] = ()
         self.faults: list[BindingError] = []
@@ -200,7 +200,9 @@ class Composition:
             raise BindingError(BAD_PATH, f"the path {path!r} leaves the site", hint="write paths without ..")
         return inner
 
-    def _read_layers(self, layers: Iterable[Mapping[str, Any]], classified: _Classified, request: Request) -> None:
+    def _read_layers(
+        self, layers: Iterable[Mapping[str, Any]], classified: _ClassifierAnswer, request: Request
+    ) -> None:
         assert self.environment is not None
         confdir = self._files(self._inside(self.environment.bindingsdir), "")
         modules: dict[str, dict[str, pathlib.Path]] = {}
@@ -209,7 +211,7 @@ class Composition:
                 modules.setdefault(name, self._files(self._inside(directory) / name / "bindings", name))
         bound = [text.partition(":")[0] for layer in layers for text in _references_in(layer)]
         inventory = Inventory({name: list(files) for name, files in modules.items()}, list(confdir), bound)
-        reading = _Reading(
+        reading = _ReferenceSources(
             {"confdir": confdir, "module": {name: file for files in modules.values() for name, file in files.items()}},
             classified, request,
         )  # fmt: skip
@@ -229,7 +231,7 @@ class Composition:
             ]
             self.layers = _layers(listed, parts, late)
 
-    def _of_scheme(self, reading: _Reading, scheme: str, several: list[str]) -> list[BindingSet] | None:
+    def _of_scheme(self, reading: _ReferenceSources, scheme: str, several: list[str]) -> list[BindingSet] | None:
         """The sets that references of one scheme name; None where who provides it may be bound itself."""
         if scheme in reading.found:
             return list(self._named_sets(several, reading.found[scheme]))
@@ -242,7 +244,7 @@ class Composition:
         provider = self._providers.get(scheme) or self._known.offered[scheme].load()
         return self._provided(scheme, provider, several, reading.request)
 
-    def _bound_providers(self, reading: _Reading) -> Callable[[str, list[str]], list[BindingSet]]:
+    def _bound_providers(self, reading: _ReferenceSources) -> Callable[[str, list[str]], list[BindingSet]]:
         """Who is bound as a fragment of `bindings_providers`, in what was read so far."""
         injector = Injector(self.layers, self.state, classes=self._classes, objects=self._objects, lenient=True)
         try:
@@ -329,24 +331,24 @@ class Composition:
             return None
         return known[1]
 
-    def _classified(self) -> _Classified:
+    def _classified(self) -> _ClassifierAnswer:
         given = self._classifier
         if given is None:
-            return _Classified({}, None)
+            return _ClassifierAnswer({}, None)
         if callable(given):
             try:
                 given = given(self.node)
             except Exception as error:
                 message = f"the classifier has failed: {type(error).__name__}: {error}"
                 raise BindingError(CLASSIFIER_FAILED, message) from error
-            return _Classified(given, None)
+            return _ClassifierAnswer(given, None)
         if isinstance(given, Mapping):
-            return _Classified(dict(given), None)
+            return _ClassifierAnswer(dict(given), None)
         if isinstance(given, (str, os.PathLike)):
             document = read(pathlib.Path(given), pathlib.Path(given).name)
         else:
             document = _asked_command(list(given), self.node)
-        return _Classified(document.tree or {}, document)
+        return _ClassifierAnswer(document.tree or {}, document)
 
     def _note(self, error: BindingError | DocumentError) -> None:
         """Keep what is wrong for the injector, which reports it with the rest."""
@@ -378,14 +380,14 @@ def _layers(
     return tuple(Layer(name, tuple(sets)) for (name, _), sets in zip(listed, found, strict=True))
 
 
-class _Reading(NamedTuple):
+class _ReferenceSources(NamedTuple):
     """What the references of a site are read from.
 
     found: scheme -> set -> its file
     """
 
     found: Mapping[str, Mapping[str, pathlib.Path]]
-    classified: _Classified
+    classified: _ClassifierAnswer
     request: Request
 
 
@@ -410,7 +412,7 @@ def _asked_command(command: list[str], node: str) -> Document:
     return parse(done.output.decode("utf-8", "replace"), name, "yaml")
 
 
-class _Classified:
+class _ClassifierAnswer:
     """What a classifier gives for the node: classes with their parameters, and top scope variables.
 
     variables: the top scope variables

@@ -22,7 +22,7 @@ from nodeattrs.core.tree import ABSENT, Path, as_path, dig
 
 
 @dataclass(frozen=True, slots=True)
-class Inclusion:
+class ClassInclusion:
     """An include or exclude of one class.
 
     counts: whether it is what decides about the class
@@ -46,18 +46,18 @@ class Inclusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Inclusions:
+class ClassAccount:
     """Every include and exclude that applies, in the order in which they are written; the strongest has the best rank.
 
     unknown: the sets that cannot be read: they may hold further ones
     """
 
-    inclusions: tuple[Inclusion, ...]
+    inclusions: tuple[ClassInclusion, ...]
     unknown: tuple[UnknownSet, ...] = ()
     ties: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     @property
-    def innermost(self) -> Inclusions:
+    def innermost(self) -> ClassAccount:
         """Itself: it hands nothing on."""
         return self
 
@@ -93,7 +93,7 @@ class Inclusions:
             by = [one for one in self.inclusions if one.counts and one.name == name]
             yield Element(name, tuple(one.rank for one in by), tuple(one.claim((index,)) for one in by))
 
-    def _overridden(self, one: Inclusion) -> tuple[str, tuple[int, ...]]:
+    def _overridden(self, one: ClassInclusion) -> tuple[str, tuple[int, ...]]:
         """Why it does not count, and who decides instead."""
         by = [other for other in self.inclusions if other.name == one.name and other.counts]
         if not by:
@@ -108,7 +108,7 @@ class Inclusions:
             yield SetBy(one.words, f"{one.at.origin}; layer {one.title}", one.counts)
 
 
-def inclusions_of(maker: ValueMaker) -> Inclusions:
+def inclusions_of(maker: ValueMaker) -> ClassAccount:
     """The account of the key `/classes`. raises: as a fragment's producer"""
     inclusions = list(maker.inclusions())
     deciding: Mapping[str, tuple[bool, Position]] = decided(inclusions)
@@ -116,9 +116,9 @@ def inclusions_of(maker: ValueMaker) -> Inclusions:
         range(len(inclusions)), key=lambda index: (inclusions[index][2].position, inclusions[index][0], -index)
     )
     ranks = {index: rank for rank, index in enumerate(order, 1)}
-    return Inclusions(
+    return ClassAccount(
         tuple(
-            Inclusion(
+            ClassInclusion(
                 ranks[index], excluded, name, at, deciding.get(name) == (excluded, at.position), title_of(maker, at)
             )
             for index, (excluded, name, at) in enumerate(inclusions)
@@ -152,7 +152,7 @@ class Explanation:
     value: Any
     problem: str | None
     looked: tuple[Looked, ...] = ()
-    account: Account | Inclusions | None = field(default=None, repr=False)
+    account: Account | ClassAccount | None = field(default=None, repr=False)
     label: str = ""
     beside: tuple[tuple[str, UnknownSet], ...] = field(default=(), repr=False)
 
@@ -208,7 +208,7 @@ class Explanation:
     @property
     def set_by(self) -> tuple[SetBy, ...]:
         """What fragments say, by element or name, then those that do not count; of classes who includes what."""
-        if isinstance(self.account, Inclusions):
+        if isinstance(self.account, ClassAccount):
             return tuple(self.account.set_by())
         innermost = None if self.account is None else self.account.innermost
         return tuple(_set_by(innermost, self.value)) if innermost is not None and innermost.is_collection else ()

@@ -28,7 +28,7 @@ from nodeattrs.adapters.bindings.model.types import (
     variable_key,
 )
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
-from nodeattrs.adapters.bindings.production.early import early_faults
+from nodeattrs.adapters.bindings.production.bound import early_faults
 from nodeattrs.adapters.bindings.production.maker import ValueMaker
 from nodeattrs.adapters.bindings.production.multibinds import option_faults
 from nodeattrs.adapters.bindings.production.scopes import awaited
@@ -45,10 +45,6 @@ _T = TypeVar("_T")
 
 _OWN: Key = ("Type[Injector]", "")
 """The injector itself: a parameter of its type gets the one that fills it."""
-
-
-def _key_of(key: Any) -> tuple[Any, Any]:
-    return key if isinstance(key, tuple) else (key, None)
 
 
 @taking(layers=Listed)
@@ -154,11 +150,11 @@ class Injector(ValueMaker):
     def __getitem__(self, key: Any) -> Any: ...
     def __getitem__(self, key: Any) -> Any:
         """`injector[Logger]`, `injector["ssh::port"]`, `injector["log", Logger]`."""
-        return self.inject(*_key_of(key))
+        return self.inject(key)
 
     def __contains__(self, key: Any) -> bool:
         """Whether a key is bound. Nothing is produced."""
-        wanted = asked(*_key_of(key), self.register)
+        wanted = asked(key, None, self.register)
         return self.declaration(wanted) is not None or wanted.key == ("Data", CLASSES)
 
     def producer(self, key: Any, type: Any = None, /) -> Handle:
@@ -251,7 +247,7 @@ class Injector(ValueMaker):
         ...     request.inject("ticket") is request.inject("ticket")
         True
         """
-        given = {asked(*_key_of(key), self.register).key: value for key, value in (values or {}).items()}
+        given = {asked(key, None, self.register).key: value for key, value in (values or {}).items()}
         inner = self._opened_inside(name, given)
         inner._warm = {}
         inner._given[_OWN] = inner
@@ -308,7 +304,7 @@ class Injector(ValueMaker):
         """
         top = Bindings("override")
         for key, value in values.items():
-            top.bind(*_key_of(key)).to(value)
+            top.bind(key).to(value)
         return self.child(Layer("override", (top,)))  # type: ignore[arg-type]  # `child` takes a set from its maker
 
     @taking(call=Callable)

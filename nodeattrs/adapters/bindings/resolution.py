@@ -96,16 +96,17 @@ class Layer:
         return cls(name, (BindingSet.unknown(name, origin, reason),))
 
 
+@dataclass(frozen=True, slots=True)
 class Place:
-    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there."""
+    """Where declarations stand: a layer, a set in it, and because of which lines they are in effect there.
 
-    __slots__ = ("causes", "layer", "number", "set")
+    number: the rank of the layer; the highest layer has the greatest
+    """
 
-    def __init__(self, number: int, layer: str, of: str, causes: tuple[Cause, ...] = ()) -> None:
-        self.causes = causes
-        self.number = number  # the layer's rank, the greatest is the highest
-        self.layer = layer
-        self.set = of
+    number: int
+    layer: str
+    set: str
+    causes: tuple[Cause, ...] = ()
 
     def when(self, item: When, listed_at: Mapping[str, Origin]) -> Place:
         """The same for what stands inside of a condition. listed_at: where its categories are listed"""

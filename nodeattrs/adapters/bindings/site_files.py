@@ -16,7 +16,7 @@ TEXTS = (".pp", ".bindings")
 ENDINGS = (*TEXTS, ".yaml", ".yml", ".json")
 
 
-class Known:
+class SiteFiles:
     """What is the same for all nodes of a site: its files as they were read, and what packages offer.
 
     files:   each with the stamp of its state then; what was wrong with it is kept as an error

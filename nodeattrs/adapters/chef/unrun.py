@@ -1,6 +1,6 @@
 """Read what Ruby code of a cookbook may set on the node, without running it.
 
-Used by `runs.unread`. A write whose level and keys are written out sets its path only. Code that hides its level, or
+Used by `runs.ruby`. A write whose level and keys are written out sets its path only. Code that hides its level, or
 hands the node on, may set anything. It knows one text at a time, and neither nodes nor runs.
 
 source: Chef's `Chef::Node`, `Chef::Node::Attribute` and its resources that write attributes (Chef Infra 19)

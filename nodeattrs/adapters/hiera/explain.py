@@ -27,6 +27,7 @@ from nodeattrs.core.sensitive import Encrypted, Marked, plain
 from nodeattrs.core.trace import Trace, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
+from nodeattrs.core.unread import Unread
 from nodeattrs.core.walk import Setting
 from nodeattrs.errors import NodeattrsError, TooDeep
 
@@ -70,6 +71,12 @@ class UnknownLevel(NamedTuple):
             "reason": self.reason,
             **({"decides": "merge"} if self.is_merge else {}),
         }
+
+    @property
+    def unread(self) -> Unread:
+        """The level as an unread place that may set the key."""
+        reason = f"{self.reason}; its lookup_options may change the merge" if self.is_merge else self.reason
+        return Unread(self.origin.place or self.layer, reason, ((self.key,),), "level", self.name)
 
     def sentence(self, who: str) -> str:
         """What it may do to whom."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.code import held_back
-from nodeattrs.core.fold import Layer
 from nodeattrs.core.tree import parse
 from nodeattrs.dialects.ansible import saved_inventory, saving
 from nodeattrs.dialects.ansible.answers import Variables
@@ -20,15 +19,14 @@ from nodeattrs.dialects.ansible.printing import as_json_text, as_yaml_text, grap
 from nodeattrs.dialects.ansible.rendering import Rendered, Rendering
 from nodeattrs.dialects.ansible.reports import (
     Groups,
-    Unread,
     differences,
     explained_variable,
+    layers_of,
     matrix,
     not_evaluated,
     places,
     set_variables,
     unread,
-    unread_warnings,
 )
 from nodeattrs.errors import BadUsage
 from nodeattrs.reports.compared import Compared
@@ -102,7 +100,6 @@ _TASK = (
 )
 _YAML = (("--yaml", "-y"), "YAML instead of JSON", _FLAG, "as Ansible prints it")
 _LISTING = (
-    Argument(("--traceback",), "on an error, show the whole way to it", _FLAG, "as Ansible prints it"),
     Argument(("--keep-groups", "--export"), "variables of groups stay with the groups", _FLAG, "as Ansible prints it"),
     _LIMIT._replace(group="as Ansible prints it"),
     Argument(("--toml",), "TOML instead of JSON", _FLAG, "as Ansible prints it", "form"),
@@ -163,7 +160,7 @@ def _answer(question: Question, inventory: Inventory, host: str) -> Variables:
     ]
     if not met:
         names = ", ".join(dict.fromkeys(task.name for task in playbook.tasks(host))) or "none"
-        unknown = [one for one in unread(playbook.unknown(host)) if one.names is None]
+        unknown = [one for one in unread(playbook.unknown(host)) if not one.paths]
         also = "".join(f"; {one.place}: {one.reason}" for one in unknown)
         raise AnsibleError(NO_HOST, f"{host} meets no such task", hint=f"it meets: {names}{also}")
     return playbook.within(met[0] if asked["task"] else met[-1], host)
@@ -173,17 +170,6 @@ def _hosts(question: Question, inventory: Inventory) -> list[str]:
     """The hosts that --limit names; all of them without it."""
     limit = question.arguments["hosts"]
     return list(inventory.hosts) if limit is None else inventory.matching(limit)
-
-
-def _known(question: Question, inventory: Inventory, layers: Iterable[Layer]) -> int:
-    """The exit code of an answer that unknown layers may change; each level of them is named."""
-    return _named(question, inventory, unread(layers))
-
-
-def _named(question: Question, inventory: Inventory, found: Sequence[Unread]) -> int:
-    question.caller.warn(unread_warnings(found))
-    question.caller.warn(inventory.warnings)
-    return 5 if found else 0
 
 
 def _warned(question: Question, answer: Variables, rendered: Rendered | None) -> int:
@@ -197,30 +183,32 @@ def _warned(question: Question, answer: Variables, rendered: Rendered | None) ->
 def _vars(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
     answer = _answer(question, inventory, asked["host"])
-    code = _known(question, inventory, answer.unread())
+    open_places = unread(answer.unread())
     if asked["origins"]:
-        return Output(set_variables(answer), code)
+        return Output(set_variables(answer), warnings=inventory.warnings, unread=open_places)
     rendered = Rendering(answer).variables() if asked["render"] else None
     found = printed_variables(answer, rendered and rendered.value)
     is_yaml = asked["yaml"] or asked["format"] == "yaml"
     text = as_yaml_text(found) if is_yaml else as_json_text(found, marked=False) + "\n"
-    return Output(text, _warned(question, answer, rendered) or code)
+    return Output(text, _warned(question, answer, rendered), inventory.warnings, unread=open_places)
 
 
 def _list(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
     form = "yaml" if asked["yaml"] else "toml" if asked["toml"] else "json"
     text = printed_inventory(inventory, form, export=asked["keep_groups"], limit=asked["hosts"])
-    return Output(text, _known(question, inventory, inventory.unread(_hosts(question, inventory))))
+    open_places = unread(inventory.unread(_hosts(question, inventory)))
+    return Output(text, warnings=inventory.warnings, unread=open_places)
 
 
 def _graph(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
     text = graph(inventory, asked["group"], with_variables=asked["vars"])
-    code = _known(question, inventory, inventory.unread(inventory.hosts if asked["vars"] else ()))
+    open_places = unread(inventory.unread(inventory.hosts if asked["vars"] else ()))
+    report: Groups | str = Groups(inventory, asked["group"], text)
     if asked["format"] == "text":
-        return Output("".join(f"{printable(line)}\n" for line in text.splitlines()), code)
-    return Output(Groups(inventory, asked["group"], text), code)
+        report = "".join(f"{printable(line)}\n" for line in text.splitlines())
+    return Output(report, warnings=inventory.warnings, unread=open_places)
 
 
 def _explain(question: Question) -> Output:
@@ -230,27 +218,30 @@ def _explain(question: Question) -> Output:
     trace = report.explanation.trace
     if asked["strict"]:
         trace.require_known()
-    is_unknown = trace.unknown or (report.rendered and report.rendered.left)
-    return Output(report, 5 if is_unknown else 0 if trace.found else 1, inventory.warnings)
+    code = 0 if trace.found or trace.unknown else 1
+    if report.rendered and report.rendered.left:
+        code = 5
+    return Output(report, code, inventory.warnings, unread=unread(layers_of(trace)))
 
 
 def _who_has(question: Question) -> Output:
     inventory = _inventory(question)
     found = places(inventory, parse(question.arguments["path"]))
-    return Output(found, _named(question, inventory, found.unread) or (0 if found.found else 1))
+    code = 0 if found.found or found.unread else 1
+    return Output(found, code, inventory.warnings, unread=found.unread)
 
 
 def _matrix(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
-    found = matrix(inventory, _hosts(question, inventory), parse(asked["path"]), asked["path"])
-    return Output(found, _named(question, inventory, found.unread) or (0 if found.found else 1))
+    found, open_places = matrix(inventory, _hosts(question, inventory), parse(asked["path"]), asked["path"])
+    return Output(found, 0 if found.is_set or open_places else 1, inventory.warnings, unread=open_places)
 
 
 def _diff(question: Question) -> Output:
     asked, inventory = question.arguments, _inventory(question)
     one, other = (_answer(question, inventory, asked[name]) for name in ("host", "other"))
-    code = _known(question, inventory, [*one.unread(), *other.unread()])
-    return Output(Compared((asked["host"], asked["other"]), differences(one, other)), code)
+    report = Compared((asked["host"], asked["other"]), differences(one, other))
+    return Output(report, warnings=inventory.warnings, unread=unread([*one.unread(), *other.unread()]))
 
 
 def _save(question: Question) -> Output:
@@ -283,7 +274,7 @@ COMMANDS: Mapping[str, Command] = {
         (),
         _EXITS,
         _list,
-        (),
+        ("text",),
     ),
     "graph": Command(
         "print the tree of groups, as ansible-inventory --graph does",
@@ -351,6 +342,6 @@ COMMANDS: Mapping[str, Command] = {
         {},
         saved_inventory.printed,
         ("strict", "settings", "store", "output"),
-        "json",
+        ("json", "text", "yaml"),
     ),
 }

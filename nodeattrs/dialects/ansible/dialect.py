@@ -17,7 +17,7 @@ class Ansible(Dialect):
 
     name = "ansible"
     noun = "host"
-    option = Option("--inventory", "FILE", "of Ansible (default: that of ansible.cfg)")
+    option = Option("--inventory", "SOURCE", "of Ansible (default: that of ansible.cfg)")
     command = "ansible"
     summary = "say which file and line set a variable of an Ansible inventory"
     description = (

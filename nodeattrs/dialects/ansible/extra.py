@@ -68,7 +68,7 @@ def layers(given: Iterable[str], files: Files) -> list[Layer]:
 def _file(name: str, files: Files) -> Layer:
     document = files.document(files.folder / name)
     if document is None:
-        reason = "it is encrypted, and may set any variable"
+        reason = "is encrypted"
         return Layer.unknown(title(22), Origin("-e", "", name, 1), reason)
     return Layer(_map(document.tree, f"@{name}"), document.locator("-e", ""), title(22))
 

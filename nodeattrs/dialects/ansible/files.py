@@ -118,7 +118,7 @@ class Files:
             self._warn(BROKEN, error.reason, error.file, error.line)
             return Layer.unknown(titled, Origin(kind, name, error.file, error.line), f"it is broken: {error.reason}")
         if document is None:
-            reason = "it is encrypted, and may set any variable"
+            reason = "is encrypted"
             return Layer.unknown(titled, Origin(kind, name, self.shown(path), 1), reason)
         return Layer(plain_of(document, document.tree), document.locator(kind, name), titled) if document.tree else None
 

@@ -336,7 +336,7 @@ class Inventory:
         for path in (path for folder in (*map(Path, config.vars_plugins), *folders) for path in self._modules(folder)):
             if path.stem in enabled or not _WANTS_A_NAME.search(self.files.text(path).text):
                 found[path.stem] = Origin("vars plugin", path.stem, self.files.shown(path), 1)
-        reason = "it is not followed, and may set any variable"
+        reason = "is not followed"
         return [Layer.unknown(title(10), origin, reason) for origin in found.values()]
 
     def of_setting(self, kind: str, name: str) -> Origin:

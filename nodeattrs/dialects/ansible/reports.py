@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from nodeattrs.core.fold import Layer
 from nodeattrs.core.sensitive import revealed
 from nodeattrs.core.trace import Outcome, Trace, shown
 from nodeattrs.core.tree import ABSENT, Path, spell
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.because import Mention, level_of, mentions, reasons
 from nodeattrs.dialects.ansible.codes import NOT_EVALUATED
@@ -20,7 +21,6 @@ from nodeattrs.dialects.ansible.inventory import Inventory
 from nodeattrs.dialects.ansible.printing import printed_variables
 from nodeattrs.dialects.ansible.values import MaySet, as_attribute, as_json
 from nodeattrs.errors import NoSuchAttribute
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.explain import Explanation, way_to
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.reports.screen import Screen, printable
@@ -31,73 +31,17 @@ if TYPE_CHECKING:
 
 
 _data = partial(as_json, withheld=True)
-_MOST_NAMED = 5
-"""How many variables or places a warning names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A place that was not read and may change an answer.
-
-    names: the variables that it may set; None where it may set any
-    """
-
-    origin: Origin
-    level: str
-    reason: str
-    names: frozenset[str] | None
-
-    @property
-    def place(self) -> str:
-        """Its file and line, or its kind and name."""
-        return str(self.origin.place or self.origin.who)
 
 
 def unread(layers: Iterable[Layer]) -> list[Unread]:
-    """Each place of unknown layers once, with all variables that it may set there."""
-    found: dict[str, Unread] = {}
+    """Unknown layers as unread places; paths are the names of variables, and "ansible_*" is each that begins so."""
+    found = []
     for layer in layers:
         names = layer.origin.written if isinstance(layer.origin, MaySet) else None
-        new = Unread(layer.origin.at(()), layer.title, layer.value.reason, names)
-        one = found.setdefault(new.place, new)
-        if one.names is not None:
-            found[new.place] = replace(one, names=None if names is None else one.names | names)
-    return list(found.values())
-
-
-def unread_warnings(found: Iterable[Unread]) -> Iterator[AnsibleError]:
-    """A warning for each level: how many of its places were not read, what they may set, and where they are."""
-    levels: dict[str, list[Unread]] = {}
-    for one in found:
-        levels.setdefault(one.level, []).append(one)
-    for level, its in levels.items():
-        first, *others = its
-        names = {name for one in its for name in one.names or ()}
-        sets = "any variable" if any(one.names is None for one in its) else _some(sorted(names))
-        count = f"{len(its)} places are" if others else "1 place is"
-        more = f"; also at {_some([one.place for one in others])}" if others else ""
-        message = f"{level}: {count} not known and may set {sets}: {first.reason}{more}"
-        yield warned(LAYER_IS_UNKNOWN, message, first.origin.file, first.origin.line)
-
-
-def _some(words: Sequence[str]) -> str:
-    more = f" and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else ""
-    return ", ".join(words[:_MOST_NAMED]) + more
-
-
-def _certainty(found: Iterable[Unread]) -> dict[str, Any]:
-    """Whether an answer is certain, and the places that were not read, as data."""
-    rows = [
-        {
-            "file": one.origin.file,
-            "line": one.origin.line,
-            "layer": one.level,
-            "reason": one.reason,
-            "may_set": None if one.names is None else sorted(one.names),
-        }
-        for one in found
-    ]
-    return {"certain": not rows, "unread": rows}
+        paths = tuple((name,) for name in sorted(names or ()))
+        origin = layer.origin.at(())
+        found.append(Unread(origin.place or origin.who, layer.value.reason, paths, layer.title))
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +61,6 @@ class ExplainedVariable:
         explanation = self.explanation
         return {
             **_data(explanation.to_dict()),
-            **_certainty(unread(_layers_of(explanation.trace))),
             "reasons": reasons(self.inventory, explanation.trace),
             "mentions": [
                 {"name": one.name, "is_set": one.value is not ABSENT, "set_by": list(map(origin_data, one.origins))}
@@ -146,7 +89,7 @@ class ExplainedVariable:
                     yield from screen.wrapped(printable(row), "        ", "    ")
 
 
-def _layers_of(trace: Trace) -> Iterator[Layer]:
+def layers_of(trace: Trace) -> Iterator[Layer]:
     """The unknown layers that a trace names."""
     for one in trace.unknown:
         origin = MaySet(one.origin, frozenset(map(str, trace.path[:1])) or None)
@@ -182,7 +125,7 @@ class SetVariables:
         """The trace of each variable."""
         variables = [_data(one.to_dict()) for one in self.explanations]
         where = {"version": 1, "node": self.answer.host, "environment": self.answer.where}
-        return {**where, **_certainty(unread(self.answer.unread())), "variables": variables}
+        return {**where, "variables": variables}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A line a variable, with the places that set it."""
@@ -272,7 +215,6 @@ class Places:
         return {
             "version": 1,
             "variable": self.name,
-            **_certainty(self.unread),
             "places": [
                 {
                     **origin_data(one.origin),
@@ -308,7 +250,7 @@ def places(inventory: Inventory, path: Path) -> Places:
     layers = inventory.unread(())
     for host in inventory.hosts:
         trace = inventory.host(host).trace(path)
-        layers += _layers_of(trace)
+        layers += layers_of(trace)
         for one in trace.claims:
             if one.outcome is not Outcome.UNKNOWN:
                 key = one.origin, one.path
@@ -322,33 +264,16 @@ def places(inventory: Inventory, path: Path) -> Places:
     return Places(spell(path), rows, unread(layers))
 
 
-@dataclass(frozen=True, slots=True)
-class HostMatrix(Matrix):
-    """A matrix of hosts. unread: the places that may change it"""
-
-    unread: Sequence[Unread] = ()
-
-    @property
-    def found(self) -> bool:
-        """Whether some host has a value."""
-        return any(not isinstance(cell.value, NoSuchAttribute) for _, cell in self.cells)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The groups of hosts, and whether they are certain."""
-        return {**Matrix.to_dict(self), **_certainty(self.unread)}
-
-
-def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> HostMatrix:
-    """What each host has, the equal ones together. cost: that of a trace for each host"""
+def matrix(inventory: Inventory, hosts: Sequence[str], path: Path, question: str) -> tuple[Matrix, list[Unread]]:
+    """What each host has, the equal ones together; and what may change it. cost: that of a trace for each host"""
     cells = []
     layers = inventory.unread(())
     for host in hosts:
         trace = inventory.host(host).trace(path)
-        layers += _layers_of(trace)
-        notes = tuple(f"may be overridden at {one.origin.place}: {one.why}" for one in trace.unknown)
+        layers += layers_of(trace)
         value = as_attribute(trace.value) if trace.found else NoSuchAttribute(f"nobody sets {question}", path=path)
-        cells.append((host, Cell(value, trace.origins, notes)))
-    return HostMatrix(question, cells, unread(layers))
+        cells.append((host, Cell(value, trace.origins)))
+    return Matrix(question, cells), unread(layers)
 
 
 def differences(one: Variables, other: Variables) -> dict[str, tuple[Any, Any]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 
 from nodeattrs.contract.command import Argument, Output, Question
+from nodeattrs.core.unread import Unread, sentences
 from nodeattrs.dialects.ansible.inventory_report import DynamicInventory, ansible_name
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadArgument, BadUsage
 from nodeattrs.keep import Store
 from nodeattrs.keep.search import parse_query
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
-from nodeattrs.reports.undecided import Undecided, words_of
+from nodeattrs.reports.values import unread_at
 from nodeattrs.runs.remembered import required
 from nodeattrs.runs.settings import Settings
 
@@ -35,18 +36,19 @@ def printed(question: Question) -> Output:
         raise BadUsage(f"--prefix {prefix} is no name of a variable: try {ansible_name(prefix)}")
     store, sensitive = saved_nodes_of(settings)
     inventory = DynamicInventory(host or "", prefix)
+    unread: list[Unread] = []
     for name in [host] if host else store.names():
         found = required(store, name, sensitive)
         if asked["strict"]:
             found.node.trace(()).require_known()
         inventory.add(found.node, found.saved.document)
         question.caller.warn(filter(None, [found.note]), SAVED_NOTE.entry)
-        unknown = words_of({f"the node {name}": Undecided.at(found.node, ())})
-        question.caller.warn(unknown, LAYER_IS_UNKNOWN.entry)
+        unread += unread_at(found.node, ())
     if asked["list"]:
         _add_searches(settings, store, inventory)
-    for code, sentences in inventory.warnings():
-        question.caller.warn(sentences, code)
+    for code, texts in inventory.warnings():
+        question.caller.warn(texts, code)
+    question.caller.warn(sentences(unread), LAYER_IS_UNKNOWN.entry)
     return Output(inventory)
 
 

@@ -8,14 +8,15 @@ from typing import Any
 
 from nodeattrs.contract.command import Output, Question
 from nodeattrs.core.fold import Layer
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.ansible.answers import Variables
 from nodeattrs.dialects.ansible.inventory import Inventory
+from nodeattrs.dialects.ansible.reports import unread
 from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.common import store_of
 from nodeattrs.keep import Saved
 from nodeattrs.keep.filters import saved_document
 from nodeattrs.keep.revisions import Noted
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
 from nodeattrs.runs.settings import Settings
@@ -24,21 +25,20 @@ from nodeattrs.runs.settings import Settings
 def save(question: Question, inventory: Inventory, hosts: Sequence[str]) -> Output:
     """Save each host as a node; one that is as it was gets no new revision."""
     store, sensitive = store_of(Settings(question.arguments, os.environ))
-    unknown = []
+    found: list[Unread] = []
     for name in hosts:
         answer = inventory.host(name)
         layers = answer.unknown()
         if layers and question.arguments["strict"]:
             answer.folded().trace(()).require_known()
-        unknown += [f"{name}: {layer.origin.at(()).place or layer.origin.at(()).who}" for layer in layers]
+        found += unread(layers)
         node = _node(answer, sensitive)
         document = saved_document(node)
         last = store.load(name)
         if last is None or last.document != document:
             store.save(Saved(name, document, node.snapshot(), noted=Noted(by="ansible save")))
     question.caller.remark([f"{len(hosts)} host{'s' * (len(hosts) != 1)} saved in {store.describe()}"])
-    question.caller.warn(dict.fromkeys(unknown), LAYER_IS_UNKNOWN.entry)
-    return Output("", 5 if unknown else 0)
+    return Output("", unread=found)
 
 
 def _node(answer: Variables, sensitive: Any) -> Node:

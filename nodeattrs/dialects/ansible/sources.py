@@ -145,7 +145,7 @@ class Sources:
 
     def _as_script(self, path: Path) -> bool:
         if path.is_file() and os.access(path, os.X_OK) and self.files.text(path).text.startswith("#!"):
-            raise NotRun(Unknown("script", f"a script, which was not run; {_HINT}"), self.files.shown(path))
+            raise NotRun(Unknown("script", f"is a script, which was not run; {_HINT}"), self.files.shown(path))
         return False
 
     def _as_auto(self, path: Path) -> bool:
@@ -154,7 +154,7 @@ class Sources:
             plugin = document.tree.get("plugin") if document and isinstance(document.tree, dict) else None
             if isinstance(plugin, str):
                 raise NotRun(
-                    Unknown(plugin, f"the plugin {plugin}, which was not run; {_HINT}"), self.files.shown(path)
+                    Unknown(plugin, f"is of the plugin {plugin}, which was not run; {_HINT}"), self.files.shown(path)
                 )
         return False
 
@@ -163,7 +163,7 @@ class Sources:
             return False
         document = self.files.document(path)
         if document is None:
-            raise NotRun(Unknown("vault", "it is encrypted"), self.files.shown(path))
+            raise NotRun(Unknown("vault", "is encrypted"), self.files.shown(path))
         maps.read(document, self.tree, self.warn)
         return True
 

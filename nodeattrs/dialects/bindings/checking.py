@@ -10,7 +10,7 @@ from pathlib import Path
 from nodeattrs.contract.dialect import Looked
 from nodeattrs.dialects.bindings.reports import findings_of
 from nodeattrs.reports.findings import Finding
-from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.bindings import site_of
 from nodeattrs.runs.repository import Repository
 
 

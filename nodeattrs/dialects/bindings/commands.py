@@ -15,6 +15,7 @@ from nodeattrs.contract.command import Argument, Checked, Command, Output, Quest
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
+from nodeattrs.core.unread import Unread, unread_in
 from nodeattrs.dialects.bindings.opened import BindingKeys
 from nodeattrs.dialects.bindings.reports import (
     BindingGraph,
@@ -25,10 +26,8 @@ from nodeattrs.dialects.bindings.reports import (
 )
 from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
 from nodeattrs.keep import open_store
-from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.matrix import Cell, Matrix
-from nodeattrs.reports.undecided import Undecided, words_of
-from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.bindings import site_of
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import search_word
 from nodeattrs.runs.settings import Settings
@@ -107,17 +106,18 @@ def _matrix(question: Question) -> Output:
     opened, names = _subjects(question)
     asked = _asked(question)
     cells = []
+    unread: list[Unread] = []
     for name in names:
         try:
             injector = opened.site(name, _mode(question)).injector(lenient=True)
             value = injector.inject(asked)
             trace = injector.explain(asked).trace()
-            notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
-            cells.append((name, Cell(value, trace.origins, notes)))
+            unread += unread_in(trace.unknown)
+            cells.append((name, Cell(value, trace.origins)))
         except NodeattrsError as error:
             cells.append((name, Cell(error)))
     has_failed = any(isinstance(cell.value, NodeattrsError) for _, cell in cells)
-    return Output(Matrix(str(asked), cells), 1 if has_failed else 5 if any(cell.notes for _, cell in cells) else 0)
+    return Output(Matrix(str(asked), cells), int(has_failed), unread=unread)
 
 
 def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
@@ -142,9 +142,7 @@ def _subjects(question: Question) -> tuple[BindingKeys, list[str]]:
 def _inject(question: Question) -> Output:
     injector, asked, default = _injector(question), _asked(question), question.arguments["default"]
     value = injector.inject(asked) if default is None else injector.get(asked, default=default)
-    unknown = Undecided.of(injector.unknown_layers(asked))
-    question.caller.warn(words_of({str(asked): unknown}), LAYER_IS_UNKNOWN.entry)
-    return Output(InjectedValue(str(asked), value, unknown), 5 if unknown else 0)
+    return Output(InjectedValue(str(asked), value), unread=unread_in(injector.unknown_layers(asked)))
 
 
 def _explain(question: Question) -> Output:
@@ -157,7 +155,7 @@ def _explain(question: Question) -> Output:
     report = explained_binding(explanation, parse(path) if path else (), question.arguments["because"])
     if question.arguments["strict"]:
         report.trace.require_known()
-    return Output(report, 5 if report.trace.unknown else 0)
+    return Output(report, unread=unread_in(report.trace.unknown))
 
 
 def _list(question: Question) -> Output:

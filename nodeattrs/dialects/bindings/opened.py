@@ -10,7 +10,7 @@ from nodeattrs.adapters.bindings import BindingError, Composition
 from nodeattrs.adapters.bindings.tracing import plain
 from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.common import WithFacts, part_of_keys
-from nodeattrs.runs.binding_sites import site_of
+from nodeattrs.runs.bindings import site_of
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.session import search_word
 

@@ -21,7 +21,6 @@ from nodeattrs.reports.explain import Explanation as Explained
 from nodeattrs.reports.explain import because, way_to
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
-from nodeattrs.reports.undecided import Undecided, data_of
 
 
 def findings_of(asked: Iterable[tuple[str, Injector]]) -> Iterator[Finding]:
@@ -57,15 +56,14 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class InjectedValue:
-    """The value of a key. unknown: the layers that cannot be read and might override it"""
+    """The value of a key."""
 
     key: str
     value: Any
-    unknown: tuple[Undecided, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Key and value, and what might override it."""
-        return {"version": 1, "key": self.key, "value": _plain(self.value), **data_of({self.key: self.unknown})}
+        """Key and value."""
+        return {"version": 1, "key": self.key, "value": _plain(self.value)}
 
     def lines(self, screen: Screen) -> Iterator[str]:
         """A text as it is, anything else as JSON."""

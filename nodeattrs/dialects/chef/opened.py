@@ -16,13 +16,14 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import under
+from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
 from nodeattrs.node.running import merged_shared
 from nodeattrs.runs.causes import causes
 from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.policies import Asked
 from nodeattrs.runs.remembered import remembered
+from nodeattrs.runs.roles import Asked
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.runs.session import search_word
 from nodeattrs.texts.documents import parse
@@ -37,7 +38,7 @@ _OF_COOKBOOKS = frozenset(("attributes", "recipes", "libraries", "resources", "p
 
 def _unread(layer: Layer) -> Unread:
     origin = layer.origin.at(())
-    return Unread(origin.file or str(origin), f"was not read: {layer.value.reason}", tuple(layer.value.lines or ()))
+    return unread_layer(layer.value, origin)._replace(place=origin.file or origin.who)
 
 
 class Nodes(WithFacts):

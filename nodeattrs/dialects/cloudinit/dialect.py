@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
+from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, Looked, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
@@ -15,6 +16,19 @@ class CloudInit(Dialect):
 
     name = "cloud-init"
     noun = "set"
+    command = "cloud-config"
+    summary = "merge cloud-init user-data offline, and say why"
+    description = (
+        "Merge cloud-init user-data as cloud-init does, without a machine, without root and without a network:\n"
+        "any mix of cloud-config, MIME, gzip, archives and JSON patches, with conf.d folders and vendor-data."
+    )
+    examples = (
+        "cloud-config merge base.yaml web.yaml",
+        "cloud-config explain base.yaml web.yaml --path runcmd",
+        "cloud-config check user-data.mime",
+        "cloud-config merge base.yaml web.yaml --how append",
+        "cloud-config pack base.yaml web.yaml --merge-type append > user-data.mime",
+    )
 
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the files."""
@@ -27,3 +41,9 @@ class CloudInit(Dialect):
         from nodeattrs.dialects.cloudinit.checking import looked
 
         return looked(folder, count)
+
+    def commands(self) -> Mapping[str, Command]:
+        """Its own commands."""
+        from nodeattrs.dialects.cloudinit.commands import COMMANDS
+
+        return COMMANDS

@@ -18,10 +18,11 @@ from nodeattrs.adapters.hiera.variables import needed
 from nodeattrs.contract.command import Argument, Command, Output, Question
 from nodeattrs.core.sensitive import plain
 from nodeattrs.core.tree import ABSENT
+from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, places_of, unused_report
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
 from nodeattrs.errors import BadUsage, BadValue, NodeattrsError
-from nodeattrs.kinds import ENCRYPTED, LAYER_IS_UNKNOWN
+from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.runs.settings import sensitive_beside
@@ -71,10 +72,15 @@ _ASKS = "who asks"
 _NODE = Argument(
     ("--node",), "its name; may be repeated with a folder of facts", {"metavar": "NAME", "action": "append"}, _ASKS
 )
-_ENVIRONMENT = Argument(("--environment",), "(default: that of --enc, or production)", {"metavar": "NAME"}, _ASKS)
+_ENVIRONMENT = Argument(("--environment", "-E"), "(default: that of --enc, or production)", {"metavar": "NAME"}, _ASKS)
 _FACTS = (
-    Argument(("--facts",), "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml; - is stdin", _FILE, _ASKS),
-    Argument(("--set",), "a variable of the node; VALUE is JSON or text", {"metavar": "NAME=VALUE", **_MANY}, _ASKS),
+    Argument(
+        ("--facts",),
+        "facts in JSON or YAML, or a folder with NODE.json or NODE.yaml; - is stdin",
+        {"metavar": "PLACE"},
+        _ASKS,
+    ),
+    Argument(("--set",), "a variable of the node; VALUE is JSON or text", {"metavar": "PATH=VALUE", **_MANY}, _ASKS),
     Argument(("--trusted",), "trusted facts in JSON or YAML, over those of the name", _FILE, _ASKS),
     Argument(("--enc",), "the YAML answer of a classifier; or the program itself, with --run-code", _FILE, _ASKS),
 )
@@ -199,37 +205,41 @@ def _is_bare(asked: Asked) -> bool:
     return not (asked["facts"] or asked["set"] or asked["enc"] or asked["trusted"])
 
 
-def _warned(question: Question, answers: Collection[Found]) -> int:
-    """Name the levels that may decide otherwise, what is encrypted, and the unset variables; the exit code."""
-    keys: dict[UnknownLevel, dict[str, None]] = {}
-    for level in (level for one in answers for level in one.unknown):
-        keys.setdefault(level._replace(key=""), {})[level.key] = None
-    for level, names in keys.items():
-        some = ", ".join([*names][:3])
-        who = some if len(names) <= 3 else f"{len(names)} keys ({some}, ...)"
-        question.caller.warn([level.sentence(who)], LAYER_IS_UNKNOWN.entry)
+def _unread(question: Question, answers: Collection[Found]) -> list[Unread]:
+    """The levels that were not read, and the unset variables in values where only the name of a node is given.
+
+    With facts such a variable is a warning: nothing unread can set it.
+    """
+    found = [level.unread for one in answers for level in one.unknown]
+    unset = {name: key for one in answers for name, key in one.unset.items()}
+    if _is_bare(question.arguments):
+        reason = "is not set, and no facts are given (--facts)"
+        return [*found, *(Unread(name, reason, ((key,),), "variable") for name, key in unset.items())]
+    way = "Puppet 8 ends here, older ones take empty text"
+    texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in unset.items()]
+    question.caller.warn(texts, UNSET_VARIABLE.entry)
+    return found
+
+
+def _encrypted(question: Question, answers: Collection[Found]) -> int:
+    """Say what of the answers is encrypted; the exit code."""
     texts = [
         f"{one.key} is encrypted ({', '.join(str(at.place) for at in one.origins)}): {one.reason}"
         for answer in answers
         for one in answer.kept
     ]
     question.caller.warn(texts, ENCRYPTED.entry)
-    if keys or texts:
-        return _UNKNOWN_LAYER
-    unset = {name: key for one in answers for name, key in one.unset.items()}
-    is_bare = bool(unset) and _is_bare(question.arguments)
-    way = "no facts are given (--facts)" if is_bare else "Puppet 8 ends here, older ones take empty text"
-    sentences = [f"the value of {key} names {name}, which is not set: {way}" for name, key in unset.items()]
-    question.caller.warn(sentences, UNSET_VARIABLE.entry)
-    return _UNKNOWN_LAYER if is_bare else 0
+    return _UNKNOWN_LAYER if texts else 0
 
 
 def _values(question: Question, found: Mapping[str, Found], key: str, *, is_whole: bool = False) -> Output:
     """The values of nodes, in the form that the caller wants. is_whole: all values of each node"""
-    code = max((_code(one.value) for one in found.values()), default=0) or _warned(question, found.values())
+    answers = found.values()
+    code = max((_code(one.value) for one in answers), default=0) or _encrypted(question, answers)
+    report: LookedUp | str = LookedUp(key, found, is_whole)
     if question.arguments["render_as"]:
-        return Output(_rendered(question, {name: plain(one.value) for name, one in found.items()}), code)
-    return Output(LookedUp(key, found, _is_bare(question.arguments), is_whole), code)
+        report = _rendered(question, {name: plain(one.value) for name, one in found.items()})
+    return Output(report, code, unread=_unread(question, answers))
 
 
 def _rendered(question: Question, found: Mapping[str, Any]) -> str:
@@ -264,7 +274,7 @@ def _lookup(question: Question, hiera: Hiera) -> Output:
     found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
     if errors and len(found) == 1:
-        return Output(code=_code(errors[0]), error=errors[0])
+        return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, found.values()))
     return _values(question, found, ", ".join(asked["keys"]))
 
 
@@ -274,25 +284,25 @@ def _looked_up(asked: Asked, name: str, scope: Scope) -> Found:
     key = keys if len(keys) > 1 else keys[0]
     try:
         value, unset = scope.lookup(key, **how), scope.missing
-        unknown = scope.unknown_levels(keys, merge=how["merge"]) if scope.has_unknown else ()
         encrypted = (still_encrypted(scope, {one: value}, how["merge"]) for one in keys)
-        return Found(value, unknown, unset, next(filter(None, encrypted), []))
+        found = Found(value, (), unset, next(filter(None, encrypted), []))
     except NodeattrsError as error:
         error = _harmless(asked, name, error, key, **how)
         error.hint = (error.hint or "").replace("a default_value", "--default TEXT") or None
-        return Found(error)
+        found = Found(error)
+    if scope.has_unknown and _code(found.value) in (0, _NO_SUCH_KEY):
+        return found._replace(unknown=scope.unknown_levels(keys, merge=how["merge"]))
+    return found
 
 
 def _explain(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
     scopes = scopes_of(asked, hiera, asked["node"])
     found = {name: _explained(asked, scope) for name, scope in scopes.items()}
-    report = Explained({name: one.value for name, one in found.items()}, asked["all"])
-    warned = _warned(question, found.values())
-    code = max((_code(one.value.error) for one in found.values()), default=0) or warned
-    if asked["render_as"] in ("json", "yaml"):
-        return Output(_rendered(question, report.nodes()), code)
-    return Output(report, code)
+    report = Explained({name: one.value for name, one in found.items()}, asked["because"])
+    code = max((_code(one.value.error) for one in found.values()), default=0)
+    shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
+    return Output(shown, code, unread=_unread(question, found.values()))
 
 
 def _explained(asked: Asked, scope: Scope) -> Found:
@@ -336,7 +346,7 @@ def _diff(question: Question, hiera: Hiera) -> Output:
     other_hiera = hiera if place is None else _tree(asked, place)
     one, other = _only(asked, hiera, name), _only(asked, other_hiera, other_name)
     report = Compared((name or "here", place or other_name), differences(view(one), view(other)))
-    return Output(report, _warned(question, [Found(None, _undecided(scope)) for scope in (one, other)]))
+    return Output(report, unread=[level.unread for scope in (one, other) for level in _undecided(scope)])
 
 
 def _only(asked: Asked, hiera: Hiera, name: str) -> Scope:
@@ -360,10 +370,10 @@ def _unused(question: Question, hiera: Hiera) -> Output:
 def _matrix(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
     seen = across(scopes_of(asked, hiera, asked["node"]), asked["key"], **_how(asked))
-    notes = {node: tuple(level.sentence(level.key) for level in one.unknown) for node, one in seen.items()}
-    cells = [(node or "here", Cell(one.value, one.origins, notes[node])) for node, one in seen.items()]
+    cells = [(node or "here", Cell(one.value, one.origins)) for node, one in seen.items()]
     code = max((_code(one.value) for one in seen.values()), default=0)
-    return Output(Matrix(asked["key"], cells), code or (_UNKNOWN_LAYER if any(notes.values()) else 0))
+    unread = [level.unread for one in seen.values() for level in one.unknown]
+    return Output(Matrix(asked["key"], cells), code, unread=unread)
 
 
 def _variables(question: Question, hiera: Hiera) -> Output:
@@ -395,7 +405,7 @@ COMMANDS: Mapping[str, Command] = {
         [
             _KEYS,
             Argument(("--options",), "how lookup_options came to be", _FLAG),
-            Argument(("--all",), "also the lines that decided who is asked, and how", _FLAG),
+            Argument(("--because",), "also the lines that decided who is asked, and how", _FLAG),
             *_NODES,
             *_MERGING,
             _RENDER,

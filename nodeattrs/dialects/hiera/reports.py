@@ -45,29 +45,18 @@ class Found(NamedTuple):
 
 
 class LookedUp(NamedTuple):
-    """A value for each node; or with `is_whole` all keys of each node.
-
-    is_bare:  whether the caller gave names of nodes alone, so that an unset variable may be set
-    """
+    """A value for each node; or with `is_whole` all keys of each node."""
 
     key: str
     found: Mapping[str, Found]
-    is_bare: bool
     is_whole: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Each node with its value."""
-        levels = dict.fromkeys(level for one in self.found.values() for level in one.unknown)
-        unread = [{"place": _place(one.origin), "reason": one.reason, "paths": [[one.key]]} for one in levels]
-        if self.is_bare:
-            needed = {name: key for one in self.found.values() for name, key in one.unset.items()}
-            unread += [{"place": name, "reason": "no facts are given", "paths": [[needed[name]]]} for name in needed]
-        nodes = {node: self._node(one) for node, one in self.found.items()}
-        return {"version": 1, "key": self.key, "certain": not unread, "unread": unread, "nodes": nodes}
+        return {"version": 1, "key": self.key, "nodes": {node: self._node(one) for node, one in self.found.items()}}
 
     def _node(self, one: Found) -> dict[str, Any]:
         data = dict(plain(one.value)) if isinstance(one.value, NodeattrsError) else {"value": plain(one.value)}
-        data |= {"unknown": [level.to_dict() for level in one.unknown]} if one.unknown else {}
         return data | ({"unset": sorted(one.unset)} if one.unset else {})
 
     def lines(self, screen: Screen) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What of a query nobody has: fields and paths that no node knows, with those that are near.
+"""What a store's index says of paths: fields and paths that no node has, and nodes that read the same at one.
 
-It asks a store what a query asks, and looks into documents for near misses only.
+Documents are opened only where near misses are looked for.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
-from nodeattrs.core.tree import Path, meant, spell
+from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import NotFound
-from nodeattrs.keep.search.fields import OWN, index_parts, names_of
-from nodeattrs.keep.search.query import Query
-from nodeattrs.keep.search.terms import And, Asked, Not, Or, Own, Pattern, Term
+from nodeattrs.keep.search.fields import NO_NUL, OWN, index_parts, names_of, scalar_text, whole
+from nodeattrs.keep.search.query import And, Asked, Not, Or, Own, Pattern, Query, Term
 from nodeattrs.keep.stores.store import Store
 
 _OF_DOCUMENTS = frozenset(
@@ -103,3 +103,46 @@ def _no_path(path: Path, paths: set[Path], fields: set[str]) -> NotFound:
     if len(path) == 1 and str(path[0]) in fields:
         hint = f"{spelled} is a field of Chef's language: write {spelled}:value"
     return NotFound(f"no node has a value at {spelled}", hint=hint)
+
+
+WHOLE = "w"
+_SECRET = "$sensitive"
+
+
+class Alike:
+    """Asks a store about one path. Places in lists are not known to an index, so a path has none."""
+
+    def __init__(self, store: Store, path: Path) -> None:
+        self._store, self._steps = store, tuple(map(str, path))
+        prefixes = (self._steps[:length] for length in range(1, len(path)))
+        self._inside_lists = {name for steps in prefixes for name in self._having(steps, WHOLE)}
+
+    def to(self, value: Any) -> set[str] | None:
+        """The nodes that read *value* there; None where an index cannot say it: of a map, and of odd values.
+
+        value: as JSON, ABSENT for those that read nothing
+        """
+        if value is ABSENT:  # of a node that has the last key elsewhere an index cannot say it
+            anywhere = Query("", Term(Pattern((self._steps[-1],)), Pattern((Pattern.ANY,))))
+            return set(self._store.names()) - set(self._store.search(anywhere))
+        if isinstance(value, dict):
+            is_secret = value.keys() == {_SECRET}
+            return self._having((*self._steps, _SECRET)) - self._inside_lists if is_secret else None
+        if isinstance(value, list):
+            if any(isinstance(one, (dict, list)) for one in value):
+                return None
+            return self._having(self._steps, WHOLE, whole(value).replace("\0", NO_NUL)) - self._inside_lists
+        kind, text = scalar_text(value)
+        return self._having(self._steps, kind, text) - self._lists - self._inside_lists
+
+    @cached_property
+    def _lists(self) -> set[str]:
+        """The nodes that have a list there."""
+        return self._having(self._steps, WHOLE)
+
+    def _having(self, steps: tuple[str, ...], kind: str = "", text: str | None = None) -> set[str]:
+        def holds(its: str, found: str) -> bool:
+            return (not kind or its == kind) and text in (None, found)
+
+        exact = () if text is None else (text,)
+        return set(self._store.search(Query("", Own(steps, holds, exact))))

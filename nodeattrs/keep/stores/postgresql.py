@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from zlib import crc32
 
 from nodeattrs.errors import StoreError, missing_extra
+from nodeattrs.keep.stores.index import AT_ONCE, VERSION, Transaction
 from nodeattrs.keep.stores.store import Store
-from nodeattrs.keep.stores.transaction import AT_ONCE, VERSION, Transaction
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474

@@ -19,8 +19,8 @@ from typing import Any
 
 from nodeattrs.errors import StoreError
 from nodeattrs.keep.revisions import OnNode
+from nodeattrs.keep.stores.index import VERSION, Transaction
 from nodeattrs.keep.stores.store import Store
-from nodeattrs.keep.stores.transaction import VERSION, Transaction
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""

@@ -35,7 +35,7 @@ from nodeattrs.errors import (
 from nodeattrs.keep.revisions import JsonMap, NewerRevision, Noted, OnNode, Revision, Saved, now, stale, taken
 from nodeattrs.keep.search.fields import IndexPart, index_parts
 from nodeattrs.keep.search.query import Query
-from nodeattrs.keep.stores.index import Index, names_found
+from nodeattrs.keep.stores.index import AT_ONCE, VERSION, Index, Transaction, names_found
 from nodeattrs.keep.stores.texts import (
     KINDS,
     PACKINGS,
@@ -47,7 +47,6 @@ from nodeattrs.keep.stores.texts import (
     text_in,
     texts_of,
 )
-from nodeattrs.keep.stores.transaction import AT_ONCE, VERSION, Transaction
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -330,32 +329,36 @@ class Store(ABC):
         raises: NewerRevision, where another one is the latest;
                 BadValue, where `load` could not give back what is saved
         """
-        task, save = f"save the node {saved.name!r}", _Save(saved, after)
-        with self._reading(task) as reading:
-            save.prepare(reading)
-        with self._writing(task) as transaction:
-            return save.write(transaction, self._shown)
+        (came,) = self.save_all([(saved, after)])
+        if isinstance(came, NodeattrsError):
+            raise came
+        return came
 
     @taking(saves=Listed)
     def save_all(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
-        """What `save` comes to for each of several nodes, or how it was refused; those that are not are kept.
+        """Save several nodes: the revision of each, or the error that refused it. Those that are not refused are kept.
 
-        Where writers take turns anyway it is one transaction, and quicker. It is over when this returns.
+        Where writers take turns anyway it is one transaction, and quicker. It is over when this returns. Where the
+        transaction fails nothing of it is saved, and each of its nodes is given the StoreError.
 
-        saves:  each with its *after*; of one node only one
-        raises: StoreError, where the one transaction fails: nothing is saved then
+        saves: each with its *after*; of one node only one
         """
-        if not self.writes_together:
-            return [tried(self.save, *one) for one in saves]
-        task = f"save {len(saves)} nodes"
-        prepared = [tried(_Save, *one) for one in saves]
-        if any(isinstance(one, _Save) for one in prepared):
-            with self._reading(task) as reading:
-                prepared = [tried(one.prepare, reading) if isinstance(one, _Save) else one for one in prepared]
-        if not any(isinstance(one, _Save) for one in prepared):
-            return [one for one in prepared if not isinstance(one, _Save)]
-        with self._writing(task) as transaction:
-            return [tried(one.write, transaction, self._shown) if isinstance(one, _Save) else one for one in prepared]
+        groups = [saves] if self.writes_together else [[one] for one in saves]
+        return [came for group in groups for came in self._save_group(group)]
+
+    def _save_group(self, saves: Sequence[tuple[Saved, int | None]]) -> list[Revision | NodeattrsError]:
+        task = f"save the node {saves[0][0].name!r}" if len(saves) == 1 else f"save {len(saves)} nodes"
+        came: list[_Save | Revision | NodeattrsError] = [tried(_Save, *one) for one in saves]
+        try:
+            if any(isinstance(one, _Save) for one in came):
+                with self._reading(task) as reading:
+                    came = [tried(one.prepare, reading) if isinstance(one, _Save) else one for one in came]
+            if any(isinstance(one, _Save) for one in came):
+                with self._writing(task) as writing:
+                    came = [tried(one.write, writing, self._shown) if isinstance(one, _Save) else one for one in came]
+        except StoreError as error:
+            return [error] * len(saves)
+        return [one for one in came if not isinstance(one, _Save)]
 
     @taking(revisions=Listed)
     def add_history(self, name: str, revisions: Sequence[Saved]) -> None:

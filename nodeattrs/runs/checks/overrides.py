@@ -97,15 +97,13 @@ def _same_below(layer: Layer, path: Path, stack: Stack, index: int) -> Layer | N
         if strict_key(found) != strict_key(layer.leaves[path]):
             return None
         # Lists of one level join; what is read of another level is more than its strongest list.
-        if isinstance(found, list) and (lower.joins != layer.joins or _repeats(found)):
+        if isinstance(found, list) and (
+            lower.joins != layer.joins or len({repr(strict_key(one)) for one in found}) < len(found)
+        ):
             return None
         # A parent that is no map may be equal by chance.
         return lower if path in lower.leaves else None
     return None
-
-
-def _repeats(found: list[Any]) -> bool:
-    return len({repr(strict_key(one)) for one in found}) < len(found)
 
 
 # --- shapes

@@ -9,8 +9,8 @@ from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.kinds import AGAINST_RULE
-from nodeattrs.runs.checks.rule_settings import CheckRule
 from nodeattrs.runs.checks.stacks import leaves_of
+from nodeattrs.runs.config import CheckRule
 from nodeattrs.runs.repository import Repository
 
 Written = tuple[str, str, Any, Locator]

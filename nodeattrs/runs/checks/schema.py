@@ -19,9 +19,8 @@ from nodeattrs.kinds import AGAINST_SCHEMA
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
 from nodeattrs.runs.checks.stacks import Stack
-from nodeattrs.runs.expansion import environment_named, take_layers
+from nodeattrs.runs.expansion import environment_named, expand_run_list, take_layers
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run_list import expand_run_list
 from nodeattrs.texts.documents import Document
 from nodeattrs.texts.patterns import BadPattern, expression
 

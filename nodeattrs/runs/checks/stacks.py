@@ -19,9 +19,9 @@ from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import Cookbook
+from nodeattrs.runs.expansion import Expansion, expand_run_list
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role
-from nodeattrs.runs.run_list import Expansion, expand_run_list
 from nodeattrs.texts.documents import content_of
 
 _RANKS = {

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path as Folder
 
 from nodeattrs.adapters.chef.ruby.helper import Helper
-from nodeattrs.runs import ruby_files
-from nodeattrs.runs.policies import Asked
+from nodeattrs.runs import ruby
 from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.roles import Asked
 from tests.causality.system import Input
 from tests.causality.systems.node import Making, NodeRuns
 
@@ -41,7 +41,7 @@ class RubyRuns(NodeRuns):
         repository = Repository(folder, asked=Asked(ruby=True))
         if self._helper is None or not self._helper.alive:
             self._helper = Helper(folder)
-        ruby_files.KEPT.helpers[repository] = self._helper
+        ruby.KEPT.helpers[repository] = self._helper
         return repository
 
 

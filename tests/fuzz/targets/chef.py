@@ -7,8 +7,7 @@ from typing import Any
 
 from nodeattrs.adapters.chef import decrypted, is_encrypted, ruby_document
 from nodeattrs.runs.fields import Fields
-from nodeattrs.runs.policies import read_policy
-from nodeattrs.runs.roles import read_role
+from nodeattrs.runs.roles import read_policy, read_role
 from nodeattrs.texts.documents import Document, parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE

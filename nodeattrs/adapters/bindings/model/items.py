@@ -53,7 +53,7 @@ def asked(key: Any, type: Any, classes: Classes) -> Asked:
 
     raises: BindingError
     """
-    if isinstance(key, tuple):
+    if isinstance(key, tuple) and len(key) == 2:
         key, type = key
     if isinstance(key, Asked):
         return key

@@ -12,12 +12,11 @@ import types as python_types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Protocol, Union, get_args, get_origin
 from typing import Any as OurAny
 
 from nodeattrs.adapters.bindings.codes import AMBIGUOUS_CLASS, BAD_TYPE
 from nodeattrs.adapters.bindings.model.faults import BindingError
-from nodeattrs.adapters.bindings.model.protocols import follows, is_abstract, is_protocol
 from nodeattrs.core.borders import taking
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.sensitive import Sensitive
@@ -185,6 +184,37 @@ def _holds_scalar(name: str, value: Any) -> bool:
 def _holds_reference(declared: Type, value: Any) -> bool:
     """Whether it names a class where a class is declared, else a resource; nobody knows sub classes of either."""
     return isinstance(value, Reference) and (value.type == "Class") == (declared.name == "Class")
+
+
+def is_protocol(of: Any) -> bool:
+    """Whether a class is a Protocol: what has its members is one, whatever it inherits."""
+    return bool(getattr(of, "_is_protocol", False))
+
+
+def is_abstract(of: type) -> bool:
+    """Whether nothing can be made of a class by itself."""
+    return bool(getattr(of, "__abstractmethods__", ())) or is_protocol(of)
+
+
+def follows(kind: type, protocol: type) -> bool:
+    """Whether a class is what a Protocol asks for, by inheritance or by its members."""
+    return protocol in kind.__mro__ or all(hasattr(kind, name) for name in _members(protocol))
+
+
+@lru_cache(maxsize=1024)
+def _members(protocol: type) -> frozenset[str]:
+    """The methods of a Protocol; its plain attributes may be set by a constructor, and are not looked for."""
+    bases = [base for base in protocol.__mro__ if is_protocol(base) and base is not Protocol]
+    return frozenset(name for base in bases for name in vars(base)) - _OF_EVERY_PROTOCOL
+
+
+class _Empty(Protocol):
+    pass
+
+
+_OF_EVERY_PROTOCOL = frozenset(
+    {*vars(_Empty), "__annotations__", "__slots__", "__static_attributes__", "__firstlineno__"}
+)
 
 
 @taking(known=Mapping | None)

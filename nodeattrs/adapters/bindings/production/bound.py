@@ -1,6 +1,6 @@
-"""What is bound for a state, what a key needs, and what is missing, with everyone on the way to it.
+"""What is bound for a state, what a key needs, what is missing, and what can never be made.
 
-It makes no value: that is the maker's, who stands on this.
+It makes no value: the maker does, which is built on this.
 """
 
 from __future__ import annotations
@@ -9,15 +9,22 @@ from collections.abc import Callable, Iterator
 from threading import local
 from typing import Any
 
-from nodeattrs.adapters.bindings.codes import LOOKUP_LOOP, MISSING, TYPE_MISMATCH
+from nodeattrs.adapters.bindings.codes import ABSTRACT_CLASS, LOOKUP_LOOP, MISSING, NO_PRODUCER, TYPE_MISMATCH, UNFILLED
 from nodeattrs.adapters.bindings.model.expressions import injected_by, variables_of
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop, NotBound, TypeMismatch
 from nodeattrs.adapters.bindings.model.items import Bind
-from nodeattrs.adapters.bindings.model.producers import PRODUCER, Computed, Instance
-from nodeattrs.adapters.bindings.model.protocols import is_abstract
+from nodeattrs.adapters.bindings.model.producers import (
+    PRODUCER,
+    Calling,
+    Computed,
+    Constant,
+    Instance,
+    Named,
+    Producing,
+)
 from nodeattrs.adapters.bindings.model.state import Objects, State
-from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, variable_key
-from nodeattrs.adapters.bindings.production.filling import Slot, not_given, place_of, slots_of
+from nodeattrs.adapters.bindings.model.types import Asked, Classes, Key, Type, is_abstract, parse_type, variable_key
+from nodeattrs.adapters.bindings.production.filling import Slot, name_of, not_given, place_of, returned, slots_of
 from nodeattrs.adapters.bindings.resolution import At, Declaration, Layer, Place, Resolution, resolve
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import near
@@ -242,3 +249,61 @@ NO_PLACE = Place(0, "made for its type", "")
 
 def chained(links: list[str]) -> str:
     return " needs ".join(links)
+
+
+def early_faults(bound: Bound) -> Iterator[BindingError]:
+    """What can never be made, found by constants, annotations and types before anybody asks.
+
+    A key that a further layer may bind is no fault. cost: linear in the declarations
+    """
+    for winner in bound.resolution.winners.values():
+        root = winner.root
+        if winner.is_multibind:
+            continue
+        if root.producer is None:
+            yield bound.about(winner, NO_PRODUCER, f"{winner.words} is bound to nothing")
+        elif not isinstance(root.producer, Constant):
+            yield from _of_producer(bound, root, root.producer)
+        elif "transformer" not in root.options:
+            yield from _of_constant(bound, winner, root.producer.value)
+    for several in bound.resolution.fragments.values():
+        for one in several:
+            if one.producer is not None and not isinstance(one.producer, Constant):
+                yield from _of_producer(bound, one, one.producer)
+
+
+def _of_constant(bound: Bound, winner: Declaration, value: object) -> Iterator[BindingError]:
+    for of in (winner.root.type, winner.type, *winner.demands):
+        if value is not None and not of.holds(value, bound.register):
+            yield bound.mismatch(winner, value, of)
+            return
+
+
+def _of_producer(bound: Bound, one: Declaration, producer: Producing) -> Iterator[BindingError]:
+    calling = producer.calls(bound.register)
+    if calling is not None:
+        yield from _of_call(bound, one, calling)
+    gives = _type_given(bound, producer, calling)
+    if gives is not None and "transformer" not in one.options and one.type.excludes(gives, bound.register):
+        yield bound.about(one, TYPE_MISMATCH, f"{one.short} is {one.type}, and {producer.describe()} gives {gives}")
+
+
+def _of_call(bound: Bound, one: Declaration, calling: Calling) -> Iterator[BindingError]:
+    call, args, named = calling
+    if not isinstance(call, type):
+        for slot in not_given(bound.slots(call), args, named):
+            if slot.is_required and slot.wanted is None and slot.way != "by name":
+                lacks = bound.unfilled([one.short, name_of(call)], slot)
+                yield bound.about(one, UNFILLED, lacks.message, lacks.hint)
+    elif is_abstract(call) and not hasattr(call, "__inject__"):
+        what = f"{one.short} is bound to {call.__name__}, of which nothing can be made"
+        yield bound.about(one, ABSTRACT_CLASS, what, CONCRETE)
+
+
+def _type_given(bound: Bound, producer: Producing, calling: Calling | None) -> Type | None:
+    """The type that a producer says it gives: by its annotation, or as `Type[Producer[String]]`."""
+    if isinstance(producer, Named):
+        declared = bound.declaration(next(producer.asks()))
+        inner = declared.type.args[0] if declared is not None and declared.type.args else None
+        return parse_type(str(inner.args[0])) if isinstance(inner, Type) and inner.args else None
+    return None if calling is None else returned(producer.gives(calling[0]), bound.register)

@@ -31,13 +31,13 @@ from nodeattrs.adapters.bindings.codes import (
 )
 from nodeattrs.adapters.bindings.model.faults import BindingError, LookupLoop
 from nodeattrs.adapters.bindings.model.producers import Producing, called
-from nodeattrs.adapters.bindings.model.protocols import is_abstract
 from nodeattrs.adapters.bindings.model.state import Objects, State
 from nodeattrs.adapters.bindings.model.types import (
     CLASSES,
     Asked,
     Classes,
     Key,
+    is_abstract,
     parse_type,
 )
 from nodeattrs.adapters.bindings.model.values import taken_in
@@ -45,7 +45,7 @@ from nodeattrs.adapters.bindings.production.bound import CONCRETE, Bound, chaine
 from nodeattrs.adapters.bindings.production.filling import Slot, name_of, not_given
 from nodeattrs.adapters.bindings.production.multibinds import Collected, Fragment, collect
 from nodeattrs.adapters.bindings.production.plans import Make, Planner
-from nodeattrs.adapters.bindings.production.scopes import Opened, Replay, Waiting, opening_of
+from nodeattrs.adapters.bindings.production.scopes import OpenedContexts, Replay, Waiting, opening_of
 from nodeattrs.adapters.bindings.resolution import (
     CLASS_IDS,
     Declaration,
@@ -64,7 +64,7 @@ _NOTHING: Mapping[str, Any] = {}
 Read = tuple[Key, str, tuple[Reference, ...]]
 """A query that was asked: the key it was asked for, the query in words, and what it found."""
 
-Inclusion = tuple[bool, str, Declaration]
+ClassStatement = tuple[bool, str, Declaration]
 """Whether a class is excluded, its name, and who says so."""
 
 
@@ -92,7 +92,7 @@ class ValueMaker(Bound):
         self._reads: dict[tuple[Key, str], Read] = {}
         self._plans: dict[int, Make | None] = {}
         self._tasks: dict[int, Future[Any]] = {}
-        self._opened = Opened()
+        self._opened = OpenedContexts()
         self._outer: ValueMaker | None = None
         self.scope_name = ""
 
@@ -109,7 +109,7 @@ class ValueMaker(Bound):
         """The classes of the key `/classes`: included, and not excluded at the same or a better position."""
         return [name for name, (excluded, _) in decided(self.inclusions()).items() if not excluded]
 
-    def inclusions(self) -> Iterator[Inclusion]:
+    def inclusions(self) -> Iterator[ClassStatement]:
         """Every include and exclude of a class that applies. raises: as a fragment's producer"""
         for item, at in self.resolution.inclusions:
             for name in item.names:
@@ -216,7 +216,7 @@ class ValueMaker(Bound):
     def _opened_inside(self, name: str, given: Mapping[Key, Any]) -> Self:
         """The same, which keeps what lives in a scope of its own; for the rest it asks this one."""
         inner = copy.copy(self)
-        inner._lock, inner._opened = RLock(), Opened()
+        inner._lock, inner._opened = RLock(), OpenedContexts()
         inner.kept, inner._tasks = {}, {}
         inner._given = {**self._given, **given}
         inner.functions = {**self.functions, "inject": inner.word}
@@ -465,7 +465,7 @@ def _is_wrong_call(call: Any, args: tuple[Any, ...], named: Mapping[str, Any]) -
     return False
 
 
-def decided(inclusions: Iterable[Inclusion]) -> dict[str, tuple[bool, Position]]:
+def decided(inclusions: Iterable[ClassStatement]) -> dict[str, tuple[bool, Position]]:
     """Whether each class that is included somewhere is excluded, and the position that decides it."""
     best: dict[bool, dict[str, Position]] = {False: {}, True: {}}
     for excluded, name, at in inclusions:

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodeattrs.adapters.bindings.model.producers import Instance, Ref
-from nodeattrs.adapters.bindings.model.protocols import is_protocol
-from nodeattrs.adapters.bindings.model.types import Asked
+from nodeattrs.adapters.bindings.model.types import Asked, is_protocol
 from nodeattrs.adapters.bindings.production.bound import Bound
 from nodeattrs.adapters.bindings.production.filling import Slot
 from nodeattrs.adapters.bindings.resolution import Declaration

@@ -33,7 +33,7 @@ def opening_of(call: Callable[..., Any]) -> tuple[Callable[..., Any], bool, bool
     return call, False, inspect.iscoroutinefunction(call)
 
 
-class Opened:
+class OpenedContexts:
     """What a scope has entered, to be left in reverse order."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodeattrs.adapters.bindings.forms.language.reading import Expressions, Items, SiteReader
+from nodeattrs.adapters.bindings.forms.language.reading import ExpressionReader, SetReader, SiteReader
 from nodeattrs.adapters.bindings.forms.language.text import Text
 from nodeattrs.adapters.bindings.model.expressions import Node, plain
 from nodeattrs.adapters.bindings.model.items import BindingSet
@@ -25,13 +25,13 @@ def parse_sets(text: str, file: str | None = None) -> list[BindingSet]:
     ['ssh::default']
     """
     read = Text(text, file)
-    return read.guarded(lambda: list(map(Items(read).set, read.parsed("bindings_file").children)))
+    return read.guarded(lambda: list(map(SetReader(read).set, read.parsed("bindings_file").children)))
 
 
 def parse_items(text: str, name: str = "", file: str | None = None) -> BindingSet:
     """A set of loose items, without the words around them. raises: as `parse_sets`"""
     read = Text(text, file, name)
-    return read.guarded(lambda: BindingSet(name, tuple(map(Items(read).item, read.parsed("items").children))))
+    return read.guarded(lambda: BindingSet(name, tuple(map(SetReader(read).item, read.parsed("items").children))))
 
 
 def parse_site(text: str, file: str | None = None) -> Site:
@@ -58,14 +58,14 @@ def parse_inject_call(text: str) -> dict[str, Any]:
 
 def _inject_call(read: Text) -> dict[str, Any]:
     key, *args = read.parsed("inject_call").children
-    asked = Items(read).asked(key)
+    asked = SetReader(read).asked(key)
     typed = {"type": str(asked.type)} if asked.type is not None else {}
     named = {"name": asked.name} if asked.name is not None else {}
-    given = {"args": plain(Expressions(read).node(args[0]))} if args else {}
+    given = {"args": plain(ExpressionReader(read).node(args[0]))} if args else {}
     return {"inject": {**typed, **named}, **given}
 
 
 def parse_expression(text: str) -> Node:
     """One expression. raises: as `parse_sets`"""
     read = Text(text)
-    return read.guarded(lambda: Expressions(read).node(read.parsed("expression").children[0]))
+    return read.guarded(lambda: ExpressionReader(read).node(read.parsed("expression").children[0]))

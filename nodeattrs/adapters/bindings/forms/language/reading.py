@@ -59,7 +59,7 @@ _CONSTANTS: dict[str, Any] = {"true": True, "false": False, "undef": None, "defa
 _MOST_DIGITS = 4000
 
 
-class Expressions:
+class ExpressionReader:
     """Reads the expressions of one text. Each method below `node` reads the branch of its name."""
 
     def __init__(self, text: Text) -> None:
@@ -194,7 +194,7 @@ class WrittenValue:
         """Where an entry is written, or what holds it."""
         here = self.tree
         for step in path:
-            below = _entry(Expressions(self.text), here, step)
+            below = _entry(ExpressionReader(self.text), here, step)
             if below is None:
                 break
             here = below
@@ -207,7 +207,7 @@ def written(text: Text, tree: Tree) -> WrittenValue:
     return WrittenValue(text, tree, text.origin(tree))
 
 
-def _entry(expressions: Expressions, tree: Tree, step: object) -> Tree | None:
+def _entry(expressions: ExpressionReader, tree: Tree, step: object) -> Tree | None:
     if tree.data == "list" and isinstance(step, int) and step < len(tree.children):
         return tree.children[step]
     found = None
@@ -217,7 +217,7 @@ def _entry(expressions: Expressions, tree: Tree, step: object) -> Tree | None:
     return found
 
 
-def _is_key(expressions: Expressions, tree: Tree, step: object) -> bool:
+def _is_key(expressions: ExpressionReader, tree: Tree, step: object) -> bool:
     try:
         key = plain(expressions.node(tree))
     except BindingError:  # worked out later
@@ -225,7 +225,7 @@ def _is_key(expressions: Expressions, tree: Tree, step: object) -> bool:
     return type(key) is type(step) and key == step
 
 
-class Items(Expressions):
+class SetReader(ExpressionReader):
     """Reads the sets of one text. Each method with an origin reads the item of its name."""
 
     def set(self, tree: Tree) -> BindingSet:
@@ -398,7 +398,7 @@ class Items(Expressions):
         return self._text.tried(condition, right, attribute, str(sign), wanted)
 
 
-class SiteReader(Expressions):
+class SiteReader(ExpressionReader):
     """Reads the site that one text describes."""
 
     def site(self, tree: Tree) -> Site:

@@ -1,0 +1,164 @@
+"""Places that were not read and may change an answer: folded into lines for people, and as data.
+
+Every command, page, hover and tool takes its words about unread places from here. `cli.exits` makes the exit code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.trace import Trace, TraceClaim
+from nodeattrs.core.tree import Path, spell
+from nodeattrs.core.unknown import Unknown
+
+_NAMED = 3
+"""How many places or paths a line names."""
+
+_PLURALS = {"is": "are", "was": "were", "has": "have", "needs": "need", "lies": "lie", "cannot": "cannot", "may": "may"}
+"""The verb that a reason begins with -> the verb for several places."""
+
+_AT_LINE = re.compile(r":\d+$")
+
+
+class Unread(NamedTuple):
+    """Something that was not read, or must not run.
+
+    place:  a file, perhaps with a line; a folder or a program
+    reason: why, as the end of a sentence: "was not run (--run-code)"
+    paths:  the paths that it may set; empty: any path
+    kind:   a noun: "recipe"; "" where no word is known
+    name:   what the dialect calls it: "app::default"
+    """
+
+    place: str
+    reason: str
+    paths: tuple[Path, ...] = ()
+    kind: str = ""
+    name: str = ""
+
+    def may_set(self, path: Path) -> bool:
+        """Whether it may change the value at *path*: the path itself, one above it or one below it."""
+        return not self.paths or any(_touch(one, path) for one in self.paths)
+
+    def is_same(self, other: Unread) -> bool:
+        """Whether both are one source; its line and paths depend on the path of the question."""
+        return (self.file, self.kind, self.name) == (other.file, other.kind, other.name)
+
+    @property
+    def file(self) -> str:
+        """The place without a line."""
+        return _AT_LINE.sub("", self.place)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its reason is a sentence of its own, and no end of one."""
+        return self.reason.partition(" ")[0] not in _PLURALS
+
+    def to_dict(self) -> dict[str, Any]:
+        """The place as data."""
+        paths = [list(path) for path in self.paths]
+        return {"place": self.place, "layer": f"{self.kind} {self.name}".strip(), "reason": self.reason, "paths": paths}
+
+    @property
+    def layer(self) -> str:
+        """The place, with its kind and name behind it unless it has them."""
+        named = self.name if self.name not in self.place else ""
+        words = f"{self.kind} {named}".strip()
+        return f"{self.place} ({words})" if words and words not in self.place else self.place
+
+    def __str__(self) -> str:
+        return f"{self.layer} {self.reason}"
+
+
+def _touch(one: Path, other: Path) -> bool:
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+def unread_layer(value: Unknown, origin: Origin, path: Path = ()) -> Unread:
+    """An unknown layer as an unread place. path: the path of the question"""
+    paths = tuple(one for one in value.lines or () if _touch(one, path))
+    return Unread(origin.place or origin.who, value.reason, paths, origin.kind, origin.name)
+
+
+def unread_in(claims: Iterable[TraceClaim], path: Path = ()) -> list[Unread]:
+    """The unknown layers that a trace names, each once. path: the path of the question"""
+    return [*dict.fromkeys(unread_layer(one.claim.value, one.claim.origin, path) for one in claims)]
+
+
+def unresolved(subject: str, why: str, noun: str = "") -> Unread:
+    """A subject that cannot be resolved, as an unread place."""
+    return Unread(subject, f"cannot be resolved, and may have any value: {why}", (), noun)
+
+
+def unread_below(trace: Callable[[Path], Trace], path: Path) -> list[Unread]:
+    """What was not read and may change the value at a path, or one below it.
+
+    A layer whose paths are known counts for those of them that it may decide.
+    trace: gives the trace of a path
+    cost:  a trace for each known path below
+    """
+    found = []
+    for one in unread_in(trace(path).unknown, path):
+        below = [at for at in one.paths if len(at) > len(path)]
+        lost = {at for at in below if not any(map(one.is_same, unread_in(trace(at).unknown, at)))}
+        paths = tuple(at for at in one.paths if at not in lost)
+        if paths or not one.paths:
+            found.append(one._replace(paths=paths))
+    return found
+
+
+def certainty(found: Iterable[Unread]) -> dict[str, Any]:
+    """The fields `certain` and `unread` of every answer."""
+    unread = [one.to_dict() for one in dict.fromkeys(found)]
+    return {"certain": not unread, "unread": unread}
+
+
+def sentences(found: Iterable[Unread], whole: bool = False) -> Iterator[str]:
+    """A line for each kind of unread place, with the count.
+
+    whole: a line for each place
+
+    >>> [*sentences([Unread("a.rb:3", "was not run", kind="recipe"), Unread("b.rb", "was not run", kind="recipe")])]
+    ['2 recipes were not run, and may set anything: a.rb:3, b.rb']
+    """
+    kinds: dict[tuple[str, str, bool, str], dict[str, list[Unread]]] = {}
+    for one in dict.fromkeys(found):
+        reason = "" if one.is_free else one.reason if whole else one.reason.partition(": ")[0]
+        kind = one.kind, reason, not one.paths, one.place if whole else ""
+        kinds.setdefault(kind, {}).setdefault(one.file, []).append(one)
+    for (noun, reason, sets_any, _), files in kinds.items():
+        every = [one for some in files.values() for one in some]
+        paths = dict.fromkeys(spell(path) for one in every for path in one.paths)
+        what = "anything" if sets_any else _some([*paths])
+        if len(files) == 1:
+            first = every[0]
+            free = f"{first.layer} may set {what}: {first.reason}"
+            yield free if first.is_free else _sentence(first.layer, first.reason, what)
+            continue
+        verb, _, rest = reason.partition(" ")
+        places = _some([some[0].place for some in files.values()])
+        who = f"{len(files)} {_plural(noun or 'place')}"
+        if reason:
+            yield f"{_sentence(who, f'{_PLURALS[verb]} {rest}', what)}: {places}"
+        else:
+            same = {one.reason for one in every}
+            yield f"{who} may set {what}: {f'{same.pop()}: ' if len(same) == 1 else ''}{places}"
+
+
+def _sentence(who: str, reason: str, what: str) -> str:
+    return f"{who} {reason}" + ("" if " may " in reason else f", and may set {what}")
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith(")"):  # a level of Ansible: "vars_files (14 of 22)"
+        return f"places of {noun}"
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def _some(words: Sequence[str]) -> str:
+    more = f" and {len(words) - _NAMED} more" if len(words) > _NAMED else ""
+    return ", ".join(words[:_NAMED]) + more

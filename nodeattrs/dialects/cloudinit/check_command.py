@@ -1,0 +1,109 @@
+"""`nodeattrs cloud-config check`: a linter of user-data, each file for itself or all as those of one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.command import Argument, Checked, Output, Question
+from nodeattrs.dialects.cloudinit.arguments import merged_files
+from nodeattrs.dialects.cloudinit.faults import CloudConfigError
+from nodeattrs.dialects.cloudinit.inputs import Given, given_in
+from nodeattrs.dialects.cloudinit.lints.size import about_size
+from nodeattrs.dialects.cloudinit.reports import (
+    finding_about,
+    finding_about_unread,
+    finding_that_ended,
+    findings_for_any_machine,
+    findings_of,
+)
+from nodeattrs.dialects.cloudinit.schema import Schema, schema_file
+from nodeattrs.dialects.cloudinit.templates import InstanceData
+from nodeattrs.reports.findings import Finding
+from nodeattrs.runs.settings import sensitive_beside
+
+_WHAT = "what is checked"
+ARGUMENTS = (
+    Argument(
+        ("--each",),
+        "each file for itself, as for a pre-commit hook, and each machine of a plan",
+        {"action": "store_true"},
+        _WHAT,
+        "way",
+    ),
+    Argument(("--together",), "all files as those of one machine (default)", {"action": "store_true"}, _WHAT, "way"),
+    Argument(
+        ("--schema",),
+        "also what cloud-init's JSON schema says: its file, the folder of a cloud-init, or the word installed",
+        {"metavar": "FILE"},
+        _WHAT,
+    ),
+    Argument(
+        ("--cloud",),
+        "whose limit of size counts (default: a note past the smallest one, that of aws)",
+        {"choices": ("aws", "azure", "digitalocean", "gcp", "hetzner", "openstack", "oracle")},
+        _WHAT,
+    ),
+)
+
+
+def check(question: Question) -> Output:
+    """Say what is wrong or doubtful, and what was not looked at."""
+    asked = question.arguments
+    files, resource = asked["files"], asked["resource"]
+    schema = None
+    if asked["schema"] is not None:
+        schema = Schema(schema_file(asked["schema"]), sensitive_beside(None, *files))
+    if len(files) > 1 and not (asked["each"] or asked["together"]):
+        text = "files are checked together, as those of one machine; --each checks each of them for itself"
+        question.caller.remark([f"{len(files)} {text}"])
+    looked = {"file": len(files), "part": 0} if asked["each"] else {"part": 0}
+    given = {file: _tried(file) for file in files if file != "-"}
+    found: list[Finding] = []
+    for file in files if asked["each"] else ():
+        for address in dict.fromkeys(one.address for one in given.get(file, ())) or [resource]:
+            found += _checked({**asked, "files": [file], "resource": address or resource}, schema, looked)
+    if not asked["each"]:
+        found += _checked(asked, schema, looked)
+    wanted = (None, "", resource) if resource else None
+    sized = [(file, one) for file in given for one in given[file] if not wanted or one.address in wanted]
+    found += _sizes(sized, asked["cloud"])
+    return Output(checked=Checked(found, looked))
+
+
+def _tried(file: str) -> list[Given]:
+    """What a file gives, machine by machine; [] where it cannot be read, which `_checked` says."""
+    try:
+        return given_in(Path(file))
+    except CloudConfigError:
+        return []
+
+
+def _checked(asked: Mapping[str, Any], schema: Schema | None, looked: dict[str, int]) -> Iterator[Finding]:
+    """The findings about one machine: files that cannot be unpacked or read, and unknown layers, among them.
+
+    looked: its parts are counted there
+    """
+    lenient = {**asked, "strict": False}
+    try:
+        _, merged = merged_files(lenient)
+    except CloudConfigError as error:
+        looked["part"] += 1
+        yield finding_that_ended(error)
+        return
+    looked["part"] += len(merged.parts)
+    yield from (finding_about_unread(one, "error" if asked["strict"] else "note") for one in merged.unknown.values())
+    if any(report.status == "template" for report in merged.parts):
+        yield from findings_for_any_machine(merged_files(lenient, InstanceData.missing())[1], schema)
+    else:
+        yield from findings_of(merged, schema)
+
+
+def _sizes(machines: list[tuple[str, Given]], cloud: str | None) -> Iterator[Finding]:
+    """What is more than a cloud takes: of a file as it is, of a plan what each machine in it is given."""
+    for file, one in machines:
+        contents = (blob.content for blob in one.user)
+        size = sum(len(text if isinstance(text, bytes) else text.encode("utf-8", "replace")) for text in contents)
+        if warned := about_size(size, one.address or file, cloud):
+            yield finding_about(warned, one.origin._replace(name="", file=file))
