@@ -143,7 +143,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         return finish(options, terminal, output.checked, settings_of(options).repository)
     terminal.note_unread(output.unread or ())
     if output.error is not None:
-        terminal.complain(output.error, None, output.error if options.traceback else None)
+        with_traceback = getattr(options, "traceback", False)
+        terminal.complain(output.error, None, output.error if with_traceback else None)
     elif isinstance(output.report, str):
         terminal.text(output.report)
     else:

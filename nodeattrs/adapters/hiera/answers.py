@@ -321,6 +321,7 @@ class Answers:
     def answer(self, key: str, merge: Merge, asking: Asking, *, defaults: bool = True) -> Any:
         """The value of one key with the call's overrides and defaults, or ABSENT. It may be shared with files."""
         if asking.override is not None and key in asking.override:
+            asking.found_in = "override"
             return asking.override[key]
         value = self.search(key, merge, asking)
         if value is ABSENT and defaults and asking.defaults is not None and key in asking.defaults:

@@ -60,11 +60,11 @@ class Scope(Answers):
         asking = Asking(self, override, default_values_hash, ("",))
         try:
             value = self._value(name, asking, merge, value_type, default_value, otherwise)
+            return copied(value, LEAVES) if type(value) in (dict, list) else value
         except CannotMerge as error:
             raise self._with_origins(error, name, merge, override, default_values_hash) from None
         except RecursionError:
             raise TooDeep("the keys that need each other, or a value, are nested too deep") from None
-        return copied(value, LEAVES) if type(value) in (dict, list) else value
 
     def _value(
         self,
@@ -76,10 +76,18 @@ class Scope(Answers):
         otherwise: Callable[[Any], Any] | None,
     ) -> Any:
         """The value of the first of some keys that is found, which may be shared with files. raises: as `lookup`"""
-        names = [name] if isinstance(name, str) else name
         if merge is not None:
             self._check_merge(merge)
-        value = self._first_of(names, merge, asking)
+        names = (name,) if isinstance(name, str) else name
+        value: Any = ABSENT
+        for one in names:
+            asking.chain = (one,)
+            value = self.answer(one, merge, asking, defaults=False)
+            if value is not ABSENT:
+                break
+        if value is ABSENT and asking.defaults is not None:
+            value = next((asking.defaults[one] for one in names if one in asking.defaults), ABSENT)
+            asking.found_in = "data" if value is ABSENT else "default_values_hash"
         if value is ABSENT and otherwise is not None:
             asking.found_in, value = "otherwise", otherwise(name)
         elif value is ABSENT and default_value is not ABSENT:
@@ -89,20 +97,6 @@ class Scope(Answers):
         if value_type is not None:
             self._check_type(value_type, value, name)
         return value
-
-    def _first_of(self, names: Sequence[str], merge: Merge, asking: Asking) -> Any:
-        for one in names:
-            asking.chain = (one,)
-            asking.found_in = "override" if one in (asking.override or ()) else "data"
-            value = self.answer(one, merge, asking, defaults=False)
-            if value is not ABSENT:
-                return value
-        defaults = asking.defaults or {}
-        found = next((one for one in names if one in defaults), None)
-        if found is None:
-            return ABSENT
-        asking.found_in = "default_values_hash"
-        return defaults[found]
 
     def explain(
         self,
