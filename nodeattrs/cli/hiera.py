@@ -233,7 +233,8 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
     code = 0
     keys = options.keys if len(options.keys) > 1 else options.keys[0]
     merge = _merge(options)
-    for name, scope in scopes_of(options, hiera, options.node).items():
+    scopes = scopes_of(options, hiera, options.node)
+    for name, scope in scopes.items():
         try:
             values[name] = scope.lookup(keys, **_arguments(options))
             unset[name] = scope.missing
@@ -248,7 +249,7 @@ def _lookup(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> in
             code = max(code, _code(error))
         if scope.has_unknown and code in (DONE, NO_SUCH_KEY):
             unknown[name] = scope.unknown_levels(options.keys, merge=merge)
-    unread = _unread(options, terminal, unknown, unset)
+    unread = [*_unread(options, terminal, unknown, unset), *_open(options, scopes, options.keys)]
     terminal.note_unread(unread)
     if len(values) == 1 and code:
         (failed,) = values.values()
@@ -281,6 +282,18 @@ def _harmless(
 def _alone(found: dict[str, Any]) -> Any:
     """What was found for the only node, or for each by its name."""
     return next(iter(found.values())) if len(found) == 1 else found
+
+
+def _open(options: argparse.Namespace, scopes: Mapping[str, Scope], keys: Iterable[str] | None) -> list[Unread]:
+    """The files that paths with unset variables may mean, where only the name of a node is given. keys: None for all"""
+    from nodeattrs.adapters.hiera.keys import split_key
+    from nodeattrs.adapters.hiera.open_paths import open_paths
+
+    if not _is_bare(options):
+        return []
+    wanted = None if keys is None else {str(split_key(key)[0]) for key in keys}
+    found = (open_paths(scope, os.path.relpath, wanted, is_node=bool(name)) for name, scope in scopes.items())
+    return [one for some in found for one in some]
 
 
 def _unread(
@@ -322,7 +335,8 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
     found = {}
     unknown: dict[str, list[UnknownLevel]] = {}
     unset: dict[str, dict[str, str]] = {}
-    for name, scope in scopes_of(options, hiera, options.node).items():
+    scopes = scopes_of(options, hiera, options.node)
+    for name, scope in scopes.items():
         for key in options.keys:
             if options.options:
                 found[name] = scope.explain_options(key)
@@ -333,7 +347,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> i
             if found[name].error is None:
                 break
     report = Explained(found, options.all)
-    unread = _unread(options, terminal, unknown, unset)
+    unread = [*_unread(options, terminal, unknown, unset), *_open(options, scopes, options.keys)]
     terminal.note_unread(unread)
     if options.render_as and options.render_as != "s":
         _render(options, terminal, _alone(report.nodes()))
@@ -355,7 +369,7 @@ def _list(options: argparse.Namespace, terminal: Terminal, hiera: Hiera) -> int:
         for name, scope in scopes.items()
         for one in still_encrypted(scope, {as_asked(key): value for key, value in views[name].items()})
     ]
-    unread = _unread(options, terminal, unknown, unset)
+    unread = [*_unread(options, terminal, unknown, unset), *_open(options, scopes, None)]
     terminal.note_unread(unread)
     if options.render_as:
         bare = {name: {key: plain(value) for key, value in one.items()} for name, one in views.items()}
