@@ -16,6 +16,20 @@ from nodeattrs.adapters.hiera.expressions import names_in, variable
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import NodeattrsError
 
+NAMES = frozenset(
+    (
+        "certname",
+        "clientcert",
+        "fqdn",
+        "hostname",
+        "networking.fqdn",
+        "networking.hostname",
+        "trusted.certname",
+        "trusted.hostname",
+    )
+)
+"""The variables that hold the name of a node; each may begin with `facts.`"""
+
 
 @dataclass(frozen=True, slots=True)
 class Needed:

@@ -12,7 +12,8 @@ from typing import Any
 from nodeattrs.adapters.hiera import Explanation, Hiera, Pkcs7, Scope, UnknownLevel, has_environments
 from nodeattrs.adapters.hiera.census import across, as_asked, differences, still_encrypted, undecided, unused, view
 from nodeattrs.adapters.hiera.codes import UNSET_VARIABLE
-from nodeattrs.adapters.hiera.keys import NAME
+from nodeattrs.adapters.hiera.keys import NAME, split_key
+from nodeattrs.adapters.hiera.open_paths import open_paths
 from nodeattrs.adapters.hiera.values import written as as_ruby
 from nodeattrs.adapters.hiera.variables import needed
 from nodeattrs.contract.command import Argument, Command, Output, Question
@@ -205,16 +206,22 @@ def _is_bare(asked: Asked) -> bool:
     return not (asked["facts"] or asked["set"] or asked["enc"] or asked["trusted"])
 
 
-def _unread(question: Question, answers: Collection[Found]) -> list[Unread]:
-    """The levels that were not read, and the unset variables in values where only the name of a node is given.
+def _unread(question: Question, scopes: Mapping[str, Scope], answers: Collection[Found]) -> list[Unread]:
+    """The levels that were not read; where only the name of a node is given, also what its facts would decide.
 
-    With facts such a variable is a warning: nothing unread can set it.
+    Facts fill in variables of values, and choose files. With facts an unset variable in a value is a warning: nothing
+    unread can set it.
     """
+    asked = question.arguments
     found = [level.unread for one in answers for level in one.unknown]
     unset = {name: key for one in answers for name, key in one.unset.items()}
-    if _is_bare(question.arguments):
+    if _is_bare(asked):
         reason = "is not set, and no facts are given (--facts)"
-        return [*found, *(Unread(name, reason, ((key,),), "variable") for name, key in unset.items())]
+        found += (Unread(name, reason, ((key,),), "variable") for name, key in unset.items())
+        wanted = {str(split_key(key)[0]) for key in asked["keys"]} if "keys" in asked else None
+        for name, scope in scopes.items():
+            found += open_paths(scope, os.path.relpath, wanted, is_node=bool(name))
+        return found
     way = "Puppet 8 ends here, older ones take empty text"
     texts = [f"the value of {key} names {name}, which is not set: {way}" for name, key in unset.items()]
     question.caller.warn(texts, UNSET_VARIABLE.entry)
@@ -232,14 +239,16 @@ def _encrypted(question: Question, answers: Collection[Found]) -> int:
     return _UNKNOWN_LAYER if texts else 0
 
 
-def _values(question: Question, found: Mapping[str, Found], key: str, *, is_whole: bool = False) -> Output:
+def _values(
+    question: Question, scopes: Mapping[str, Scope], found: Mapping[str, Found], key: str, *, is_whole: bool = False
+) -> Output:
     """The values of nodes, in the form that the caller wants. is_whole: all values of each node"""
     answers = found.values()
     code = max((_code(one.value) for one in answers), default=0) or _encrypted(question, answers)
     report: LookedUp | str = LookedUp(key, found, is_whole)
     if question.arguments["render_as"]:
         report = _rendered(question, {name: plain(one.value) for name, one in found.items()})
-    return Output(report, code, unread=_unread(question, answers))
+    return Output(report, code, unread=_unread(question, scopes, answers))
 
 
 def _rendered(question: Question, found: Mapping[str, Any]) -> str:
@@ -274,8 +283,8 @@ def _lookup(question: Question, hiera: Hiera) -> Output:
     found = {name: _looked_up(asked, name, scope) for name, scope in scopes.items()}
     errors = [one.value for one in found.values() if isinstance(one.value, NodeattrsError)]
     if errors and len(found) == 1:
-        return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, found.values()))
-    return _values(question, found, ", ".join(asked["keys"]))
+        return Output(code=_code(errors[0]), error=errors[0], unread=_unread(question, scopes, found.values()))
+    return _values(question, scopes, found, ", ".join(asked["keys"]))
 
 
 def _looked_up(asked: Asked, name: str, scope: Scope) -> Found:
@@ -302,7 +311,7 @@ def _explain(question: Question, hiera: Hiera) -> Output:
     report = Explained({name: one.value for name, one in found.items()}, asked["because"])
     code = max((_code(one.value.error) for one in found.values()), default=0)
     shown = _rendered(question, report.nodes()) if asked["render_as"] in ("json", "yaml") else report
-    return Output(shown, code, unread=_unread(question, found.values()))
+    return Output(shown, code, unread=_unread(question, scopes, found.values()))
 
 
 def _explained(asked: Asked, scope: Scope) -> Found:
@@ -322,7 +331,7 @@ def _list(question: Question, hiera: Hiera) -> Output:
     asked = question.arguments
     scopes = scopes_of(asked, hiera, asked["node"])
     found = {name: _listed(asked, name, scope) for name, scope in scopes.items()}
-    return _values(question, found, "", is_whole=True)
+    return _values(question, scopes, found, "", is_whole=True)
 
 
 def _listed(asked: Asked, name: str, scope: Scope) -> Found:

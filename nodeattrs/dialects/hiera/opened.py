@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
@@ -10,29 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.hiera import Hiera, Scope, as_asked, view
+from nodeattrs.adapters.hiera import Hiera, as_asked, view
 from nodeattrs.adapters.hiera.config import Config
-from nodeattrs.adapters.hiera.variables import needed
-from nodeattrs.contract.answers import Answered, Unread
+from nodeattrs.adapters.hiera.open_paths import open_paths
+from nodeattrs.adapters.hiera.variables import NAMES
+from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scope_of
-from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.texts.documents import read
+from nodeattrs.errors import NotFound
 
 _VARIABLE = re.compile(r"%\{(?:::)?([\w.]+)\}")
-_NAMES = frozenset(
-    (
-        "certname",
-        "clientcert",
-        "fqdn",
-        "hostname",
-        "networking.fqdn",
-        "networking.hostname",
-        "trusted.certname",
-        "trusted.hostname",
-    )
-)
-"""The variables that hold the name of a node; each may begin with `facts.`"""
 
 
 def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -49,11 +35,6 @@ def _found(folder: Path, template: str, named: Collection[str]) -> Iterator[tupl
         found = pattern.fullmatch(path.name)
         if found and f"{parts[0]}{found[1]}{parts[2]}" not in named:
             yield parts[1].removeprefix("facts."), found[1]
-
-
-def _as_pattern(template: str) -> str:
-    """A path with variables as a pattern of files: each variable is any text in one step."""
-    return "*".join(glob.escape(text) for text in re.split(r"%\{[^}]*\}", template))
 
 
 class HieraKeys(WithFacts):
@@ -83,7 +64,7 @@ class HieraKeys(WithFacts):
         texts = [(self._root / entry.datadir, text) for entry in entries for text in entry.declared]
         named = {text for _, text in texts}  # common.yaml is no role beside %{facts.role}.yaml
         found = {one for folder, text in texts for one in _found(folder, text, named)}
-        return {value if variable in _NAMES else f"{variable}={value}" for variable, value in found}
+        return {value if variable in NAMES else f"{variable}={value}" for variable, value in found}
 
     def covers(self, file: str) -> bool:
         """The data of the environment and of modules, and hiera.yaml."""
@@ -131,46 +112,13 @@ class HieraKeys(WithFacts):
         given = self.enc.get(name, {}).get("parameters")
         variables = given if isinstance(given, dict) else {}
         scope = scope_of(self.hiera, name, self._facts(name), self.environment_of(name), variables)
-        self.unread = [*self._unknown_levels(scope)]
+        self.unread = [*open_paths(scope, self.repository.shown)]
         return {"key": part_of_keys(view(scope), lambda key: scope.explain(as_asked(key)), self)}
-
-    def _unknown_levels(self, scope: Scope) -> Iterator[Unread]:
-        """The files that a path with an unset variable may mean, each with the keys that it may set."""
-        for one in needed(scope):
-            if one.is_set or one.layer not in ("environment", "global"):
-                continue
-            reason = f"may count as {one.template}: the variable {one.variable} is not set"
-            if os.path.isabs(one.template) or ".." in one.template.split("/"):
-                yield Unread(one.template, f"{reason}, and files outside of the folder were not looked for")
-                continue
-            for file in sorted(self._root.glob(_as_pattern(one.template))):
-                keys = self._keys_in(file)
-                if keys is None:
-                    yield Unread(self.repository.shown(file), f"{reason}, and it cannot be read")
-                elif may_set := [key for key in keys if self._may_set(scope, key, one.origin.name)]:
-                    yield Unread(self.repository.shown(file), reason, tuple((key,) for key in may_set))
 
     @cached_property
     def _root(self) -> Path:
         """The folder that data folders are relative to."""
         return self.side.root if self._layer is None else self._layer.folder
-
-    def _keys_in(self, file: Path) -> list[str] | None:
-        """The keys of a data file; None where it cannot be read."""
-        try:
-            tree = read(file, self.repository.shown(file)).tree
-        except NodeattrsError:
-            return None
-        return [str(key) for key in tree] if isinstance(tree, dict) else []
-
-    def _may_set(self, scope: Scope, key: str, level: str) -> bool:
-        """Whether a level can change a key: under `first` not one below the level that has it."""
-        found = scope.explain(as_asked(key))
-        if found.strategy != "first" or not found.found:
-            return True
-        levels = [one.place.entry for one in found.searched]
-        winner = next((at for at, one in enumerate(found.searched) if one.outcome == "found"), len(levels))
-        return level in levels[:winner]
 
     def levels(self) -> Iterable[str]:
         """The names of the levels, of the environment and of its modules."""
