@@ -10,6 +10,7 @@ import pytest
 from nodeattrs import Origin
 from nodeattrs.cli import main
 from nodeattrs.core.fold import Layer, fold
+from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.unread import Unread, certainty, sentences, unread_below
 from tests.hiera_trees import written
 
@@ -64,7 +65,7 @@ def test_data_have_each_place_once() -> None:
 def test_a_layer_counts_for_the_paths_that_it_may_decide() -> None:
     """Of two known paths the one below the winner is left out; of none nothing is said."""
     ruby = Layer.unknown("x", Origin("recipe", "x", "x.rb"), RUBY, {("low",): 1, ("free",): 2})
-    folded = fold([ruby, {"low": 1, "other": 2}])
+    folded = fold([ruby, {"low": 1, "other": 2}], ACROSS)
 
     assert [one.paths for one in unread_below(folded.trace, ())] == [(("free",),)]
     assert unread_below(folded.trace, ("low",)) == []

@@ -18,11 +18,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
-from nodeattrs.core.origins import At, Origins, gathered, spread
-from nodeattrs.core.part import GROWN, Grown, Handler, Part, unite
+from nodeattrs.core.origins import At, Origins, gathered, origins_at, spread
+from nodeattrs.core.part import GROWN, Grown, Handler, Part, regrouped, unite
 from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy, Rule, Verdict
 from nodeattrs.core.tree import ABSENT, Absent, Path
-from nodeattrs.core.under import Under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import MergeConflict
 
@@ -77,7 +76,7 @@ def decided(verdict: Verdict, lower: Part, upper: Part) -> Part:
         return Part(ABSENT, ())
     if type(verdict) is Meet:
         return Part(*_met(verdict.policy, lower.value, lower.origins, upper.value, upper.origins))
-    return verdict(lower, upper)
+    return verdict.join(lower, upper)
 
 
 _NONE: frozenset[type] = frozenset()
@@ -137,7 +136,7 @@ def _handled(
 ) -> tuple[Any, Origins]:
     if verdict is DROP:
         return ABSENT, ()
-    part = verdict(Part(below, below_who), Part(above, above_who))
+    part = verdict.join(Part(below, below_who), Part(above, above_who))
     return part.value, part.origins
 
 
@@ -183,6 +182,136 @@ def noting() -> Iterator[list[Encounter]]:
         yield notes
     finally:
         _notes.reset(token)
+
+
+# --- many parts laid below a result
+
+_Value = tuple[Any, Origins]
+"""A value and its origins; the value may be one of the next two, which have their own."""
+_GONE: _Value = ABSENT, ()
+
+
+class _Turned(dict[Any, _Value]):
+    """The entries of a map, the last one first. fresh: the keys of those that have not met nothing yet"""
+
+    fresh: dict[Any, None]
+
+
+class _Lists(list[Part]):
+    """Lists that are joined, the uppermost first. by: the handler, which regroups"""
+
+    by: Handler
+
+
+_KINDS: dict[type, type] = {_Turned: dict, _Lists: list}
+
+
+class _Below:
+    """Lays parts below a result, which nobody else changes.
+
+    A merged map has the keys of the lower side first, so each part goes in front of the result. Here a map that has met
+    another is kept the wrong way round, and lists that are joined as a row; who looks has them turned and joined once.
+    So each part costs what it holds, and not what lies above it.
+    """
+
+    def __init__(self, result: Part) -> None:
+        self._value: _Value = result.value, result.origins
+
+    def lay(self, policy: Policy, part: Part) -> None:
+        """Lay one more. raises: MergeConflict, and some of it may be laid then"""
+        given = part.value, part.origins
+        self._value = given if self._value[0] is ABSENT else _met_above(policy, given, self._value)
+
+    def meet(self, policy: Policy, part: Part) -> None:
+        """Lay a map below the map that is there: their entries meet under the policy. raises: as `lay`"""
+        self._value = _maps_above(policy, part.value, part.origins, self._value)
+
+    def settled(self) -> Part:
+        """The result. cost: that of all that was laid"""
+        return Part(*_settled(self._value))
+
+
+def _met_above(policy: Policy, lower: _Value, upper: _Value) -> _Value:
+    below, above = lower[0], upper[0]
+    verdict = policy.verdict(type(below), _KINDS.get(type(above), type(above)))
+    if verdict is TAKE or verdict is KEEP:
+        return upper if verdict is TAKE else lower
+    if verdict is DROP:
+        return _GONE
+    if type(verdict) is Meet:
+        return _maps_above(verdict.policy, below, lower[1], upper)
+    if verdict.regroups and type(below) is list and type(above) in (list, _Lists):
+        return _longer(verdict, lower, upper), None
+    made = verdict.join(Part(*lower), Part(*_settled(upper)))
+    return made.value, made.origins
+
+
+def _longer(by: Handler, lower: _Value, upper: _Value) -> _Lists:
+    row = upper[0]
+    if type(row) is not _Lists or row.by is not by:
+        row = _Lists([Part(*_settled(upper))])
+        row.by = by
+    row.append(Part(*lower))
+    return row
+
+
+def _maps_above(policy: Policy, lower: dict[Any, Any], lo: Origins, upper: _Value) -> _Value:
+    if not upper[0]:
+        return lower.copy(), lo
+    turned = upper[0] if type(upper[0]) is _Turned else _turned(*upper)
+    fresh, turned.fresh = turned.fresh, dict.fromkeys(reversed(lower))
+    # Nothing may be left of so few.
+    order = [*reversed(turned)] if len(turned) <= len(lower) + len(fresh) else []
+    dropped: dict[Any, _Value] = {}
+    for key in fresh:
+        if key not in lower and key in turned:
+            _meets_nothing(policy.at(key), key, turned, dropped)
+    for key in reversed(lower):
+        value: _Value = lower[key], origins_at(lo, key)
+        if key in turned:
+            above = turned.pop(key)
+            value = _met_above(policy.at(key), value, above)
+            if value[0] is ABSENT:
+                dropped[key] = above
+                continue
+        turned[key] = value
+    if turned:
+        return turned, None
+    return {}, gathered(lo, {key: _settled(dropped[key])[1] for key in order})
+
+
+def _meets_nothing(policy: Policy, key: Any, turned: _Turned, dropped: dict[Any, _Value]) -> None:
+    """An entry that nothing lies below of."""
+    above = turned[key]
+    kind = _KINDS.get(type(above[0]), type(above[0]))
+    verdict = policy.verdict(Absent, kind)
+    if verdict is TAKE:
+        return
+    value = _GONE if verdict is KEEP else _met_above(policy, _GONE, above)
+    if value[0] is ABSENT:
+        dropped[key] = turned.pop(key)
+    else:
+        turned[key] = value
+        if not (isinstance(verdict, Handler) and verdict.settles):
+            turned.fresh[key] = None
+
+
+def _turned(value: dict[Any, Any], origins: Origins) -> _Turned:
+    who = spread(origins, value) or {}
+    turned = _Turned((key, (value[key], who.get(key))) for key in reversed(value))
+    turned.fresh = dict.fromkeys(turned)
+    return turned
+
+
+def _settled(given: _Value) -> _Value:
+    value = given[0]
+    if type(value) is _Turned:
+        entries = [(key, *_settled(value[key])) for key in reversed(value)]
+        return {key: one for key, one, _ in entries}, {key: who for key, _, who in entries}
+    if type(value) is _Lists:
+        joined = regrouped(value.by, value[::-1])
+        return joined.value, joined.origins
+    return given
 
 
 # --- parts laid one by one
@@ -250,7 +379,7 @@ class Folding:
         self.steps: list[Step] = []
         self.laid = int(start is not None)
         self._grown = Grown() if growing else None
-        self._under: Under | None = None  # who has the result, while many parts are laid below it
+        self._under: _Below | None = None  # who has the result, while many parts are laid below it
 
     @property
     def result(self) -> Part:
@@ -285,7 +414,7 @@ class Folding:
 
     def _lay_under(self, part: Part, policy: Policy) -> None:
         if self._under is None:
-            self._under = Under(self._result)
+            self._under = _Below(self._result)
         try:
             self._under.lay(policy, part)
         except MergeConflict:
@@ -299,7 +428,7 @@ class Folding:
         of:     what that somebody sets, as its source has it
         raises: whatever they raise; the folding stays as it was then
 
-        >>> from nodeattrs.core.part import entries, Handler
+        >>> from nodeattrs.core.part import GROWN, Grown, Handler, Part, regrouped, unite
         >>> folding = Folding(start=Part({"a": 1}, 1))
         >>> folding.change(lambda before, new: entries({"a": before.at("a"), "b": new}), of=Part(2, 2))
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})
@@ -430,7 +559,7 @@ def again_in_turn(so_far: Part, row: list[tuple[Part, Policy, bool]]) -> Part:
         if so_far.value is ABSENT or part.value is ABSENT:
             so_far = part if so_far.value is ABSENT else so_far
         elif from_top and len(row) >= _MANY:
-            under = under or Under(so_far)
+            under = under or _Below(so_far)
             under.meet(policy, part)
         else:
             so_far, under = under.settled() if under else so_far, None

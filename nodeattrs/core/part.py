@@ -10,7 +10,6 @@ and takes it back where a step is refused.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -451,51 +450,6 @@ class Grown:
         finally:
             self._undo.clear()
             GROWN.reset(token)
-
-
-class Recalled:
-    """Lists that unite step by step in place, for whoever keeps what each was before its last few steps.
-
-    most: before how many steps
-    """
-
-    __slots__ = ("_most", "_states", "_unions")
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._unions: dict[int, _Union] = {}
-        self._states: dict[int, deque[tuple[Part, Callable[[], None]]]] = {}
-
-    def unite(self, lower: Part, upper: Part) -> Part:
-        """See `unite`; the list that this has answered with, and nothing else, goes on in place."""
-        known = self._unions.get(id(lower.value))
-        if known is None or not _goes_on(known, lower, upper):
-            known = _union(lower, upper)
-            self._unions[id(known[0].value)] = known
-            return known[0]
-        states = self._states.setdefault(id(lower.value), deque(maxlen=self._most))
-        states.append((Part([], None if lower.origins is None else []), _separation(*known, upper)))
-        _take_in(*known, upper.value, None if upper.origins is None else _each(upper))
-        return known[0]
-
-    def before(self, value: Any) -> Part | None:
-        """What a list was before the last step, which went on with it in place; empty until `recall`."""
-        states = self._states.get(id(value))
-        return None if states is None else states[-1][0]
-
-    def recall(self) -> None:
-        """Fill in what each list was; there are no more steps. cost: as long as they are, for each that is kept"""
-        for key, states in self._states.items():
-            whole = self._unions[key][0]
-            value, origins = whole.value.copy(), whole.origins and whole.origins.copy()
-            for state, undo in reversed(states):
-                undo()
-                state.value += whole.value
-                if origins is not None:
-                    state.origins += whole.origins
-            whole.value[:] = value
-            if origins is not None:
-                whole.origins[:] = origins
 
 
 def _put(known: dict[int, Any], value: Any, entry: Any) -> None:

@@ -1,25 +1,41 @@
 """Walk one path through a folding: who set what stands there, and who was overridden on the way.
 
-It reads the steps of a folding again and asks the policies that decided about each key of the
-path. Below a value that a handler or a change has made it goes on where each part of it has
-stood before (`core.made`). So it guesses nothing. It knows sources as numbers, and no dialects.
+It reads the steps of a folding again and asks the policies that decided about each key of the path. Below a value
+that a handler or a change has made, it goes on where each part of it has stood before: the handler is called once more
+with parts whose origins are their own places, so that nothing is compared or guessed. It knows sources as numbers, and
+no dialects.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from operator import eq
+from typing import Any, NamedTuple, Self
 
-from nodeattrs.core.folding import NOTHING, Folding, Step, again_in_turn
-from nodeattrs.core.made import LOWER, UPPER, Joined, Joining, Made, MadeOf
-from nodeattrs.core.next_in_line import Along, left_of, next_first, outwards, with_holders
-from nodeattrs.core.origins import At, Origins, origins_at, pieces, sources, wholes
-from nodeattrs.core.part import Part
-from nodeattrs.core.policy import DROP, KEEP, TAKE, Line, Meet, Policy
+from nodeattrs.core.folding import NOTHING, Encounter, Folding, Step, again, again_in_turn
+from nodeattrs.core.origins import At, Origins, origins_at, pieces, places, sources, wholes
+from nodeattrs.core.part import Handler, Part, regrouped
+from nodeattrs.core.policy import ANY, DROP, KEEP, PRESENT, TAKE, Line, Meet, Policy
 from nodeattrs.core.tree import ABSENT, Absent, Path, dig, flat
 from nodeattrs.core.unknown import Unknown, may_decide, may_meet
-from nodeattrs.core.walk import Later, Loss, Overridden, Rule, Setting, Waiting, Walk, each_once, relevant
+from nodeattrs.core.walk import (
+    Along,
+    Later,
+    Loss,
+    Overridden,
+    Rule,
+    Setting,
+    Walk,
+    each_once,
+    left_of,
+    next_first,
+    outwards,
+    relevant,
+    with_holders,
+)
 
 
 def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, along: Along | None = outwards) -> Walk:
@@ -44,99 +60,319 @@ def walk(folding: Folding, path: Path, trees: Mapping[int, Any] | None = None, a
     return next_first(found, path, walker.own, again, along)
 
 
-_NONE: list[Any] = []
-_new: Any = tuple.__new__  # of a named tuple, without a frame of its own
+# --- how a handler or a change has made a value
+
+LOWER, UPPER = -1, -2
+"""The two that something was made of, as sources of its ways: no real source has these numbers."""
+
+CHANGED = Policy("a change", Line(ANY, PRESENT, TAKE, "somebody changed the result"))
+"""Named where a change does not say what it does."""
 
 
-class _Here:
-    """What stands at a prefix of the path.
+def _as_sources(parts: Sequence[Part]) -> dict[int, Part]:
+    """Parts by number: the lowest is LOWER, the next one UPPER, and so on."""
+    return dict(zip(count(LOWER, UPPER - LOWER), parts, strict=False))
 
-    value, origins: a source's word, or what was made; ABSENT where nothing stands, None where maps wait
-    kind, tail: the type of the value; of maps that wait to meet, in the order in which they were laid, the last one
-    base, before, merged: the first; the place with all but the last; what they come to, once somebody has asked
-    source, rest, ways: what the value, or its holder, was made of; the steps from there; where this has stood before
-    losses:  who was overridden here, the next in line first; earlier: who was so in what it was made of
-    unknown, joining: sources that might decide; lists that are joined when somebody looks at what they come to
+
+@dataclass(frozen=True, eq=False)
+class _Making:
+    """What came of some parts, and the way of everything in it.
+
+    A *way* is a place in one of the parts: `At(LOWER, path)`. What a change set itself is at a place of its source,
+    whose number is positive.
+
+    inputs:    the number of each part -> the part
+    part:      what came of them
+    ways:      the origins of that, with ways as their sources
+    rule:      what decided
+    notes:     where a handler let two parts meet
+    is_change: whether a change has made it, and no handler
     """
 
-    value: Any = None  # as of maps that wait
-    origins: Origins = None
-    kind: type
-    tail: Waiting | None = None
-    base: _Here
-    before: _Here | None = None
-    merged: Part | None = None
-    joining: Joining | None = None
-    source: MadeOf | None = None
-    rest: Path = ()
-    ways: Origins = ()
-    losses: list[Any] = _NONE  # with lists in it that nobody copies, see `flat`; never changed in place
-    earlier: list[Later] = _NONE
+    inputs: dict[int, Part]
+    part: Part
+    ways: Origins
+    rule: Rule
+    notes: Sequence[Encounter] = ()
+    is_change: bool = False
+
+    @classmethod
+    def by_handler(cls, handler: Handler, lower: Part, upper: Part, rule: Rule) -> Self:
+        """Made of two parts. raises: MergeConflict, where the handler does"""
+        inputs = _as_sources((lower, upper))
+        part, _ = again(handler, lower, upper)
+        placed = [Part(one.value, () if one.value is ABSENT else At(side, ())) for side, one in inputs.items()]
+        ways, notes = again(handler, *placed)
+        return cls(inputs, part, ways.origins, rule, notes)
+
+    @classmethod
+    def of_lists(cls, handler: Handler, parts: Sequence[Part], rule: Rule) -> Self:
+        """Made of several lists, the lowest first, by a handler that regroups."""
+        inputs = _as_sources(parts)
+        join = lambda lower, upper: again(handler, lower, upper)[0]  # noqa: E731
+        ways = regrouped(join, [Part(part.value, At(side, ())) for side, part in inputs.items()]).origins
+        return cls(inputs, regrouped(join, list(parts)), ways, rule)
+
+    @classmethod
+    def by_change(cls, step: Step, before: Part, given: Part) -> Self:
+        """Made by a step that is a change. raises: what the change raises"""
+        assert step.change is not None
+        policy: Policy = getattr(step.change, "policy", CHANGED)
+        part, ways = step.change(before, given), step.change(Part(before.value, At(LOWER, ())), given).origins
+        inputs = _as_sources((before, Part(ABSENT, given.origins)))
+        return cls(inputs, part, ways, (policy, policy.line(int, int)), is_change=True)
+
+    def input_at(self, way: At) -> Part:
+        """What a part has at a place, with who set it; for what a change set, its source alone."""
+        if way.source > 0:
+            return Part(ABSENT, way)
+        value, origins = self.inputs[way.source].value, self.inputs[way.source].origins
+        for step in way.path:
+            origins = origins_at(origins, step)
+        return Part(dig(value, way.path), origins)
+
+    def only_way(self, ways: Origins, value: object) -> At | None:
+        """The place from which a value was taken as it is, if there is one."""
+        if type(ways) is not At or ways.source > 0 or value is ABSENT:
+            return None
+        taken = self.input_at(ways).value
+        return ways if taken is value or taken == value else None
+
+    def overridden(self, ways: Iterable[At]) -> Iterator[tuple[At, At, Encounter]]:
+        """What those at some ways have replaced where a handler let parts meet; what that had replaced; and so on.
+
+        The way of the replaced one, of the other, and where they met.
+        """
+        waiting = list(ways)
+        seen = set(waiting)
+        while waiting:
+            winner = waiting.pop(0)
+            for note in self.notes:
+                for way in _left_for(note, winner):
+                    if way not in seen:
+                        seen.add(way)
+                        waiting.append(way)
+                        yield way, winner, note
+
+    def taken_away(self, way: At) -> Encounter | None:
+        """Where a handler let what stood there be replaced."""
+        for note in self.notes:
+            left = _taken_and_left(note)[1]
+            if any(at.source == way.source and way.path[: len(at.path)] == at.path for at in wholes(left.origins, ())):
+                return note
+        return None
+
+    def set_by(self, note: Encounter) -> Origins:
+        """Who set what replaced something there."""
+        return tuple(self.input_at(way).origins for way in wholes(_taken_and_left(note)[0].origins, ()))
+
+    def beside(self, rest: Path) -> Iterator[tuple[int, Part, int]]:
+        """What the parts have below the same steps: the number, what, and after how many of the steps.
+
+        Nothing for an element: a handler moves elements as it likes. Where a change leaves them, it says so.
+        """
+        if not (self.is_change or self._is_below_maps(rest) or dig(self.part.value, rest) is ABSENT):
+            return
+        for side, part in self.inputs.items():
+            depth = 0
+            while depth < len(rest) and isinstance(part.value, (dict, list)):
+                part, depth = _entry(part, rest[depth]), depth + 1
+            yield side, part, depth
+
+    def _is_below_maps(self, rest: Path) -> bool:
+        return all(isinstance(dig(self.part.value, rest[:depth]), dict) for depth in range(len(rest)))
+
+    def has(self, place: At, rest: Path) -> bool:
+        """Whether something of a source's place is in what was made; what was emptied above *rest* has not.
+
+        A change leaves what it does not move: there it counts only at *rest*, or in the list that *rest* leads into.
+        """
+        found = self._places.get(place.source, ())
+        if self.is_change:
+            kept = next((index for index, step in enumerate(rest) if type(step) is int), len(rest))
+            found = [one for one in found if all(map(eq, one[0], rest[:kept]))]
+        return any(self._holds(now, at, place.path, rest) for now, at in found)
+
+    def _holds(self, now: Path, at: At, path: Path, rest: Path) -> bool:
+        if at.path[: len(path)] == path:
+            return len(now) >= len(rest) or now != rest[: len(now)]
+        return path[: len(at.path)] == at.path and dig(self.part.value, (*now, *path[len(at.path) :])) is not ABSENT
+
+    @cached_property
+    def _places(self) -> dict[int, list[tuple[Path, At]]]:
+        found: dict[int, list[tuple[Path, At]]] = {}
+        for now, at in places(self.part.origins, ()):
+            found.setdefault(at.source, []).append((now, at))
+        return found
+
+
+def _taken_and_left(note: Encounter) -> tuple[Part, Part]:
+    """The two sides of a meeting; a handler has taken both."""
+    if note.verdict is TAKE:
+        return note.upper, note.lower
+    return (note.lower, note.upper) if note.verdict is KEEP else (NOTHING, NOTHING)
+
+
+def _left_for(note: Encounter, winner: At) -> Iterator[At]:
+    """The ways of what was left where the winner, or what holds it, was taken."""
+    taken, left = _taken_and_left(note)
+    for now, at in places(taken.origins, ()):
+        if at.source == winner.source and winner.path[: len(at.path)] == at.path:
+            for step in (*now, *winner.path[len(at.path) :]):
+                if not isinstance(left.value, (dict, list)):
+                    break
+                left = _entry(left, step)
+            if left.value is not ABSENT:
+                yield from wholes(left.origins, ())
+            return
+
+
+def _entry(part: Part, step: Any) -> Part:
+    return Part(dig(part.value, (step,)), origins_at(part.origins, step))
+
+
+# --- what stands at a prefix of the path: one of three
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class _Place:
+    """What the three have in common.
+
+    losses:  who was overridden here, the next in line first; lists in it are shared, see `flat`
+    unknown: sources that might decide
+    """
+
+    losses: Sequence[Any] = ()
     unknown: tuple[int, ...] = ()
 
-    def __init__(self, value: Any, origins: Origins) -> None:
-        self.value, self.origins, self.kind = value, origins, type(value)
-
     @property
-    def row(self) -> tuple[Waiting, ...]:
-        """Maps that wait. Each place keeps the last one alone: there may be as many places as maps."""
-        found: list[Waiting] = []
-        here: _Here | None = self
-        while here is not None and here.tail is not None:
-            found.append(here.tail)
-            here = here.before
-        return (Waiting(self.base, found[-1].policy, False, True), *reversed(found)) if found else ()
+    def kind(self) -> type:
+        """The exact type of the value."""
+        raise NotImplementedError
 
     @property
     def stands(self) -> bool:
+        """Whether there is something, null included."""
         return self.kind is not Absent
 
     @property
     def has_something(self) -> bool:
-        return self.kind is not Absent or bool(self.losses or self.earlier or self.unknown)
+        """Whether there is a value, or a source that lost or may decide."""
+        return self.kind is not Absent or bool(self.losses or self.unknown)
 
-    def covers(self, key: Any, is_lost: bool) -> bool:
-        """Whether nothing can lie below at a key: a scalar has none, a list no names; what is lost stays whole."""
-        if not self.stands or issubclass(self.kind, dict):
-            is_element = is_lost and self.stands and type(key) is int
-            return is_element and not any(type(one) is int for one in self.value or ())
-        has_elements = isinstance(self.value, (list, tuple)) and type(key) is int
-        return not has_elements or (is_lost and dig(self.value, (key,)) is ABSENT)
-
-    def with_losses(self, losses: Iterable[Loss], unknown: tuple[int, ...] = ()) -> _Here:
-        """The same, with further losses."""
+    def with_losses(self, losses: Iterable[Loss]) -> Self:
+        """The same place, with further losses."""
         more = list(losses)
-        if not more and not unknown:
-            return self
-        here = _Here(self.value, self.origins)
-        vars(here).update(vars(self))
-        here.losses = [self.losses, *more] if self.losses else more
-        here.unknown = tuple(dict.fromkeys((*self.unknown, *unknown)))
-        return here
+        return replace(self, losses=[self.losses, *more] if self.losses else more) if more else self
 
-    def all_losses(self) -> Iterator[Loss]:
-        """Its own, and those of all that it was made of, the last one's first."""
-        waiting = [self]
-        while waiting:
-            here = waiting.pop()
-            yield from flat(here.losses) if here.losses else ()
-            yield from here.earlier
-            waiting += [one.here for one in here.row]
-            if here.source is not None and not here.rest:
-                waiting += here.source.members.values()
+    def with_unknown(self, unknown: tuple[int, ...]) -> Self:
+        """The same place, with further unknown sources."""
+        return replace(self, unknown=tuple(dict.fromkeys((*self.unknown, *unknown)))) if unknown else self
 
 
-class _Lists(_Here):
-    """Lists that are joined when somebody looks at one of these."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Value(_Place):
+    """What a source has, or the merge of maps; ABSENT where there is nothing."""
 
-    value, origins, source, ways, losses = (Joined() for _ in range(5))
+    value: Any
+    origins: Origins
 
-    def __init__(self, joining: Joining) -> None:
-        self.kind, self.joining = list, joining
+    @property
+    def kind(self) -> type:
+        return type(self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Product(_Place):
+    """What a handler or a change has made, or a part of that.
+
+    making:  how
+    members: LOWER, UPPER, ... -> what stood there
+    rest:    the steps from the whole to this part
+    ways:    where this has stood before
+    earlier: who was overridden in what it was made of
+    """
+
+    value: Any
+    origins: Origins
+    making: _Making
+    members: Mapping[int, _Here]
+    rest: Path
+    ways: Origins
+    earlier: Sequence[Later] = ()
+
+    @property
+    def kind(self) -> type:
+        return type(self.value)
+
+    @property
+    def has_something(self) -> bool:
+        return self.kind is not Absent or bool(self.losses or self.unknown or self.earlier)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Row(_Place):
+    """Maps that meet key by key, or lists that are joined, once somebody looks.
+
+    Each row has the last one alone: there may be as many rows as maps.
+
+    base:    the first of the row
+    before:  the base, or the row without the last one
+    last:    the last one, and how it joins those before it
+    handler: joins the lists; None for maps
+    path:    of the lists
+    """
+
+    base: _Here
+    before: _Here
+    last: _Laid
+    handler: Handler | None = None
+    path: Path = ()
+
+    @property
+    def kind(self) -> type:
+        return dict if self.handler is None else list
+
+    @property
+    def key(self) -> tuple[_Here, _Laid]:
+        """What the row is made of, without its losses."""
+        return self.before, self.last
+
+    def others(self) -> list[_Laid]:
+        """All but the base, the second one first."""
+        found: list[_Laid] = []
+        here: _Here = self
+        while isinstance(here, _Row) and here is not self.base:
+            found.append(here.last)
+            here = here.before
+        return found[::-1]
+
+    def members(self) -> list[_Here]:
+        """All of the row, the base first."""
+        return [self.base, *(one.here for one in self.others())]
+
+
+class _Laid(NamedTuple):
+    """One of a row, and how it joins those before it.
+
+    policy:   of the entries of a map, or of a list
+    from_top: whether it lies below those before it
+    meets:    False where one of them cannot be read, and would
+    """
+
+    here: _Here
+    policy: Policy
+    from_top: bool
+    meets: bool = True
+
+
+_Here = _Value | _Product | _Row
+_EMPTY = _Value(ABSENT, ())
+_new: Any = tuple.__new__  # of a named tuple, without a frame of its own
 
 
 class _Walker:
-    """Holds the trees of the sources while one path is walked. gone: places that are taken to be empty"""
+    """Walks one path, with the trees of the sources. gone: places that are taken to be empty"""
 
     def __init__(self, trees: Mapping[int, Any] | None, path: Path, gone: Iterable[At] = ()) -> None:
         self.given, self.path = trees, path
@@ -145,6 +381,9 @@ class _Walker:
         for place in gone:
             self.gone.setdefault(place.source, []).append(place)
         self.has_made = False
+        # By what they are made of, since a row with further losses gives the same.
+        self.merged: dict[tuple[_Here, _Laid], Part] = {}
+        self.lists: dict[tuple[_Here, _Laid], _Product] = {}
 
     def walk(self, folding: Folding, path: Path) -> Walk:
         here, at, losses = self.found(self.laid(folding), path, path, False)
@@ -152,19 +391,20 @@ class _Walker:
         value, origins = (here.value, here.origins) if cover is None else (ABSENT, ())
         return Walk(self.standing(here, at), each_once(self.looked_up(losses)), here.unknown, value, origins, cover)
 
-    def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Here, Path, list[Loss]]:
+    def found(self, here: _Here, keys: Path, path: Path, is_lost: bool) -> tuple[_Value | _Product, Path, list[Loss]]:
         """What stands some steps down, or in the way of that; at which path; and who was overridden there."""
         here, depth = self.reached(here, keys, path, is_lost)
-        here = self.settled(here, at := _label(keys, depth, path))
-        losses = list(here.all_losses())
+        there = self.settled(here, at := _label(keys, depth, path))
+        losses = list(self.all_losses(there))
         for deeper in range(depth, len(keys)):
             losses = relevant(losses, keys[deeper], _label(keys, deeper + 1, path), object)
-        return here, at, losses
+        return there, at, losses
 
     def reached(self, here: _Here, keys: Path, path: Path, is_lost: bool = False) -> tuple[_Here, int]:
         """Some steps down, and how many: no further than to what stands in the way."""
         for depth, key in enumerate(keys):
-            if here.covers(key, is_lost):
+            here = self.joined_lists(here)
+            if _covers(here, key, is_lost):
                 return here, depth
             if here.has_something:
                 here = self.below(here, key, _label(keys, depth + 1, path))
@@ -184,12 +424,25 @@ class _Walker:
                     yield from (_lost(setting, one.by, one.rule) for setting in reversed(self.standing(here, at)))
                 waiting += found[::-1]
 
+    def all_losses(self, here: _Here) -> Iterator[Loss]:
+        """The losses of a place, and those of all that it was made of, the last one's first."""
+        waiting = [here]
+        while waiting:
+            here = self.joined_lists(waiting.pop())
+            yield from flat(here.losses) if here.losses else ()
+            if isinstance(here, _Row):
+                waiting += here.members()
+            elif isinstance(here, _Product):
+                yield from here.earlier
+                waiting += () if here.rest else here.members.values()
+
     def laid(self, folding: Folding) -> _Here:
-        here = _Here(ABSENT, ()) if folding.start is None else self.leaf(folding.start)
+        """What the path has after all steps of a folding."""
+        here: _Here = _EMPTY if folding.start is None else self.leaf(folding.start)
         begun = here.stands
         for step in folding.steps:
             here = self.step(folding, step, here, begun)
-            begun = begun or here.kind is not Absent
+            begun = begun or here.stands
         return here
 
     def step(self, folding: Folding, step: Step, here: _Here, begun: bool) -> _Here:
@@ -197,26 +450,26 @@ class _Walker:
         if step.policy is None:
             return self.changed(here, step)
         if part is NOTHING:
-            return self.joined(step.policy, _Here(ABSENT, ()), here, ())
+            return self.joined(step.policy, _EMPTY, here, ())
         if self.given is not None and type(part) is Part and part.origins not in self.given:
             return here
         new = self.laid(part) if isinstance(part, Folding) else self.leaf(part)
-        if new.kind is Absent and not new.has_something:
+        if not new.has_something:
             return here
-        if new.kind is not Absent and begun:
+        if begun and new.stands:
             return self.joined(step.policy, here, new, (), folding.from_top)
         if new.stands and folding.opening is not None:
-            new = self.joined(folding.opening, _Here(ABSENT, ()), new, ())
+            new = self.joined(folding.opening, _EMPTY, new, ())
         return self.beside(step.policy, here, new, (), folding.from_top)
 
-    def leaf(self, part: Part) -> _Here:
+    def leaf(self, part: Part) -> _Value:
         value, origins = part.value, part.origins
         if type(value) is Unknown:
-            return _Here(ABSENT, ()).with_losses((), sources(origins) if value.may_set(self.path) else ())
+            return _Value(ABSENT, (), unknown=sources(origins) if value.may_set(self.path) else ())
         if type(origins) is int:
             value = self.trees[origins] = value if self.given is None else self.given[origins]
             origins = _new(At, (origins, ()))
-        return _Here(left_of(value, origins, self.gone) if self.gone else value, origins)
+        return _Value(left_of(value, origins, self.gone) if self.gone else value, origins)
 
     def changed(self, before: _Here, step: Step) -> _Here:
         """What a change makes of the result; nothing, where all that it sets is gone."""
@@ -227,138 +480,149 @@ class _Walker:
         left = left_of(laid.value, laid.origins, self.gone)
         if left is ABSENT and laid.value is not ABSENT:
             return before
-        made, rule = Made.changed(step, self.part(before), Part(left, laid.origins))
-        members = {LOWER: before, UPPER: _Here(ABSENT, ())}
-        return self.made(MadeOf(members, made, rule), ()).with_losses((), before.unknown)
+        making = _Making.by_change(step, self.part(before), Part(left, laid.origins))
+        return self.made(making, {LOWER: before, UPPER: _EMPTY}, ()).with_unknown(before.unknown)
 
     # --- two that meet
 
     def joined(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool = False) -> _Here:
-        lower, upper = (new, so_far) if from_top else (so_far, new)
+        lower, upper = _sides(so_far, new, from_top)
+        is_doubtful = bool(lower.unknown or upper.unknown)
         stands = upper.kind is not Absent
-        if stands and lower.kind is not Absent and not lower.unknown and not upper.unknown:
-            verdict = policy.cells.get((lower.kind, upper.kind))
-            is_row = type(verdict) is Meet  # as nearly everywhere: `met` would do the same
-            return (
-                self.waiting(verdict, so_far, new, from_top)
-                if is_row
-                else self.met(policy, lower, upper, path, from_top)
-            )
+        if stands and lower.kind is not Absent and not is_doubtful:
+            return self.met(policy, so_far, new, path, from_top)
         if not stands and not upper.has_something:
             return lower
         is_taken = not stands or policy.verdict(Absent, upper.kind) is TAKE
         if is_taken and not lower.has_something:
             return upper
-        if (lower.unknown or upper.unknown) and may_meet(policy, lower, upper):
-            here = self.waiting(policy.verdict(dict, dict), so_far, new, from_top)
+        if is_doubtful and may_meet(policy, lower, upper):
+            here: _Here = self.row(policy, so_far, new, from_top)
         elif not stands:
-            here = lower.with_losses(upper.all_losses())
+            here = lower.with_losses(self.all_losses(upper))
         elif is_taken and not lower.stands:
-            here = upper.with_losses(lower.all_losses())
+            here = upper.with_losses(self.all_losses(lower))
         else:
-            here = self.met(policy, lower, upper, path, from_top)
-        return self.unread(policy, lower, upper, here, path) if lower.unknown or upper.unknown else here
+            here = self.met(policy, so_far, new, path, from_top)
+        return self.unread(policy, lower, upper, here, path) if is_doubtful else here
 
     def unread(self, policy: Policy, lower: _Here, upper: _Here, here: _Here, path: Path) -> _Here:
         """What cannot be read beside a scalar that has lost to a map may be a map, too, and meet that key by key."""
-        here.unknown = unknown = may_decide(policy, lower, upper)
+        unknown = may_decide(policy, lower, upper)
         is_over = issubclass(upper.kind, dict)
         lost = lower if is_over else upper
         if lost.unknown and lost.stands and issubclass(here.kind, dict) and not issubclass(lost.kind, dict):
-            here = self.beside(policy, here, _Here(ABSENT, ()).with_losses((), lost.unknown), path, is_over)
-            here.unknown = unknown
-        return here
+            here = replace(here, unknown=unknown)
+            here = self.beside(policy, here, _Value(ABSENT, (), unknown=lost.unknown), path, is_over)
+        return replace(here, unknown=unknown)
 
     def beside(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
         """One of the two was never laid, or cannot be read: nothing meets, and no absent row is asked."""
-        lower, upper = (new, so_far) if from_top else (so_far, new)
-        doubtful = bool(lower.unknown or upper.unknown)
-        if doubtful and may_meet(policy, lower, upper):
-            here = self.waiting(policy.verdict(dict, dict), so_far, new, from_top, meets=False)
+        lower, upper = _sides(so_far, new, from_top)
+        is_doubtful = bool(lower.unknown or upper.unknown)
+        if is_doubtful and may_meet(policy, lower, upper):
+            here: _Here = self.row(policy, so_far, new, from_top, meets=False)
+        elif so_far.stands:
+            here = so_far.with_losses(self.all_losses(new))
         else:
-            here = so_far.with_losses(new.all_losses()) if so_far.stands else new.with_losses(so_far.all_losses())
-        if doubtful:
-            here.unknown = may_decide(policy, lower, upper)
-        return here
+            here = new.with_losses(self.all_losses(so_far))
+        return replace(here, unknown=may_decide(policy, lower, upper)) if is_doubtful else here
 
-    def met(self, policy: Policy, lower: _Here, upper: _Here, path: Path, from_top: bool) -> _Here:
+    def met(self, policy: Policy, so_far: _Here, new: _Here, path: Path, from_top: bool) -> _Here:
         """What stands where two meet, or where the upper one meets nothing: that is a line of the table, too."""
-        verdict = policy.verdict(lower.kind, upper.kind)
+        lower, upper = _sides(so_far, new, from_top)
+        kinds = lower.kind, upper.kind
+        verdict = policy.cells.get(kinds) or policy.verdict(*kinds)
         if type(verdict) is Meet:
-            return self.waiting(verdict, *((upper, lower) if from_top else (lower, upper)), from_top)
-        rule = policy, policy.line(lower.kind, upper.kind)
+            return _map_row(verdict.policy, so_far, new, from_top)
+        rule = policy, policy.line(*kinds)
         if verdict is TAKE or verdict is KEEP:
-            return self.over(*((upper, lower) if verdict is TAKE else (lower, upper)), rule, path)
+            loser, winner = (lower, upper) if verdict is TAKE else (upper, lower)
+            return self.over(loser, winner, rule, path)
         if verdict is DROP:
             return self.gone_both(lower, upper, rule, path)
+        assert isinstance(verdict, Handler)
         if verdict.regroups and lower.kind is upper.kind is list:
-            return self.joining(Joining.of(verdict, lower, upper, rule, from_top), path)
-        made = Made(self.part(lower), self.part(upper)).by(verdict)
-        if made.part.value is ABSENT:
+            self.has_made = True
+            return _list_row(policy, verdict, so_far, new, from_top, path)
+        making = _Making.by_handler(verdict, self.part(lower), self.part(upper), rule)
+        if making.part.value is ABSENT:
             return self.gone_both(lower, upper, rule, path)
-        return self.made(MadeOf({LOWER: lower, UPPER: upper}, made, rule), path)
+        return self.made(making, {LOWER: lower, UPPER: upper}, path)
 
-    def waiting(self, verdict: Any, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Here:
-        here = _Here.__new__(_Here)
-        here.tail, here.before = _new(Waiting, (new, verdict.policy, from_top, meets)), so_far
-        here.base, here.losses = (so_far, _NONE) if so_far.tail is None else (so_far.base, so_far.losses)
-        here.kind = dict
-        return here
+    def row(self, policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Row:
+        """A map and what may be one, which meet as two maps do."""
+        verdict = policy.verdict(dict, dict)
+        assert isinstance(verdict, Meet)
+        return _map_row(verdict.policy, so_far, new, from_top, meets)
 
-    def settled(self, here: _Here, path: Path) -> _Here:
-        """Maps that wait merged, where nobody goes further down: whoever has nothing left in them is overridden."""
-        if here.tail is None:
+    def settled(self, here: _Here, path: Path) -> _Value | _Product:
+        """Maps of a row merged, where nobody goes further down: whoever has nothing left in them is overridden."""
+        here = self.joined_lists(here)
+        if not isinstance(here, _Row):
             return here
         part = self.part(here)
-        losses = [*self.left_nothing(here, path), *here.all_losses()]
-        return _Here(part.value, part.origins).with_losses(losses, here.unknown)
+        losses = [*self.left_nothing(here, path), *self.all_losses(here)]
+        return _Value(part.value, part.origins, losses=losses, unknown=here.unknown)
 
     def left_nothing(self, here: _Here, path: Path) -> Iterator[Overridden]:
-        """Those of whom nothing is left in maps that wait."""
-        if here.tail is not None:
-            by, rule = sources(self.part(here).origins), (here.tail.policy, here.tail.policy.line(dict, dict))
+        """Those of whom nothing is left in maps of a row."""
+        if isinstance(here, _Row) and here.handler is None:
+            policy = here.last.policy
+            by, rule = sources(self.part(here).origins), (policy, policy.line(dict, dict))
             known = frozenset(by)
-            for one in here.row:
-                yield from self.nothing_left(self.part(one.here), by, rule, path, known)
-                yield from self.left_nothing(one.here, path)
+            for one in here.members():
+                yield from self.nothing_left(self.part(one), by, rule, path, known)
+                yield from self.left_nothing(one, path)
 
-    def over(self, winner: _Here, loser: _Here, rule: Rule, path: Path) -> _Here:
+    def over(self, loser: _Here, winner: _Here, rule: Rule, path: Path) -> _Here:
         """One side is read whole. The next in line: whom it has overridden itself, then the other side."""
-        by = () if _is_from_the_start(winner) else self.numbers(winner)
+        by = () if self.is_from_the_start(winner) else self.numbers(winner)
         return winner.with_losses(self.lost(loser, by, rule, path))
 
     def gone_both(self, lower: _Here, upper: _Here, rule: Rule, path: Path) -> _Here:
         """Nothing is left of either side: each is not read because of the other."""
         below, above = self.numbers(lower), self.numbers(upper)
-        return _Here(ABSENT, ()).with_losses(
-            [*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)]
-        )
+        return _EMPTY.with_losses([*self.lost(upper, below, rule, path), *self.lost(lower, above, rule, path)])
 
     def lost(self, here: _Here, by: tuple[int, ...], rule: Rule, path: Path) -> Iterator[Any]:
         """Whoever stands here was overridden, and whom those had overridden before."""
-        if here.tail is not None or here.source is not None:
+        if not isinstance(here, _Value):
             yield Later(here, (), path, by, rule)
             return
         yield from (_lost(setting, by, rule) for setting in reversed(self.standing(here, path)))
         if here.losses:
             yield here.losses
 
-    def made(self, source: MadeOf, path: Path) -> _Here:
+    def made(self, making: _Making, members: dict[int, _Here], path: Path) -> _Product:
         """What a handler or a change has made; whoever has nothing left in it is overridden."""
-        made = source.made
-        here = _Here(made.part.value, made.part.origins)
-        here.source, here.ways = source, made.ways.origins
         self.has_made = True
-        for side, part in made.inputs.items():
-            nothing = self.nothing_left(part, sources(made.part.origins), source.rule, path)
-            here.losses = [*here.losses, *nothing, *self.left_nothing(source.members[side], path)]
-        return here
+        losses: list[Loss] = []
+        for side, part in making.inputs.items():
+            losses += self.nothing_left(part, sources(making.part.origins), making.rule, path)
+            losses += self.left_nothing(members[side], path)
+        part = making.part
+        return _Product(part.value, part.origins, making, members, (), making.ways, losses=losses)
 
-    def joining(self, joining: Joining, path: Path) -> _Here:
-        """Lists that are joined when somebody looks: what they come to is not there until then."""
-        self.has_made = True
-        joining.part_of, joining.nothing_left = self.part, partial(self.nothing_left, rule=joining.rule, path=path)
-        return _Lists(joining)
+    def joined_lists(self, here: _Here) -> _Here:
+        """The same place; the lists of a row are joined. cost: each element, times the logarithm of how many lists"""
+        if not isinstance(here, _Row) or here.handler is None:
+            return here
+        known = self.lists.get(here.key)
+        if known is None:
+            known = self.lists[here.key] = self.product_of(here, here.handler)
+        return known.with_losses(here.losses).with_unknown(here.unknown)
+
+    def product_of(self, row: _Row, handler: Handler) -> _Product:
+        """The lists of a row, joined."""
+        is_below = row.last.from_top
+        members = row.members()[::-1] if is_below else row.members()
+        policy, parts = row.last.policy, [self.part(one) for one in members]
+        making = _Making.of_lists(handler, parts, (policy, policy.line(list, list)))
+        emptied = [self.nothing_left(one, by, making.rule, row.path) for one, by in _emptied(parts, is_below)]
+        losses = [one for several in reversed(emptied) for one in several]
+        numbered, part = dict(zip(making.inputs, members, strict=True)), making.part
+        return _Product(part.value, part.origins, making, numbered, (), making.ways, losses=losses)
 
     def nothing_left(self, part: Part, by: Any, rule: Rule, path: Path, known: Any = ()) -> Iterator[Overridden]:
         """Those who have set a part of which nothing is in what those have set that override it."""
@@ -372,81 +636,93 @@ class _Walker:
 
     def below(self, here: _Here, key: Any, path: Path) -> _Here:
         """One step down; through what was made, on to where it stood before."""
-        if here.source is None and not here.losses:  # as nearly everywhere
-            return self.entry(here, key) if here.tail is None else self.row_entry(here, key, path)
+        here = self.joined_lists(here)
         passed: list[Any] = []
         unknown: tuple[int, ...] = ()
-        while here.source is not None:
-            child, way = self.made_entry(here, here.source, key, path)
+        while isinstance(here, _Product):
+            child, way = self.made_entry(here, key, path)
             if way is None:
-                return child.with_losses(passed, unknown)
+                return child.with_losses(passed).with_unknown(unknown)
             passed = [*child.losses, *passed]
             unknown = (*unknown, *child.unknown)
-            here = here.source.members[way.source]
+            here = self.joined_lists(here.members[way.source])
             if not way.path:
-                return here.with_losses(passed, unknown)
-            here, _ = self.reached(here, way.path[:-1], path[:-1])
+                return here.with_losses(passed).with_unknown(unknown)
+            here = self.joined_lists(self.reached(here, way.path[:-1], path[:-1])[0])
             key = way.path[-1]
-        child = self.entry(here, key) if here.tail is None else self.row_entry(here, key, path)
-        passed = [*relevant(here.losses, key, path, here.kind), *passed] if here.losses else passed
-        return child.with_losses(passed, unknown) if passed or unknown else child
+        entry = self.row_entry(here, key, path) if isinstance(here, _Row) else self.entry(here, key)
+        if not (here.losses or passed or unknown):
+            return entry
+        return entry.with_losses([*relevant(here.losses, key, path, here.kind), *passed]).with_unknown(unknown)
 
-    def entry(self, here: _Here, key: Any) -> _Here:
+    def entry(self, here: _Value | _Product, key: Any) -> _Value:
         holder, origins = here.value, here.origins
         value = holder.get(key, ABSENT) if isinstance(holder, dict) else dig(holder, (key,))
         if value is ABSENT:
-            return _Here(ABSENT, ()).with_losses((), here.unknown) if here.unknown else _Here(ABSENT, ())
+            return _EMPTY.with_unknown(here.unknown) if here.unknown else _EMPTY
         at = _new(At, (origins[0], (*origins[1], key))) if type(origins) is At else origins_at(origins, key)
-        return _Here(value, at).with_losses((), here.unknown) if here.unknown else _Here(value, at)
+        return _Value(value, at, unknown=here.unknown)
 
-    def row_entry(self, here: _Here, key: Any, path: Path) -> _Here:
-        first, *others = here.row
-        so_far = self.below(first.here, key, path)
-        for one in others:
+    def row_entry(self, here: _Row, key: Any, path: Path) -> _Here:
+        so_far = self.below(here.base, key, path)
+        for one in here.others():
             policy = one.policy if one.policy.by_key is None else one.policy.at(key)
             meeting, there = self.joined if one.meets else self.beside, one.here
-            is_plain = not (there.tail or there.losses or there.source)
-            child = self.entry(there, key) if is_plain else self.below(there, key, path)
+            if isinstance(there, _Value) and not there.losses:  # as nearly everywhere
+                child: _Here = self.entry(there, key)
+            else:
+                child = self.below(there, key, path)
             so_far = meeting(policy, so_far, child, path, one.from_top)
         return so_far
 
-    def made_entry(self, here: _Here, source: MadeOf, key: Any, path: Path) -> tuple[_Here, At | None]:
+    def made_entry(self, here: _Product, key: Any, path: Path) -> tuple[_Product, At | None]:
         """An entry of what was made, and where it was taken from if it was taken as it is."""
-        child = self.entry(here, key)
-        child.source, child.rest = source, (*here.rest, key)
-        child.ways = origins_at(here.ways, key) if child.stands else ()
-        ways = list(wholes(child.ways, ()))
-        only = source.made.only_way(child.ways, child.value)
-        earlier = [Later(member, way.path, path) for member, way in source.past(ways, child.rest) if way != only]
-        child.losses = [*self.noted(source, ways, path), *self.left_out(source, child, path)]
-        # Of what goes on in the same value, the earlier ones are found again one step down.
-        child.earlier, passed = (earlier, []) if only is None else ([], earlier)
-        child.losses += [*passed, *relevant(here.losses, key, path, here.kind)]
-        for other in source.others(only) if not here.rest else ():
-            child.losses += [lost for lost in relevant(other.all_losses(), key, path, here.kind) if lost.covers(path)]
-        return child, only
+        making, entry, rest = here.making, self.entry(here, key), (*here.rest, key)
+        origins = origins_at(here.ways, key) if entry.stands else ()
+        ways = list(wholes(origins, ()))
+        only = making.only_way(origins, entry.value)
+        passed = dict.fromkeys((*ways, *(At(side, rest) for side, _, _ in making.beside(rest))))
+        earlier = [Later(here.members[way.source], way.path, path) for way in passed if way.source < 0 and way != only]
+        losses = [*self.noted(here, ways, path), *self.left_out(making, entry, rest, path)]
+        if only is not None:  # of what goes on in the same value, the earlier ones are found again one step down
+            losses += earlier
+            earlier = []
+        losses += relevant(here.losses, key, path, here.kind)
+        for side, member in here.members.items() if not here.rest else ():
+            if only is None or only.source != side:
+                lost = relevant(self.all_losses(member), key, path, here.kind)
+                losses += [one for one in lost if one.covers(path)]
+        found = _Product(entry.value, entry.origins, making, here.members, rest, origins, earlier)
+        return replace(found, losses=losses, unknown=entry.unknown), only
 
-    def noted(self, source: MadeOf, ways: list[At], path: Path) -> Iterator[Loss]:
+    def noted(self, here: _Product, ways: list[At], path: Path) -> Iterator[Loss]:
         """Those that were overridden where a handler let parts meet."""
-        for way, winner, note in source.made.overridden(ways):
-            by = sources(source.made.input_at(winner).origins)
-            yield from (_lost(setting, by, note.rule) for setting in self.settings(source.made.input_at(way), path))
-            yield Later(source.members[way.source], way.path, path)
+        making = here.making
+        for way, winner, note in making.overridden(ways):
+            by = sources(making.input_at(winner).origins)
+            yield from (_lost(setting, by, note.rule) for setting in self.settings(making.input_at(way), path))
+            yield Later(here.members[way.source], way.path, path)
 
-    def left_out(self, source: MadeOf, child: _Here, path: Path) -> Iterator[Loss]:
-        """Those of whom nothing is left in what was made, though one of the two has them below the same steps."""
-        settings = lambda part, depth: self.settings(part, _label(child.rest, depth, path))  # noqa: E731
-        return (_lost(*one) for one in source.left_out(child.rest, sources(child.origins), child.stands, settings))
+    def left_out(self, making: _Making, entry: _Value, rest: Path, path: Path) -> Iterator[Loss]:
+        """Those of whom nothing is left in what was made, though one of the parts has them below the same steps."""
+        by, rule = sources(making.inputs[min(making.inputs)].origins), making.rule
+        if not (making.is_change and by):
+            by = sources(entry.origins) or by
+        for side, part, depth in making.beside(rest):
+            settings = self.settings(part, _label(rest, depth, path))
+            lost = [one for one in settings if not making.has(At(one.source, one.own), rest)]
+            note = making.taken_away(At(side, rest[:depth])) if lost and not entry.stands else None
+            if note is not None:
+                by, rule = sources(making.set_by(note)), note.rule
+            yield from (_lost(setting, by, rule) for setting in lost)
 
     # --- who sets what
 
     def standing(self, here: _Here, path: Path) -> tuple[Setting, ...]:
         """The settings of what stands here, in the order of their sources."""
-        return tuple(
-            sorted(self.settings(here if here.tail is None else self.part(here), path), key=lambda one: one.source)
-        )
+        return tuple(sorted(self.settings(self.part(here), path), key=lambda one: one.source))
 
-    def settings(self, part: Part | _Here, path: Path) -> Iterator[Setting]:
+    def settings(self, part: Part, path: Path) -> Iterator[Setting]:
         """What each source sets of a part, as the source has it itself."""
         if part.value is ABSENT:
             return
@@ -455,6 +731,7 @@ class _Walker:
         yield from (Setting(at.source, now, value, at.path) for now, at, value in own)
 
     def own(self, at: At, otherwise: Any) -> Any:
+        """What a source has at a place; something else where it has nothing."""
         value: Any = self.trees.get(at.source, ABSENT)
         for step in at.path:
             value = value.get(step, ABSENT) if isinstance(value, dict) else dig(value, (step,))
@@ -462,33 +739,77 @@ class _Walker:
 
     def numbers(self, here: _Here) -> tuple[int, ...]:
         """The sources of what stands here."""
-        return (here.origins.source,) if type(here.origins) is At else sources(self.part(here).origins)
+        origins = self.part(here).origins
+        return (origins.source,) if type(origins) is At else sources(origins)
 
     def part(self, here: _Here) -> Part:
-        """What stands here; maps that wait are merged."""
-        ahead: list[_Here] = []
-        while here.before is not None and here.merged is None:
-            ahead.append(here)
+        """What stands here; maps of a row are merged, and lists joined."""
+        here = self.joined_lists(here)
+        if not isinstance(here, _Row):
+            return Part(here.value, here.origins)
+        row, ahead = here, []
+        while isinstance(here, _Row) and here.key not in self.merged:
+            ahead.append(here.last)
             here = here.before
-        known = here.merged or Part(here.value, here.origins)
-        if ahead:
-            row: list[Any] = [one.tail for one in reversed(ahead)]
-            known = ahead[0].merged = again_in_turn(
-                known, [(self.part(one.here), one.policy, one.from_top) for one in row]
-            )
+        known = self.merged[here.key] if isinstance(here, _Row) else Part(here.value, here.origins)
+        laid = [(self.part(one.here), one.policy, one.from_top) for one in reversed(ahead)]
+        known = self.merged[row.key] = again_in_turn(known, laid)
         return known
 
+    def is_from_the_start(self, here: _Here) -> bool:
+        """Whether a value would stand there without any source: what lay there before the first part is in it."""
+        here = self.joined_lists(here)
+        while isinstance(here, _Row) or (isinstance(here, _Product) and not here.rest):
+            here = self.joined_lists(here.base if isinstance(here, _Row) else here.members[LOWER])
+        origins = here.origins
+        return bool(origins == 0) or (type(origins) is At and origins.source == 0)
 
-def _is_from_the_start(here: _Here) -> bool:
-    """Whether a value would stand there without any source: what lay there before the first part is in it."""
-    while not here.rest:
-        if here.tail is not None:
-            here = here.base
-        elif here.source is not None:
-            here = here.source.members[LOWER]
+
+def _sides(so_far: _Here, new: _Here, from_top: bool) -> tuple[_Here, _Here]:
+    """The lower and the upper of two places. from_top: the new one lies below"""
+    return (new, so_far) if from_top else (so_far, new)
+
+
+def _map_row(policy: Policy, so_far: _Here, new: _Here, from_top: bool, meets: bool = True) -> _Row:
+    """Two maps that meet under a policy; those that have met before go on."""
+    last = _new(_Laid, (new, policy, from_top, meets))
+    if isinstance(so_far, _Row):
+        return _Row(so_far.base, so_far, last, losses=so_far.losses)
+    return _Row(so_far, so_far, last)
+
+
+def _list_row(policy: Policy, handler: Handler, so_far: _Here, new: _Here, from_top: bool, path: Path) -> _Row:
+    """Two lists that are joined by a handler that regroups; a row under the same rule goes on."""
+    base = so_far
+    if isinstance(so_far, _Row) and (so_far.last.policy, so_far.last.from_top) == (policy, from_top):
+        base = so_far if so_far.losses or so_far.unknown else so_far.base
+    return _Row(base, so_far, _Laid(new, policy, from_top), handler, path)
+
+
+def _emptied(parts: list[Part], from_top: bool) -> Iterator[tuple[Part, tuple[int, ...]]]:
+    """Lists of which nothing is left, as each met what was joined before it; and who is there instead."""
+    order = reversed(parts) if from_top else iter(parts)
+    so_far = next(order)
+    by = dict.fromkeys(sources(so_far.origins))
+    for part in order:
+        who = sources(part.origins)
+        if part.value and so_far.value:
+            by |= dict.fromkeys(who)
+        elif part.value or (from_top and not so_far.value):
+            yield so_far, who
+            so_far, by = part, dict.fromkeys(who)
         else:
-            break
-    return here.origins == 0 or (type(here.origins) is At and here.origins.source == 0)
+            yield part, tuple(by)
+
+
+def _covers(here: _Here, key: Any, is_lost: bool) -> bool:
+    """Whether nothing can lie below at a key: a scalar has none, a list no names; what is lost stays whole."""
+    value = () if isinstance(here, _Row) else here.value
+    if not here.stands or issubclass(here.kind, dict):
+        is_element = is_lost and here.stands and type(key) is int
+        return is_element and not any(type(one) is int for one in value or ())
+    has_elements = isinstance(value, (list, tuple)) and type(key) is int
+    return not has_elements or (is_lost and dig(value, (key,)) is ABSENT)
 
 
 def _lost(setting: Setting, by: tuple[int, ...], rule: Rule) -> Overridden:

@@ -65,8 +65,11 @@ def unknown_layer(unknown: Unknown, origin: Origin) -> UnknownLayer:
 class Side(Protocol):
     """One of two that meet: the type of its value, and the sources in it that are unknown."""
 
-    kind: type
-    unknown: tuple[int, ...]
+    @property
+    def kind(self) -> type: ...
+
+    @property
+    def unknown(self) -> tuple[int, ...]: ...
 
 
 def may_decide(policy: Policy, lower: Side, upper: Side) -> tuple[int, ...]:

@@ -15,12 +15,11 @@ from nodeattrs.core.claim import UNKNOWN, Locator, Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import placed
 from nodeattrs.core.origins import At, Origins
-from nodeattrs.core.part import Part, Recalled, unite
+from nodeattrs.core.part import Join, Part, unite
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import AmbiguousRunList, BadArgument
 from nodeattrs.node.attributes import Attributes
 from nodeattrs.node.component_tree import ComponentTree, of_pair, thing_of
-from nodeattrs.node.history import HISTORY_BOUND
 from nodeattrs.node.ledger import Ledger
 from nodeattrs.node.levels import unsettled_facts
 from nodeattrs.node.maps import OwnedMap, Worked, each, last_word, remarked, setters, thawed, whose_at
@@ -83,12 +82,8 @@ class Intake:
         """
         for name, layers in (("role_default", defaults), ("role_override", overrides)):
             load(self._trees[name], {}, ROLES)
-            lists = Recalled(HISTORY_BOUND - 1)  # the first one that the history has is no list that has grown
-            try:
-                for tree, locator in layers:
-                    _lay_over(self._trees[name], tree, locator, lists)
-            finally:
-                lists.recall()
+            for tree, locator in layers:
+                _lay_over(self._trees[name], tree, locator)
 
     # Normal attributes
 
@@ -108,7 +103,7 @@ class Intake:
         The elements of the document stand first, as if the document were the saved node: so a list to which recipes
         add has the same order in each run.
         """
-        _lay_over(self._trees["normal"], attributes, locator, _UpperFirst(0))
+        _lay_over(self._trees["normal"], attributes, locator, _upper_first)
 
     def json_attributes(self, attributes: Mapping[Any, Any], locator: Locator = JSON) -> None:
         """Deep merge JSON attributes over normal, lists united; without what they say of the node (`split_of_node`)."""
@@ -254,23 +249,20 @@ def _mark(component: ComponentTree, locator: Locator) -> int:
     return ledger.marks.add(Mark(locator, bulk=bulk)) if ledger.provenance else 0
 
 
-class _UpperFirst(Recalled):
-    """Unites two lists with the elements of the upper one first. None goes on in place."""
-
-    def unite(self, lower: Part, upper: Part) -> Part:
-        return unite(upper, lower)
+def _upper_first(lower: Part, upper: Part) -> Part:
+    """Two lists united, the elements of the upper one first."""
+    return unite(upper, lower)
 
 
-def _lay_over(component: ComponentTree, tree: Any, locator: Locator, lists: Recalled | None = None) -> None:
+def _lay_over(component: ComponentTree, tree: Any, locator: Locator, unite_lists: Join = unite) -> None:
     """Deep merge *tree* over the content of the (lower) slot of a component.
 
-    lists:  those that earlier trees have united there
     raises: BadKey, BadValue, TooDeep
     """
     if not (component.ledger.trees[component.lower] or component.lower in component.ledger.unknown):
         load(component, tree, locator)
         return
-    ledger, slot, lists = component.ledger, component.lower, lists or Recalled(0)
+    ledger, slot = component.ledger, component.lower
     mark = _mark(component, locator)
 
     def known(path: Path) -> list[Origins]:
@@ -279,12 +271,12 @@ def _lay_over(component: ComponentTree, tree: Any, locator: Locator, lists: Reca
 
     inside, laid = ledger.plan(DEFAULT_GROUP).policy, Part(stored(tree, ()), At(mark, ()))
     empty = [path for path in _empty_maps(laid.value, ()) if isinstance(dig(ledger.trees[slot], path), dict)]
-    for path, below, part in placed(inside, ledger.trees[slot], laid, known, lists.unite):
+    for path, below, part in placed(inside, ledger.trees[slot], laid, known, unite_lists):
         if isinstance(below, (dict, list)):
             component.leave(path)
         whose = part.origins if ledger.provenance and isinstance(part.origins, list) else None
         with ledger.lock:
-            ledger.put(slot, path, part.value, mark, whose, before=lists.before(part.value))
+            ledger.put(slot, path, part.value, mark, whose)
     for path in empty:
         ledger.met_empty(slot, path, mark)
 

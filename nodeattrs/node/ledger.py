@@ -18,7 +18,6 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.origins import Origins
-from nodeattrs.core.part import Part
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import InternalError
@@ -197,12 +196,8 @@ class Ledger(dict[Any, Any]):
         value: Any,
         mark: int = 0,
         whose: list[Origins] | None = None,
-        before: Part | None = None,
     ) -> None:
-        """As `store`, below the root, by who holds the lock.
-
-        before: what stood there, where the list that stands there is *value* itself, which has grown
-        """
+        """As `store`, below the root, by who holds the lock."""
         secrets, key = self.secrets, path[-1]
         if secrets is not None and (secrets.first is None or path[0] in secrets.first):
             value = secrets.guarded(path, value)
@@ -210,8 +205,8 @@ class Ledger(dict[Any, Any]):
         if self.provenance:
             origins = parent.origins
             if key in parent:
-                stood = parent[key] if before is None else before.value
-                who = origins.get(key, parent.origin) if before is None else before.origins
+                stood = parent[key]
+                who = origins.get(key, parent.origin)
                 self._remember(slot, path, ("overwritten", stood, who, mark))
             origins[key] = mark if whose is None else whose
         self._set(parent, key, value)

@@ -13,13 +13,12 @@ from typing import Any
 from nodeattrs.core.claim import Claim, Origin, Verb
 from nodeattrs.core.fold import Layer
 from nodeattrs.core.folding import Folding
-from nodeattrs.core.next_in_line import outwards
 from nodeattrs.core.origins import At
 from nodeattrs.core.part import Part
 from nodeattrs.core.trace import Earlier, Element, Outcome, Trace, TraceClaim, traced
 from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, dig
-from nodeattrs.core.walk import Setting, Walk
+from nodeattrs.core.walk import Setting, Walk, outwards
 from nodeattrs.node.history import Event
 from nodeattrs.node.joined import plain
 from nodeattrs.node.ledger import Ledger
