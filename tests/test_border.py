@@ -165,7 +165,7 @@ class TestTheRootOfARepository:
         words = ("FILE", "DIR", "PLACE", "FOLDER", "SOURCE")
         known = {*OPENING, *NAMING, "allow_path", "root"}  # the root is where a catalog is applied
         left = set()
-        ahead = [program.parser(name)._subparsers._group_actions[0].choices[name] for name in program.COMMANDS]
+        ahead = [program.parser(name)._subparsers._group_actions[0].choices[name] for name in program.summaries()]
         while ahead:
             for action in ahead.pop()._actions:
                 if isinstance(action, argparse._SubParsersAction):

@@ -21,7 +21,7 @@ import yaml
 
 from nodeattrs import __version__
 from nodeattrs.cli import main
-from nodeattrs.cli.program import COMMANDS
+from nodeattrs.cli.program import summaries
 from nodeattrs.keep import Saved, open_store
 from nodeattrs.node.slots import SLOTS
 from tests.on_disk import repository
@@ -108,7 +108,7 @@ class TestHelp:
         assert lines == [[str(slot.number), slot.level, slot.source] for slot in reversed(SLOTS)]
         assert said.code == 0
 
-    @pytest.mark.parametrize("command", COMMANDS)
+    @pytest.mark.parametrize("command", summaries())
     def test_every_command_shows_an_example(self, say: Say, command: str):
         """
         `COMMAND --help` ends well and holds a line to paste.

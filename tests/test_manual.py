@@ -11,7 +11,7 @@ import pytest
 from nodeattrs import __version__
 from nodeattrs.cli import main
 from nodeattrs.cli.manual import entries, man, markdown
-from nodeattrs.cli.program import COMMANDS, parser
+from nodeattrs.cli.program import parser, summaries
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +21,21 @@ def known():
 
 class TestTheEntries:
     def test_every_command_is_there_with_a_summary(self, known):
-        assert {one.words[0] for one in known if len(one.words) == 1} == set(COMMANDS)
+        assert {one.words[0] for one in known if len(one.words) == 1} == set(summaries())
         assert all(one.summary for one in known if one.words)
 
     def test_every_option_that_help_shows_is_there(self, known):
         explain = next(one for one in known if one.words == ("explain",))
         spellings = {option.spelling for options in explain.options.values() for option in options}
-        assert {"NODE", "PATH", "--repo DIR", "--all", "--format {text,json,yaml}", "-F {text,json,yaml}"} & spellings
-        assert {"NODE", "PATH", "--repo DIR", "--all"} <= spellings
+        assert {
+            "NODE",
+            "PATH",
+            "--repo DIR",
+            "--because",
+            "--format {text,json,yaml}",
+            "-F {text,json,yaml}",
+        } & spellings
+        assert {"NODE", "PATH", "--repo DIR", "--because"} <= spellings
 
 
 class TestMan:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nodeattrs.cli.program import COMMANDS
+from nodeattrs.cli.program import summaries
 from tests.benchmarks.starts import LINES, ROOT, desk
 
 DIALECTS = ("ansible", "bindings", "chef", "cloudinit", "hiera", "files", "catalog", "verbs", "web")
@@ -88,7 +88,7 @@ def is_light(module: str) -> bool:
 
 
 def test_every_command_has_a_row():
-    assert set(COMMANDS) == set(ROWS)
+    assert set(summaries()) == set(ROWS)
 
 
 @pytest.mark.parametrize("command", ROWS)
@@ -120,3 +120,10 @@ def test_a_look_at_a_store_reads_the_settings_of_a_repository_and_loads_no_repos
     code, loaded, errors = counted(LINES[command].replace("nodes.db", "../nodes.db"), place / "repository")
 
     assert (code, "nodeattrs.runs.config" in loaded, "nodeattrs.runs.repository" in loaded) == (0, True, False), errors
+
+
+def test_the_help_of_the_program_opens_no_command(place: Path):
+    code, loaded, errors = counted(LINES["help"], place)
+    opened = {f"nodeattrs.cli.{command.replace('-', '_')}" for command in summaries()} | {"nodeattrs.cli.declared"}
+
+    assert (code, opened.intersection(loaded)) == (0, set()), errors

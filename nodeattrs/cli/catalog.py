@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nodeattrs.reports.catalog import AppliedCatalog
     from nodeattrs.runs.run import Run
 
-SUMMARY = "the resources of a node: check, order, graph, why, explain, impact, diff, apply"
 DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
 The catalog comes from a run made now (--repo and --node), from a file (--from), or from one that Puppet compiled

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 _NAMED = 4
 _OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")
 
-SUMMARY = "find what is wrong, or probably not meant, in a repository"
 DESCRIPTION = """\
 Read the settings, roles, environments, nodes, data bags, cookbooks, Hiera data, bindings and cloud-config files
 of a repository, and say what cannot be read, names what is not there, or is probably not meant: what nothing

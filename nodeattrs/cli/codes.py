@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "say what a code such as NA1203 means"
 DESCRIPTION = "Give the cause of an error, a warning or a finding, an example and the way out; without a CODE list all."
 EXAMPLES = """\
 examples:

@@ -18,7 +18,6 @@ from nodeattrs.cli.manual import pages_of
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.disk import Entry, folder_below
 
-SUMMARY = "print or install what a shell needs to complete commands, options, nodes, paths and keys"
 DESCRIPTION = """\
 Print a script that makes a shell complete our commands, options and their values; or, with --install, put it
 where the shell looks for such scripts, and the pages of the manual where man does: in your home only."""

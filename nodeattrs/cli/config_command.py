@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_output, add_settings_from, add_store, settings_of
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "print each setting, and where it comes from"
 DESCRIPTION = """\
 Print the settings that count for a command here, each with who set it, and what that overrode. Options
 override variables of the environment (NODEATTRS_REPO, NODEATTRS_STORE), these nodeattrs.toml, and that

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.reports.diff import Side
 
-SUMMARY = "say what differs between two nodes, or two revisions of one, and who set each side"
 DESCRIPTION = """\
 Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,
 NODE@2030-01-31 the one at that time. With one NODE, its latest revision and the one before.

@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.role_command import add_showing, perform_on
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "show what an environment sets, and where it wins"
 DESCRIPTION = """\
 Show an environment as a run would read it: the versions it asks for and its attributes. One that is written in
 Python is code of the repository, and is read with --run-code only."""

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
     from nodeattrs.runs.causes import Elsewhere
 
-SUMMARY = "name the file and line that set a value, and what it overrode"
 DESCRIPTION = """\
 Name who set a value and where, what it overrode and by which rule, which element of a list came
 from whom, and what was set before. From what was saved, or with --repo from a run made now;

@@ -8,7 +8,6 @@ from nodeattrs.cli.options import add_facts, add_output, facts_from, found_repos
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-SUMMARY = "show the facts of this machine, of a platform, or those in a file"
 DESCRIPTION = """\
 Show the automatic attributes that a run would begin with: those of this machine, by Ohai's
 names, those of a platform, or those in a file that ohai or facter wrote."""

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
     from nodeattrs.runs.fleet import Fleet, Outcome
 
-SUMMARY = "compute many nodes on all processors and save the results"
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
 each, as `nodeattrs run` does; resources are not applied. Failures are reported at the end and stop

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.repository import Repository
     from nodeattrs.texts.layers import LayerReader
 
-SUMMARY = "lay files of any kind over each other, and say why"
 DESCRIPTION = """\
 Lay files over each other, the weakest first, and print what they come to: YAML, JSON, TOML, .env, .ini and
 .properties; folders stand for their files by name, quoted patterns for what they fit, - for standard input."""

@@ -8,7 +8,6 @@ from nodeattrs.cli.options import add_output, add_store, kept_in
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.kinds import SAVED_NOTE
 
-SUMMARY = "list the revisions of a node"
 DESCRIPTION = """\
 List what the store keeps of a node, the latest first: the number of each revision, when it was
 saved (in UTC), how the run went (and what it did to the resources of its recipes, if it was

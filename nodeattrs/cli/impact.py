@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from nodeattrs.contract.request import Request
     from nodeattrs.contract.sides import Side
 
-SUMMARY = "say which nodes and values a change changes, and because of which line"
 DESCRIPTION = """\
 Resolve what a change can touch on both of its sides, and compare: nodes, Hiera keys, user-data, folds, bindings,
 catalogs. The sides are commits of git, which are read and not checked out, or folders; of one revision the other

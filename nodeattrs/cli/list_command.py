@@ -14,7 +14,6 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.runs import Repository
 
-SUMMARY = "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and
 those that the store keeps; subjects are the nodes, hosts and sets of every dialect, as `why` and `blame` take them;

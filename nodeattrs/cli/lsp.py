@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
     from nodeattrs.verbs.lines import Effect, Lines, Place
 
-SUMMARY = "answer editors: who wins over the line under the cursor, and where"
 DESCRIPTION = """\
 A language server over standard input and output: an editor starts it. Hover over a key in a role, an
 environment, a node, Hiera data, a variable file, a part of user-data: on whom it wins, and who overrides it. Go

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs import Repository
     from nodeattrs.runs.session import Session
 
-SUMMARY = "print the values that an attribute has on many nodes, each with who set it and on which nodes"
 DESCRIPTION = """\
 Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
 From what was saved, or with --repo from runs made now, which save nothing."""

@@ -19,7 +19,6 @@ from nodeattrs.core.tree import meant
 if TYPE_CHECKING:
     from nodeattrs.cli.asked import Asked
 
-SUMMARY = "answer programs: explain, search, diff, impact, check, why and where as tools"
 DESCRIPTION = """\
 A server of the model context protocol over standard input and output: the program that uses it starts it. Its
 tools are the commands of the same names; what they give is their JSON, on the store and the repository that are

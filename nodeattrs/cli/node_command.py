@@ -9,7 +9,6 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import BadArgument, TypeConflict
 from nodeattrs.texts.json_text import json_or_text
 
-SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"
 DESCRIPTION = """\
 set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, and what is no JSON is text
 rm:       remove the stored normal attribute at PATH

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from nodeattrs._version import VERSION
 from nodeattrs.border import held
@@ -22,48 +22,70 @@ if TYPE_CHECKING:
 
 _PACKAGE = __name__.partition(".")[0]
 
-_MODULES = {
-    "run": "run_command",
-    "show": "show",
-    "explain": "explain",
-    "why": "declared",
-    "where": "declared",
-    "blame": "declared",
-    "facts": "facts",
-    "shell": "shell",
-    "list": "list_command",
-    "role": "role_command",
-    "environment": "environment_command",
-    "hiera": "declared",
-    "ansible": "declared",
-    "bindings": "declared",
-    "catalog": "catalog",
-    "cloud-config": "declared",
-    "fold": "fold",
-    "history": "history",
-    "diff": "diff",
-    "matrix": "matrix",
-    "search": "search",
-    "report": "report",
-    "web": "web",
-    "status": "status",
-    "node": "node_command",
-    "store": "store_command",
-    "impact": "impact",
-    "what-if": "what_if",
-    "check": "check",
-    "lsp": "lsp",
-    "mcp": "mcp",
-    "codes": "codes",
-    "config": "config_command",
-    "fleet": "fleet",
-    "trust": "trust",
-    "schema": "schema",
-    "completion": "completion",
-}
-"""Command -> its module here, in the order in which people meet them. A call opens the one that it needs."""
 
-COMMANDS = tuple(_MODULES)
+class _Home(NamedTuple):
+    """The module of a command, and its line in the help of the program, which therefore opens no module of these."""
+
+    module: str
+    summary: str
+
+
+_HOMES = {
+    "run": _Home("run_command", "compute the attributes of nodes and save the result"),
+    "show": _Home("show", "show the attributes of a node"),
+    "explain": _Home("explain", "name the file and line that set a value, and what it overrode"),
+    "facts": _Home("facts", "show the facts of this machine, of a platform, or those in a file"),
+    "shell": _Home("shell", "try things on a node at a prompt of Python"),
+    "list": _Home(
+        "list_command", "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
+    ),
+    "role": _Home("role_command", "show what a role sets, and where it wins"),
+    "environment": _Home("environment_command", "show what an environment sets, and where it wins"),
+    "catalog": _Home("catalog", "the resources of a node: check, order, graph, why, explain, impact, diff, apply"),
+    "fold": _Home("fold", "lay files of any kind over each other, and say why"),
+    "history": _Home("history", "list the revisions of a node"),
+    "diff": _Home("diff", "say what differs between two nodes, or two revisions of one, and who set each side"),
+    "matrix": _Home(
+        "matrix", "print the values that an attribute has on many nodes, each with who set it and on which nodes"
+    ),
+    "search": _Home("search", "search saved nodes by their attributes"),
+    "report": _Home("report", "write the attributes of nodes, and who set each, as one HTML file"),
+    "web": _Home("web", "serve pages to look at: nodes, who set each value, what differs, what a change changes"),
+    "status": _Home("status", "show the last run of each node: age and result"),
+    "node": _Home("node_command", "set or remove a stored normal attribute, or go back to an older revision"),
+    "store": _Home("store_command", "check, prune, export, import or copy the store"),
+    "impact": _Home("impact", "say which nodes and values a change changes, and because of which line"),
+    "what-if": _Home(
+        "what_if", "say what would change without a file, a line, a role or a level, or with other values"
+    ),
+    "check": _Home("check", "find what is wrong, or probably not meant, in a repository"),
+    "lsp": _Home("lsp", "answer editors: who wins over the line under the cursor, and where"),
+    "mcp": _Home("mcp", "answer programs: explain, search, diff, impact, check, why and where as tools"),
+    "codes": _Home("codes", "say what a code such as NA1203 means"),
+    "config": _Home("config_command", "print each setting, and where it comes from"),
+    "fleet": _Home("fleet", "compute many nodes on all processors and save the results"),
+    "trust": _Home("trust", "let a repository set what only the caller may set"),
+    "schema": _Home("schema", "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"),
+    "completion": _Home(
+        "completion", "print or install what a shell needs to complete commands, options, nodes, paths and keys"
+    ),
+}
+"""The commands with a module here, in the order in which people meet them. A call opens the one that it needs."""
+
+
+def summaries() -> dict[str, str]:
+    """Every command and its line in the help: the verbs come after `explain`, those of dialects after `environment`."""
+    from nodeattrs.dialects import BUILT_IN
+    from nodeattrs.verbs.commands import TOP
+
+    verbs = {name: command.summary for name, command in TOP.items()}
+    dialects = {one.command: one.summary for one in BUILT_IN if one.command}
+    found: dict[str, str] = {}
+    for name, home in _HOMES.items():
+        found[name] = home.summary
+        found |= verbs if name == "explain" else dialects if name == "environment" else {}
+    return found
+
 
 _EXAMPLES = """\
 examples:
@@ -156,7 +178,7 @@ def precedence_table() -> str:
 def parser(only: str | None = None, action: str | None = None, kind: type[Parser] = Parser) -> argparse.ArgumentParser:
     """All commands with their options.
 
-    only:   of this command. Of none, where it is no command: for the help
+    only:   this command alone. Where there is no such command, all are listed, and none has options: for the help
     action: of its actions this one, if it is one
     kind:   what each of them is parsed by
     """
@@ -173,34 +195,40 @@ def parser(only: str | None = None, action: str | None = None, kind: type[Parser
     )
     commands: argparse._SubParsersAction[Parser]
     commands = program.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=kind)
-    for name, command in _commands(only).items():
-        one = commands.add_parser(
-            name,
-            help=command.SUMMARY,
-            description=command.DESCRIPTION,
-            epilog=command.EXAMPLES,
-            formatter_class=_Help,
-            allow_abbrev=False,
-        )
-        if only is None or only == name:
-            one.asked = action
-            command.add_options(one)
-        one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
+    if only is not None and (named := _opened(only)) is not None:
+        _add(commands, only, named, action)
+    elif only is not None:
+        for name, summary in summaries().items():
+            commands.add_parser(name, help=summary)
+    else:
+        for name in summaries():
+            _add(commands, name, _opened(name), action)
     return program
 
 
-def _commands(only: str | None) -> dict[str, Any]:
-    """Name -> module of a command. only: this command; None, or a name that no command has, gives all
+def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any, action: str | None) -> None:
+    """Add a command with its options. command: its module"""
+    one = commands.add_parser(
+        name,
+        help=_HOMES[name].summary if name in _HOMES else command.SUMMARY,
+        description=command.DESCRIPTION,
+        epilog=command.EXAMPLES,
+        formatter_class=_Help,
+        allow_abbrev=False,
+    )
+    one.asked = action
+    command.add_options(one)
+    one.set_defaults(command=name, perform=command.perform, refuse=one.error, whole=parser)
+
+
+def _opened(name: str) -> Any:
+    """The module of a command; None where there is no such command.
 
     A dialect of an installed package is a command of its name.
     """
-    if only and only not in _MODULES and (found := _declared(only)) is not None:
-        return {only: found}
-    names = (only,) if only is not None and only in _MODULES else COMMANDS
-    return {
-        name: _declared(name) if _MODULES[name] == "declared" else import_module(f"{_PACKAGE}.cli.{_MODULES[name]}")
-        for name in names
-    }
+    if name in _HOMES:
+        return import_module(f"{_PACKAGE}.cli.{_HOMES[name].module}")
+    return _declared(name) if name else None
 
 
 def _declared(name: str) -> Any:

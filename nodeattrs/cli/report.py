@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from nodeattrs.web.rendering import Source
     from nodeattrs.web.report import Page
 
-SUMMARY = "write the attributes of nodes, and who set each, as one HTML file"
 DESCRIPTION = """\
 Write one file that a browser opens from disk: the tree of each node, every value with the slot and line that set it,
 and behind it the fifteen slots: what was overridden, by which rule, which element of a list came from whom. The file

@@ -17,7 +17,6 @@ from nodeattrs.cli.options import (
 )
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "show what a role sets, and where it wins"
 DESCRIPTION = """\
 Show a role as a run would read it: its run list and its attributes. One that is written in Python is code
 of the repository, and is read with --run-code only."""

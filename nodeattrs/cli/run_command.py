@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.recipes import LogLine
     from nodeattrs.runs.session import Session
 
-SUMMARY = "compute the attributes of nodes and save the result"
 DESCRIPTION = """\
 Run nodes: facts, roles and environment, attribute files, recipes, in Chef's order. Normal
 attributes come from the last run. The result is saved as a new revision, with the origin

@@ -11,7 +11,6 @@ from typing import Any
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NotFound
 
-SUMMARY = "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"
 DESCRIPTION = """\
 Print a JSON Schema (2020-12): of what a command gives with --format json, by the name of the command
 and its action, such as explain or hiera-lookup; of nodeattrs.toml, by the name settings; or of an

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
     from nodeattrs.reports.search import Page
 
-SUMMARY = "search saved nodes by their attributes"
 DESCRIPTION = """\
 Find nodes in Chef's query language (field:value, AND, OR, NOT, "a phrase", * and ?, [a TO b]), or by
 path and type in our own: path=80, path>=8, path~"regex". docs/search.md has all of it."""

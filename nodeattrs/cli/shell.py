@@ -11,7 +11,6 @@ from nodeattrs.cli.options import add_run_options, add_store, named_node
 from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import NodeattrsError
 
-SUMMARY = "try things on a node at a prompt of Python"
 DESCRIPTION = """\
 Open a prompt of Python (IPython, where it is installed) with a node: as it was saved, or with --repo as a run would
 make it now. There are `node`, the writers of attribute files (`default`, `override`, ...), `explain("a.b")`, which

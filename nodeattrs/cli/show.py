@@ -7,7 +7,6 @@ import argparse
 from nodeattrs.cli.options import add_at, add_output, add_run_options, add_store, named_node, path_of
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "show the attributes of a node"
 DESCRIPTION = """\
 Show what is read on a node, as it was saved, or with --repo as a run would make it now;
 or what single slots say, each for itself."""

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from nodeattrs.cli.options import add_output, add_store, saved_in
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "show the last run of each node: age and result"
 DESCRIPTION = """\
 List the kept nodes: how long ago each ran last, in which revision, whether that run went well, and
 what it did to the resources of its recipes, if it was applied. Where somebody has changed the node

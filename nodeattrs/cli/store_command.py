@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from nodeattrs.keep import Store
     from nodeattrs.reports.store import TendedStore
 
-SUMMARY = "check, prune, export, import or copy the store"
 DESCRIPTION = """\
 check:    read everything, and say what is damaged
 prune:    forget all but the latest revisions of each node: --keep N

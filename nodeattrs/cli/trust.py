@@ -8,7 +8,6 @@ import os
 from nodeattrs.border import held
 from nodeattrs.cli.terminal import Terminal
 
-SUMMARY = "let a repository set what only the caller may set"
 DESCRIPTION = """\
 Note that a repository is your own. Its nodeattrs.toml may then name a server as store, raise limits, and name files
 outside of the repository; so may its hiera.yaml, ansible.cfg and links. Its code runs no more than before. Noted

@@ -13,7 +13,6 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.web.asking import Site
 
-SUMMARY = "serve pages to look at: nodes, who set each value, what differs, what a change changes"
 DESCRIPTION = """\
 Serve pages and their data to a browser, on this machine alone unless --bind says otherwise. The address that is printed
 has a token; the server answers no browser that has not opened it. Nothing is written, and no page loads anything from

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from nodeattrs.contract.request import Request
     from nodeattrs.contract.sides import Side
 
-SUMMARY = "say what would change without a file, a line, a role or a level, or with other values"
 DESCRIPTION = """\
 As `nodeattrs impact`, for a change that nobody has made yet: the side before is the folder as it is, or a commit;
 the side after is a copy of it without what --without names, and with what --set says. Code of the repository runs,
