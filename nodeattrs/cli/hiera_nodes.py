@@ -7,7 +7,7 @@ import pathlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nodeattrs.cli.options import json_or_text
+from nodeattrs.core.tree import json_or_text
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.hiera import Hiera, Scope

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from nodeattrs.cli.options import add_output, add_settings_from, add_store, json_or_text, kept_in, moment, path_of
+from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.tree import json_or_text
 from nodeattrs.errors import BadArgument, TypeConflict
 
 SUMMARY = "set or remove a stored normal attribute, or go back to an older revision"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import os
 import pathlib
 import re
@@ -456,14 +455,6 @@ MARKED = "\0"
 def unmarked(value: str) -> str:
     """The value of an option that may be dashes alone."""
     return value.removeprefix(MARKED)
-
-
-def json_or_text(value: str) -> Any:
-    """What somebody wrote on a command line: JSON, and what is no JSON is text."""
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value
 
 
 def facts_place(options: argparse.Namespace, repository: Repository | None) -> str | None:

@@ -39,7 +39,7 @@ _MODULES = {
     "bindings": "bindings",
     "catalog": "catalog",
     "cloud-config": "declared",
-    "fold": "fold",
+    "fold": "declared",
     "history": "history",
     "diff": "diff",
     "matrix": "matrix",

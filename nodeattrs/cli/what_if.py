@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.changing import add_changing, answer, request_of
-from nodeattrs.cli.options import json_or_text, path_of
+from nodeattrs.cli.options import path_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.tree import json_or_text
 
 if TYPE_CHECKING:
     from nodeattrs.contract.request import Request
