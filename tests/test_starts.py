@@ -34,7 +34,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "bindings": ("bindings --help", "bindings catalog verbs"),
     "catalog": ("catalog --help", ""),
     "cloud-config": (LINES["cloud-config"], "cloudinit verbs"),
-    "fold": ("fold 0.yaml 1.yaml", "files"),
+    "fold": ("fold 0.yaml 1.yaml", "files verbs"),
     "history": (LINES["history"], ""),
     "diff": (LINES["diff"], ""),
     "matrix": ("matrix --help", ""),
@@ -54,7 +54,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "ansible bindings catalog cloudinit hiera verbs"),
+    "completion": ("completion bash", "ansible bindings catalog cloudinit files hiera verbs"),
 }
 
 _COUNTED = """

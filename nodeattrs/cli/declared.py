@@ -78,12 +78,18 @@ def epilog_of(command: Command, words: str) -> str:
 def add_actions(
     parser: argparse.ArgumentParser, dialect: Dialect, verbs: Mapping[str, Command] = MappingProxyType({})
 ) -> None:
-    """The commands of a dialect, each as an action. verbs: those that it has beside its own"""
+    """The commands of a dialect, each as an action, or its only one without an action.
+
+    verbs: those that it has beside its own
+    """
     commands = {**verbs, **dialect.commands()}
+    words = f"nodeattrs {dialect.command or dialect.name}"
+    if "" in commands:
+        parser.epilog = epilog_of(commands[""], words)
+        add_arguments(parser, commands[""], dialect.name)
+        return
     summaries = {name: command.summary for name, command in commands.items()}
-    epilogs = {
-        name: epilog_of(command, f"nodeattrs {dialect.command or dialect.name}") for name, command in commands.items()
-    }
+    epilogs = {name: epilog_of(command, words) for name, command in commands.items()}
     for name, one in actions_of(parser, summaries, epilogs):
         if commands[name].description:
             one.description = commands[name].description

@@ -6,8 +6,8 @@ import argparse
 
 from nodeattrs.cli.options import add_output, add_settings_from, add_store, kept_in, moment, path_of
 from nodeattrs.cli.terminal import Terminal
+from nodeattrs.core.tree import json_or_text
 from nodeattrs.errors import BadArgument, TypeConflict
-from nodeattrs.texts.json_text import json_or_text
 
 DESCRIPTION = """\
 set:      store a normal attribute at PATH, such as app.tier; VALUE is JSON, and what is no JSON is text

@@ -42,7 +42,6 @@ _HOMES = {
     "role": _Home("role_command", "show what a role sets, and where it wins"),
     "environment": _Home("environment_command", "show what an environment sets, and where it wins"),
     "catalog": _Home("catalog", "the resources of a node: check, order, graph, why, explain, impact, diff, apply"),
-    "fold": _Home("fold", "lay files of any kind over each other, and say why"),
     "history": _Home("history", "list the revisions of a node"),
     "diff": _Home("diff", "say what differs between two nodes, or two revisions of one, and who set each side"),
     "matrix": _Home(

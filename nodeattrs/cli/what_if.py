@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.cli.changing import add_changing, answer, request_of
 from nodeattrs.cli.options import path_of
 from nodeattrs.cli.terminal import Terminal
-from nodeattrs.texts.json_text import json_or_text
+from nodeattrs.core.tree import json_or_text
 
 if TYPE_CHECKING:
     from nodeattrs.contract.request import Request

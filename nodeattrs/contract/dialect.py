@@ -141,7 +141,11 @@ class Dialect(ABC):
         return ()
 
     def commands(self) -> Mapping[str, Command]:
-        """Its own commands, beside the verbs: `nodeattrs NAME COMMAND`."""
+        """Its own commands, beside the verbs: `nodeattrs NAME COMMAND`.
+
+        A command under the key "" is the only one, and has no action: `nodeattrs NAME ARGUMENTS`. The help of it has
+        the summary and description of the dialect.
+        """
         return {}
 
     def complete(self, noun: str, arguments: Mapping[str, Any]) -> Iterable[str]:

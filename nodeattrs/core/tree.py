@@ -143,6 +143,18 @@ def _unquoted(word: str, text: str) -> str:
     return str(step)
 
 
+def json_or_text(value: str) -> Any:
+    """The value that a word of a command line spells: JSON; what is no JSON is text.
+
+    >>> json_or_text("8080"), json_or_text("web")
+    (8080, 'web')
+    """
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
 def as_path(path: str | Iterable[Any]) -> Path:
     """Steps, or their spelling, as steps. raises: BadArgument
 

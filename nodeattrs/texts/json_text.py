@@ -244,11 +244,3 @@ def _marked(text: str, start: int = 0, end: int = sys.maxsize) -> tuple[Mark, li
 
 def _content(word: str) -> str:
     return str(json.loads(word)) if "\\" in word else word[1:-1]
-
-
-def json_or_text(value: str) -> Any:
-    """The value of a text that is JSON; another text is itself."""
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return value

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from nodeattrs.contract.command import Command
 from nodeattrs.contract.dialect import Dialect, Opened
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
@@ -12,9 +15,22 @@ class Files(Dialect):
 
     name = "folds"
     noun = "fold"
+    command = "fold"
+    summary = "lay files of any kind over each other, and say why"
+    description = (
+        "Lay files over each other, the weakest first, and print the merged tree, as YAML or as --format says. Files\n"
+        "are YAML, JSON, TOML, .env, .ini or .properties; folders stand for their files by name, quoted patterns for\n"
+        "what they fit, - for standard input."
+    )
 
     def open(self, side: Side, request: Request) -> Opened:
         """One version of the files."""
         from nodeattrs.dialects.files.opened import Folds
 
         return Folds(side, request)
+
+    def commands(self) -> Mapping[str, Command]:
+        """Its only command."""
+        from nodeattrs.dialects.files.commands import COMMANDS
+
+        return COMMANDS

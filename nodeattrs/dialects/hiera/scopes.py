@@ -13,9 +13,9 @@ from nodeattrs import children
 from nodeattrs.adapters.hiera import Hiera, Scope, trusted_facts
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.code import require_may_run
+from nodeattrs.core.tree import json_or_text
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, TooMuch
 from nodeattrs.puppet.facts import facts_at, map_at, map_in
-from nodeattrs.texts.json_text import json_or_text
 
 USUAL_ENVIRONMENT = "production"
 _DATA = (".json", ".yaml", ".yml")

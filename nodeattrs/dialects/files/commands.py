@@ -1,0 +1,194 @@
+"""`nodeattrs fold`: any files laid over each other, and why each value is what it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from nodeattrs.contract.command import Argument, Caller, Command, Output, Question
+from nodeattrs.core.claim import Origin
+from nodeattrs.core.fold import Folded, Layer
+from nodeattrs.core.rules import PathRule
+from nodeattrs.core.tree import json_or_text, parse, under
+from nodeattrs.core.unknown import Unknown
+from nodeattrs.core.unread import unread_layer
+from nodeattrs.dialects.files.folds import check_policy, fold_named, folded, layers_of, named_layers
+from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, encrypted_in, traced
+from nodeattrs.dialects.files.text import holds_encrypted, text_of
+from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
+from nodeattrs.kinds import ENCRYPTED
+from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
+from nodeattrs.reports import Report
+from nodeattrs.runs.config import PlainFold, read_fold
+from nodeattrs.runs.fields import Fields
+from nodeattrs.runs.repository import Repository
+from nodeattrs.runs.settings import Settings
+from nodeattrs.texts.documents import read, standard_input
+from nodeattrs.texts.layers import LayerReader
+
+_FLAG: Mapping[str, Any] = {"action": "store_true"}
+_SHOWN = "what to print instead of the merged tree"
+_ARGUMENTS = (
+    Argument(("files",), "a file, a folder, a pattern, FILE#2, or -", {"metavar": "FILE", "nargs": "*"}),
+    Argument(
+        ("--policy",),
+        "what happens where two values meet: a name, or a TOML file with policy and [merge] (default: across)",
+        {"metavar": "POLICY"},
+    ),
+    Argument(("--name",), "a fold of nodeattrs.toml; further files are laid over it", {"metavar": "NAME"}),
+    Argument(
+        ("--set",),
+        "a last layer: JSON, or text; may be repeated",
+        {"metavar": "PATH=VALUE", "action": "append", "default": []},
+    ),
+    Argument(
+        ("--syntax",),
+        "of all files (default: as their names say, else their content)",
+        {"choices": ("json", "yaml", "toml", "env", "ini", "properties")},
+    ),
+    Argument(("--document",), "of files with several, only this one", {"metavar": "N", "type": int}),
+    Argument(("--repo",), "whose nodeattrs.toml counts (default: the nearest one here or above)", {"metavar": "DIR"}),
+    Argument(
+        ("--explain",),
+        "who set it, and who lost; may be repeated",
+        {"metavar": "PATH", "action": "append"},
+        _SHOWN,
+        "shown",
+    ),
+    Argument(("--blame",), "the tree with the place of each value in a margin", _FLAG, _SHOWN, "shown"),
+    Argument(("--origins",), "the tree with the place of each value behind it", _FLAG, _SHOWN, "shown"),
+    Argument(("--diff-last",), "what the last layer changes", _FLAG, _SHOWN, "shown"),
+    Argument(("--policies",), "the policies that have a name, with their lines", _FLAG, _SHOWN, "shown"),
+)
+
+
+class _Layers:
+    """The layers that the arguments name, the weakest first, and how they are folded.
+
+    raises: FoldNotFound, NoFileFits, DocumentError, BadArgument
+    """
+
+    def __init__(self, asked: Mapping[str, Any]) -> None:
+        self._asked = asked
+        settings = Settings(asked, os.environ).repository
+        self._repository = None if settings is None else Repository(settings.root, settings=settings)
+        named = self._named(asked["name"])
+        syntax: Any = asked["syntax"] or (named.syntax if named else None) or None
+        self._reader = LayerReader(syntax, document=asked["document"], pipes=True)
+        self.all: list[Layer] = []
+        if named is not None and self._repository is not None:
+            self.all += named_layers(self._repository, named)
+        self.all += [layer for word in asked["files"] for layer in self._read(word)]
+        self.all += map(_set_layer, asked["set"])
+        name, self._rules = _policy(asked["policy"], named)
+        self._policy = policy_named(name)
+
+    @property
+    def warnings(self) -> list[DocumentError]:
+        """What was read and is probably not meant."""
+        return [*self._reader.warnings, *(self._repository.warnings if self._repository else ())]
+
+    def folded(self, layers: Sequence[Layer]) -> Folded:
+        """The fold of some of them. raises: MergeConflict; UnknownLayer with --strict"""
+        sensitive = self._repository.config.sensitive if self._repository is not None else ()
+        return folded(layers, self._policy, self._rules, sensitive, self._asked["strict"])
+
+    def _named(self, name: str | None) -> PlainFold | None:
+        if name is None:
+            return None
+        if self._repository is None:
+            hint = f"write [fold.{name}] with files = [...] into nodeattrs.toml, or name files"
+            raise FoldNotFound("there is no nodeattrs.toml here or above that could name a fold", hint=hint)
+        return fold_named(self._repository, name)
+
+    def _read(self, word: str) -> Iterable[Layer]:
+        if word == "-":
+            return self._reader.layers(standard_input(), "-", "stdin")
+        return layers_of([word], self._reader, Path())
+
+
+def _policy(word: str | None, named: PlainFold | None) -> tuple[str, Sequence[PathRule]]:
+    """The name of the policy that is meant, and rules for paths: of --policy, which may be a file, else of the fold."""
+    if word is None:
+        return (named.policy, named.rules) if named else (DEFAULT_POLICY, ())
+    if word in NAMES or not (os.path.exists(word) or word.endswith(".toml")):
+        return word, ()
+    document = read(Path(word))
+    fields = Fields(document.tree, document.locator("policy", ""), "the policy")
+    one = read_fold(fields)
+    fields.finish()
+    check_policy(document, one)
+    return one.policy, one.rules
+
+
+def _set_layer(word: str) -> Layer:
+    """The layer of one --set. raises: BadArgument"""
+    spelled, equals, written = word.partition("=")
+    path = parse(spelled)
+    if not (equals and path) or not all(isinstance(step, str) for step in path):
+        hint = "write --set http.port=8080; a list is set as a whole, and a number that is a key is quoted"
+        raise BadArgument(f"--set {spelled} names no value", hint=hint)
+    return Layer(under(path, json_or_text(written)), Origin("option", f"--set {spelled}"))
+
+
+def _fold(question: Question) -> Output:
+    asked = question.arguments
+    is_report = any(asked[name] for name in ("explain", "blame", "origins", "diff_last", "policies"))
+    if is_report and asked["format"] in ("toml", "env"):
+        raise BadUsage(f"--format {asked['format']} is for the merged tree")
+    if asked["policies"]:
+        return Output(ShownPolicies([policy_named(name) for name in NAMES]))
+    if not (asked["files"] or asked["name"] or asked["set"]):
+        raise BadUsage("there is nothing to fold: name a file, or a fold with --name")
+    layers = _Layers(asked)
+    question.caller.warn(layers.warnings)
+    tree = layers.folded(layers.all)
+    report = _report(layers, tree, asked) if is_report else text_of(tree.value, asked["format"])
+    unread = [unread_layer(one.value, one.origin.at(())) for one in layers.all if type(one.value) is Unknown]
+    return Output(report, _encrypted(tree, question.caller), unread=unread)
+
+
+def _report(layers: _Layers, tree: Folded, asked: Mapping[str, Any]) -> Report:
+    if asked["explain"]:
+        return traced(tree, map(parse, asked["explain"]))
+    if not asked["diff_last"]:
+        return Blamed(tree, asked["blame"])
+    *others, last = layers.all
+    if not others:
+        raise BadArgument("--diff-last compares the last layer with those before it, and there is one only")
+    return LastChanges(last.title or last.origin.at(()).name, layers.folded(others), tree)
+
+
+def _encrypted(tree: Folded, caller: Caller) -> int:
+    """Say what is encrypted; the exit code."""
+    if not holds_encrypted(tree.value):
+        return 0
+    caller.warn(encrypted_in(tree), ENCRYPTED.entry)
+    return 5
+
+
+COMMANDS: Mapping[str, Command] = {
+    "": Command(
+        "",
+        "",
+        _ARGUMENTS,
+        (
+            "base.yaml team.yaml prod.yaml",
+            "base.yaml prod.yaml --explain http.port",
+            "base.yaml prod.yaml --blame",
+            "values.yaml prod.yaml --policy helm --set image.tag=v2 --diff-last",
+            "--name site                       [fold.site] of nodeattrs.toml",
+        ),
+        {
+            0: "done",
+            1: "could not be",
+            2: "not understood",
+            5: "done, and a layer cannot be read or a value is encrypted",
+        },
+        _fold,
+        ("strict", "output"),
+        ("text", "yaml", "json", "toml", "env"),
+    )
+}
