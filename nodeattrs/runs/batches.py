@@ -268,7 +268,7 @@ def _dask(address: str) -> Iterator[Workers]:
         )
 
 
-CHUNK = 16
+CHUNK = 8
 """Names that a worker is given at once."""
 
 UNDER_WAY = 64

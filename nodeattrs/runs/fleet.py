@@ -290,7 +290,10 @@ def _saved(work: _Work, sessions: list[Session]) -> list[Session | NodeattrsErro
     if not work.fleet.save:
         return [*sessions]
     store = _worker(work).store
-    came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
+    try:
+        came = store.save_all([(one.saved, None if work.fleet.force else one.follows) for one in sessions])
+    except StoreError as error:  # of a store that is not ours
+        return [error] * len(sessions)
     return [
         one if isinstance(one, NodeattrsError) else replace(session, place=store.describe(), revision=one)
         for session, one in zip(sessions, came, strict=True)
