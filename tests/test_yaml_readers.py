@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -32,9 +33,9 @@ def ours(text: str) -> Seen:
     return repr(reading.tree), offsets(reading.marks()), [one.message for one in reading.warnings]
 
 
-def psychs(text: str) -> Seen:
-    """As Puppet's data files are read."""
-    read = ruby_yaml.read(Text("f.yaml", text))
+def psychs(text: str, marks: bool = False) -> Seen:
+    """As Puppet's data files are read. marks: as hiera.yaml is read, which keeps where each part stands"""
+    read = ruby_yaml.read(Text("f.yaml", text), marks=marks)
     reading = read.reading
     warnings = [one.message.partition(": ")[2] for one in reading.warnings]
     return repr(reading.tree), offsets(reading.marks()), warnings, sorted(read.unfit)
@@ -169,6 +170,15 @@ scraps = st.sampled_from(
  "b:\n  - x\n", "1:30", "2024-01-02", "!<tag:yaml.org,2002:str> ", "%YAML 1.1\n", "%TAG ! !x\n",
      "\\ud83d", "''"]
 )  # fmt: skip
+
+
+@settings(max_examples=examples(200))
+@given(text=texts)
+@example(text="a: &x {b: 1}\nc: {b: 2, <<: *x}\nb: 1\nb: 2\n")
+def test_a_reading_that_keeps_places_says_the_same_as_two_readings(text):
+    once = seen(partial(psychs, marks=True), text, pure=False)
+
+    assert seen(psychs, text, pure=False) == once
 
 
 @readers

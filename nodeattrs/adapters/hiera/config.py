@@ -92,7 +92,7 @@ def read_config(
     codedir: the folder of all code, as Puppet has it; version 3 looks for data there
     raises:  BadData with file and line
     """
-    document = read_document(path, name, "yaml").document
+    document = read_document(path, name, "yaml", marks=True).document  # each entry notes its line
     return _Reader(document, path.parent, layer, warn, codedir or _CODEDIR).config()
 
 

@@ -46,9 +46,12 @@ _NOT_THERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}
 """Where Ruby, too, finds no file."""
 
 
-def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
+def read_document(
+    path: pathlib.Path, name: str, syntax: Literal["yaml", "json"], *, marks: bool = False
+) -> ReadDocument:
     """Read a file as Puppet reads it. All readers of the same content share its tree, so nobody changes it.
 
+    marks:  whether the reader will ask for lines: they are found while YAML is read, and not by a second reading
     raises: FileNotFoundError where there is none; BadData with file and line for all else
     cost:   one read of the file; the same content is parsed once in a process
     """
@@ -59,7 +62,9 @@ def read_document(path: pathlib.Path, name: str, syntax: Literal["yaml", "json"]
             raise FileNotFoundError(str(error)) from None
         raise _bad(DATA_PARSE_ERROR if isinstance(error, TooMuch) else UNREADABLE_FILE, error) from error
     try:
-        return CACHE.get((name, syntax, in_force(), sha256(content).digest()), partial(_parsed, content, name, syntax))
+        return CACHE.get(
+            (name, syntax, in_force(), sha256(content).digest()), partial(_parsed, content, name, syntax, marks)
+        )
     except DocumentError as error:
         raise _bad(DATA_PARSE_ERROR, error) from error
 
@@ -69,14 +74,14 @@ def _bad(kind: Kind, error: DocumentError) -> BadData:
     return BadData(error.reason, kind=kind, hint=error.hint, details=error.details, **place)
 
 
-def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"]) -> ReadDocument:
+def _parsed(content: bytes, name: str, syntax: Literal["yaml", "json"], marks: bool) -> ReadDocument:
     text = Text(name, decoded(content, name).removeprefix("\ufeff"))
     half = None if text.text.isascii() else HALF_PAIR.search(text.text)
     if half:
         raise text.error("half of a surrogate pair, which no file can hold", half.start())
     if syntax == "json":
         return ReadDocument(ruby_json.read(text), {}, text)
-    read = ruby_yaml.read(text)
+    read = ruby_yaml.read(text, marks=marks)
     return ReadDocument(Document(text, read.reading), read.unfit, text, read.twice)
 
 

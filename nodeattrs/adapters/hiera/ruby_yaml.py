@@ -151,16 +151,20 @@ def _binary(text: str) -> str | Refused:
         return Refused("binary data that are no text")
 
 
-def read(text: Text, budget: Budget | None = None) -> Read:
+def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> Read:
     """What *text* says, as Puppet reads it: the first document, {} where there is none.
 
-    cost:   one event a key and value; the marks a second reading, when they are asked for
+    marks:  whether this reading keeps where each part stands; else a second reading finds it, when it is asked for
+    cost:   one event a key and value
     raises: DocumentError with line and column; TooMuch
     """
-    builder = _Puppet(text, marks=False, budget=budget)
+    builder = _Puppet(text, marks=marks, budget=budget)
     tree = builder.run()
-    warnings = _built(text).warnings if builder.overridden else builder.warnings
-    reading = Reading(tree, lambda: _built(text).mark, tuple(warnings))
+    if marks:
+        reading = Reading(tree, lambda: builder.mark, tuple(builder.warnings))
+    else:
+        warnings = _built(text).warnings if builder.overridden else builder.warnings
+        reading = Reading(tree, lambda: _built(text).mark, tuple(warnings))
     unfit: dict[str, tuple[str, int]] = {}
     for key, below in builder.notes.items():
         if notes := list(_notes_in(below)):
