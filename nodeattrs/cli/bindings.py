@@ -53,6 +53,7 @@ _SUMMARIES = {
     "matrix": "print the values that a key has on many nodes, each with who set it and on which nodes",
     "what-if": "say which keys would change without a layer, a file or a line",
 }
+_NOBODYS_KEY = "no_such_key"
 _CODES = dict.fromkeys(("inject", "explain", "matrix"), described(DONE, FAILED, NOT_UNDERSTOOD, UNKNOWN_LAYER))
 
 
@@ -165,6 +166,7 @@ def _matrix(options: argparse.Namespace, terminal: Terminal) -> int:
     for name in names:
         try:
             injector = opened.site(name, _mode(options)).injector(lenient=True)
+            terminal.warn(injector.faults)
             value = injector.inject(asked)
             trace = injector.explain(asked).trace()
             notes = tuple(f"{claim.origin} may override it: it was not read" for claim in trace.unknown)
@@ -226,9 +228,13 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _list(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.reports.bindings import ListedBindings
+    from nodeattrs.reports.undecided import Undecided, words_of
 
-    terminal.report(ListedBindings(_injector(options, terminal), options.prefix))
-    return 0
+    injector = _injector(options, terminal)
+    terminal.report(ListedBindings(injector, options.prefix))
+    unknown = Undecided.of(injector.unknown_layers(_NOBODYS_KEY))
+    terminal.warn(words_of({"the list": unknown}), LAYER_IS_UNKNOWN.entry)
+    return UNKNOWN_LAYER if unknown else 0
 
 
 def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
