@@ -95,9 +95,9 @@ class Opened(ABC):
         return False
 
     def leaves_out(self, file: str) -> bool:
-        """Whether a file may set values that no answer has, as those of a play. file: below the top of the side
+        """Whether a file may set values that no answer has: variables of a play. file: below the top of the side
 
-        `impact` says of such a changed file that what it changes is not known.
+        Where such a file changes, `impact` answers that its effect is not known.
         """
         return False
 

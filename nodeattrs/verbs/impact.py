@@ -45,7 +45,7 @@ from nodeattrs.verbs.hunks import Hunks, Line
 from nodeattrs.verbs.kept import Read, Reads
 
 NOT_READ = "is read by no dialect"
-"""The outcome of a changed file that nobody looks at."""
+"""The outcome of a changed file that no dialect reads."""
 
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""
@@ -344,7 +344,7 @@ def _note_files(asked: Asked, job: Job, reads: Iterable[Iterable[str]], files: S
 def _those(
     files: Iterable[str], sides: Iterable[tuple[Opened, Side]], asks: Callable[[Opened, str], bool]
 ) -> tuple[str, ...]:
-    """The files of which a dialect says something on one of the sides that have it."""
+    """The files for which *asks* is true on one of the sides that have them."""
     return tuple(file for file in files if any(file in side.files and asks(opened, file) for opened, side in sides))
 
 
@@ -358,7 +358,7 @@ def _covers(opened: Opened, file: str) -> bool:
 def _leaves_out(opened: Opened, file: str) -> bool:
     try:
         return opened.leaves_out(file)
-    except NodeattrsError:  # an inventory that cannot be read: nobody knows whom the file concerns
+    except NodeattrsError:  # an inventory that cannot be read: its hosts are not known
         return True
 
 

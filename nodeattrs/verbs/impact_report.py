@@ -181,7 +181,7 @@ class ImpactReport:
         return ", ".join(parts) + ("" if self.found.is_certain else f"; {self._not_known()}")
 
     def _no_change(self) -> str:
-        """That nothing changes only where every changed file was read, but for pages of text."""
+        """That nothing changes, only where every changed file was read; pages of text do not count."""
         if not self.found.is_certain:
             return f"no change was found; {self._not_known()}"
         files = self.found.changed

@@ -56,7 +56,7 @@ _NOBODYS_KEY = "no_such_key"
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """The keys of a scope whose values levels might decide that cannot be read, with those levels.
 
-    The key "" stands for those that no level has which can be read.
+    Under the key "" are the levels that may have further keys.
     cost: one lookup a key, and what explaining it costs
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}

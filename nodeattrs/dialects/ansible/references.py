@@ -96,7 +96,7 @@ class References:
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
     named_files: by key names of files of YAML or JSON
-    encrypted:   the files that are encrypted, each of which may set and mention any variable
+    encrypted:   the files that are encrypted; each may set and mention any variable
     """
 
     root: Path

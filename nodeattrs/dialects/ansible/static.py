@@ -88,7 +88,7 @@ class Static:
 
     @property
     def encrypted(self) -> list[str]:
-        """The files that nobody could look into."""
+        """The files that are encrypted and were not read."""
         return self._references.encrypted
 
     @property
