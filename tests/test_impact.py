@@ -1148,6 +1148,14 @@ class TestWhatIsNotRead:
         assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--jobs", "1", "--no-run-code"]) == 5
         assert "not known: 1 file read by no subject" in capsys.readouterr().out
 
+    def test_a_page_beside_roles_sets_nothing(self, repo, capsys):
+        git(repo, "rm", "-q", "-r", ".")
+        commit(repo, {"cookbooks/app/metadata.json": '{"name": "app"}', "environments/README.md": "one\n"})
+        edit(repo, "environments/README.md", "one", "two")
+
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--no-run-code"]) == 0
+        assert "nothing changes" in capsys.readouterr().out
+
     @pytest.mark.parametrize(
         ("file", "code"),
         [("roles/app/defaults/main.yml", 5), ("group_vars/nobody.yml", 0), ("README.md", 0), (".github/ci.yml", 0)],
