@@ -288,3 +288,19 @@ def test_what_is_not_told_to_be_unknown_is_not_changed_by_it(layers, index, hidd
             for name in {*value, *now}:
                 if value.get(name) != now.get(name):
                     assert explanation.trace((name,)).unknown, (key, name)
+
+
+def test_a_file_of_a_site_that_cannot_be_read_may_bind_what_lies_below(tmp_path, capsys):
+    """What a higher layer binds stays certain; a set that is not there counts as one that cannot be read."""
+    layers = "".join(f"layer {{ '{one}': include => 'confdir:/{one}' }}, " for one in ("top", "mid", "gone"))
+    (tmp_path / "manifests").mkdir()
+    (tmp_path / "bindings").mkdir()
+    (tmp_path / "manifests/site.pp").write_text(f"site {{ bindings => [ {layers} ] }}\n")
+    (tmp_path / "bindings/top.pp").write_text("bindings top { bind 'high' to 1 }\n")
+    (tmp_path / "bindings/mid.pp").write_text("bindings mid {\n")
+
+    assert main(["bindings", "explain", "high", "--site", str(tmp_path)]) == 0
+    assert main(["bindings", "list", "--site", str(tmp_path)]) == 5
+    told = capsys.readouterr().err
+    assert "bindings/mid.pp" in told
+    assert "confdir:/gone" in told

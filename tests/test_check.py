@@ -544,7 +544,7 @@ class TestWhatIsNotHere:
 
     def test_other_dialects_are_checked_where_they_are(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         """
-        Bindings and cloud-config files; a template is none.
+        Bindings and cloud-config files; a template is named and not read.
         """
         written(
             tmp_path,
@@ -557,7 +557,7 @@ class TestWhatIsNotHere:
         assert 1 == main(["check", "--repo", str(tmp_path), "--format", "json"])
         found = json.loads(capsys.readouterr().out)
         assert 1 == found["looked_at"]["cloud-config file"]
-        assert {"NA1151", "NA1271"} == {one["code"] for one in found["findings"]}
+        assert {"NA0204", "NA1151", "NA1271"} == {one["code"] for one in found["findings"]}
         assert all(one["file"].endswith(("cloud/web.yaml", "default.pp")) for one in found["findings"])
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from nodeattrs.cli import main as nodeattrs
 from nodeattrs.cli.program import run
 from nodeattrs.contract.reading import watched
 from nodeattrs.contract.request import Request
@@ -1104,3 +1105,66 @@ class TestNodesOfHieraWithoutFacts:
         found = compare(files, files | {"data/common.yaml": "k: 3\n"})
 
         assert not found.is_certain
+
+
+class TestWhatIsNotRead:
+    """A change beside what was not read is told as one that may be another."""
+
+    def test_a_change_below_an_encrypted_file_names_the_file(self, repo, capsys):
+        commit(
+            repo,
+            {
+                "nodeattrs.toml": '[fold.site]\nfiles = ["a.yaml", "b.yaml"]\n',
+                "a.yaml": "k: 1\n",
+                "b.yaml": "$ANSIBLE_VAULT;1.1;AES256\n6162\n",
+            },
+        )
+        edit(repo, "a.yaml", "1", "2")
+
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--jobs", "1"]) == 5
+        head = capsys.readouterr().out.splitlines()[0]
+        assert "1 of 1 fold changes (folds)" in head
+        assert "not known: the values of 1 change: b.yaml:1" in head
+
+    def test_a_change_above_it_is_certain(self, repo, capsys):
+        commit(
+            repo,
+            {
+                "nodeattrs.toml": '[fold.site]\nfiles = ["b.yaml", "a.yaml"]\n',
+                "a.yaml": "k: 1\n",
+                "b.yaml": "$ANSIBLE_VAULT;1.1;AES256\n6162\n",
+            },
+        )
+        edit(repo, "a.yaml", "1", "2")
+
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--jobs", "1"]) == 1
+        assert "not known" not in capsys.readouterr().out
+
+    def test_recipes_without_any_node_are_read_by_nobody(self, repo, capsys):
+        git(repo, "rm", "-q", "-r", ".")
+        recipe = "cookbooks/app/recipes/default.rb"
+        commit(repo, {"cookbooks/app/metadata.json": '{"name": "app"}', recipe: "node.default['k'] = 1\n"})
+        edit(repo, recipe, "1", "2")
+
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--jobs", "1", "--no-run-code"]) == 5
+        assert "not known: 1 file read by no subject" in capsys.readouterr().out
+
+    def test_a_page_beside_roles_sets_nothing(self, repo, capsys):
+        git(repo, "rm", "-q", "-r", ".")
+        commit(repo, {"cookbooks/app/metadata.json": '{"name": "app"}', "environments/README.md": "one\n"})
+        edit(repo, "environments/README.md", "one", "two")
+
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--no-run-code"]) == 0
+        assert "nothing changes" in capsys.readouterr().out
+
+    @pytest.mark.parametrize(
+        ("file", "code"),
+        [("roles/app/defaults/main.yml", 5), ("group_vars/nobody.yml", 0), ("README.md", 0), (".github/ci.yml", 0)],
+    )
+    def test_what_plays_read_is_not_known(self, repo, capsys, file: str, code: int):
+        """The inventory alone is asked; variables of a group that is not there concern nobody."""
+        commit(repo, {"ansible.cfg": "[defaults]\ninventory = hosts\n", "hosts": "web1\n", file: "k: 1\n"})
+        edit(repo, file, "1", "2")
+
+        assert nodeattrs(["impact", "HEAD", "--repo", str(repo), "--exit-code", "--jobs", "1"]) == code
+        assert ("nothing changes" in capsys.readouterr().out) == (file == "README.md")

@@ -94,6 +94,13 @@ class Opened(ABC):
         """
         return False
 
+    def leaves_out(self, file: str) -> bool:
+        """Whether a file may set values that no answer has: variables of a play. file: below the top of the side
+
+        Where such a file changes, `impact` answers that its effect is not known.
+        """
+        return False
+
     def levels(self) -> Iterable[str]:
         """The names of levels that `what-if --without` can leave out. raises: NodeattrsError"""
         return ()

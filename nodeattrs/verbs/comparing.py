@@ -9,7 +9,7 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -65,13 +65,17 @@ class Value(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A value that is another one: of which kind, where, from what to what, because of which lines."""
+    """A value that is another one: of which kind, where, from what to what, because of which lines.
+
+    unread: the places that were not read, and may set it on one of the sides
+    """
 
     kind: str
     path: TreePath
     before: Value
     after: Value
     lines: tuple[Line, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 class ChangedSetting(NamedTuple):
@@ -160,6 +164,16 @@ class _Open:
         return frozenset(file for file in self.hunks.files if file in files), bool(places)
 
 
+def _unread_at(one: Difference, sides: Iterable[tuple[Opened, Answered]]) -> Iterator[str]:
+    """The places that were not read on either side, and may set what differs."""
+    for opened, answer in sides:
+        yield from (str(place) for place in opened.unread if place.may_set(one.path))
+        part = answer.get(one.kind)
+        with suppress(NodeattrsError):  # a value that cannot be had has no trace
+            for claim in part.trace(one.path).unknown if part is not None and part.trace is not None else ():
+                yield f"{claim.claim.origin}: {claim.why}"
+
+
 NO_SUCH_KEY = "no_such_key"
 """Its trace names each unknown place that may set another key."""
 
@@ -199,6 +213,9 @@ def compared(task: Task, name: str) -> Compared:
         both = _failure(before) if _failure(before) and _failure(after) == _failure(before) else ""
         tops = str(job.before.top), str(job.after.top)
         found = [one._replace(lines=_lines(opened, one, before, after)) for one in differences(before, after, tops)]
+        if is_doubtful or is_more:
+            sides = ((asked, before), (opened.sides[1], after))
+            found = [one._replace(unread=tuple(dict.fromkeys(_unread_at(one, sides)))) for one in found]
         effects = tuple(_effects(opened, before, after, {line for one in found for line in one.lines}))
     return Compared(name, tuple(found), reads, True, both, effects, unread | more, is_doubtful or is_more)
 

@@ -44,6 +44,9 @@ from nodeattrs.verbs.comparing import (
 from nodeattrs.verbs.hunks import Hunks, Line
 from nodeattrs.verbs.kept import Read, Reads
 
+NOT_READ = "is read by no dialect"
+"""The outcome of a changed file that no dialect reads."""
+
 _MOST_SETTINGS = 40
 """Changed lines that are looked after one by one."""
 
@@ -57,6 +60,7 @@ class Group:
     unsteady: whether the value is another each time
     elements: of lists that are not the same, and differ alike: what is gone, and what is new; the two values are
               those of the first subject then
+    unread:   places that were not read, and may set it, so that the values may be others
     """
 
     dialect: str
@@ -69,6 +73,7 @@ class Group:
     tried: bool = False
     unsteady: bool = False
     elements: tuple[list[Any], list[Any]] | None = None
+    unread: tuple[str, ...] = ()
 
     @property
     def sign(self) -> str:
@@ -107,6 +112,7 @@ class Asked:
     read:    changed files that a subject reads
     not_run: changed files that were not read, or not run, for a subject
     unseen:  changed files of the dialect that no subject reads
+    left_out: changed files that may set values which no answer has
     doubtful: whether something was not read for a subject
     """
 
@@ -124,13 +130,14 @@ class Asked:
     read: set[str] = field(default_factory=set)
     not_run: set[str] = field(default_factory=set)
     unseen: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     doubtful: bool = False
 
     @property
     def is_complete(self) -> bool:
-        """Whether its subjects are all that there are, and each could be resolved and was read whole."""
+        """Whether its subjects are all that there are, at least one, and each could be resolved and was read whole."""
         has_facts = not self.bare or not named(self.dialect).facts_choose_files
-        return has_facts and not self.unanswered and not self.doubtful
+        return self.known > 0 and has_facts and not self.unanswered and not self.doubtful
 
     @property
     def not_known(self) -> list[str]:
@@ -172,14 +179,24 @@ class Impact:
 
     @property
     def unseen(self) -> list[str]:
-        """Changed files of a dialect that no subject reads, where not all subjects are known."""
+        """Changed files of a dialect that no subject reads, and that may matter to some.
+
+        They may where not all subjects are known, or where no answer has what the file sets.
+        """
         known = {file for one in self.asked for file in (*one.read, *one.not_run)}
-        return sorted({file for one in self.asked if not one.is_complete for file in one.unseen} - known)
+        missed = {file for one in self.asked if not one.is_complete for file in one.unseen}
+        return sorted((missed | {file for one in self.asked for file in one.left_out}) - known)
 
     @property
     def is_certain(self) -> bool:
-        """Whether nothing that was not read, and no subject that could not be resolved, may have a change."""
-        return not (self.unread or self.not_run or self.unseen or any(one.not_known for one in self.asked))
+        """Whether nothing that was not read, and no subject that could not be resolved, may have another change."""
+        is_open = self.unread or self.not_run or self.unseen or self.doubtful
+        return not (is_open or any(one.not_known for one in self.asked))
+
+    @property
+    def doubtful(self) -> list[Group]:
+        """The changes whose values a place may set that was not read."""
+        return [group for group in self.groups if group.unread]
 
     def outcome(self, file: str) -> str:
         """The effect of a changed file, in words."""
@@ -189,9 +206,9 @@ class Impact:
             return "was not run, or not read"
         if any(file in one.read for one in self.asked):
             return "is read and changes nothing"
-        if any(file in one.unseen for one in self.asked):
+        if any(file in (*one.unseen, *one.left_out) for one in self.asked):
             return "is read by no subject"
-        return "is read by no dialect"
+        return NOT_READ
 
     @property
     def left(self) -> int:
@@ -321,15 +338,27 @@ def _note_files(asked: Asked, job: Job, reads: Iterable[Iterable[str]], files: S
         return  # the caller wants to know of some subjects only
     sides = [(job.opened(side), side) for side in (job.before, job.after)]
     left = [file for file in files if file not in asked.read | asked.not_run]
-    asked.unseen = tuple(
-        file for file in left if any(file in side.files and _covers(opened, file) for opened, side in sides)
-    )
+    asked.unseen, asked.left_out = _those(left, sides, _covers), _those(left, sides, _leaves_out)
+
+
+def _those(
+    files: Iterable[str], sides: Iterable[tuple[Opened, Side]], asks: Callable[[Opened, str], bool]
+) -> tuple[str, ...]:
+    """The files for which *asks* is true on one of the sides that have them."""
+    return tuple(file for file in files if any(file in side.files and asks(opened, file) for opened, side in sides))
 
 
 def _covers(opened: Opened, file: str) -> bool:
     try:
         return opened.covers(file)
     except NodeattrsError:  # settings that cannot be read: the subjects say so
+        return True
+
+
+def _leaves_out(opened: Opened, file: str) -> bool:
+    try:
+        return opened.leaves_out(file)
+    except NodeattrsError:  # an inventory that cannot be read: its hosts are not known
         return True
 
 
@@ -412,7 +441,8 @@ def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, ho
         for change in one.differences:
             values = key_of(change.before), key_of(change.after)
             elements = _elements(change)
-            key = change.kind, change.path, values if elements is None else strict_key(elements), change.lines
+            shown = values if elements is None else strict_key(elements)
+            key = change.kind, change.path, shown, change.lines, change.unread
             _, names, seen = groups.setdefault(key, (change, [], set()))
             names.append(one.name)
             seen.add(values)
@@ -420,7 +450,7 @@ def _take(results: Sequence[Compared], asked: Asked, job: Job, found: Impact, ho
     made = [
         Group(
             job.dialect, change.kind, change.path, change.before, change.after, *because.of(change, names[0], names),
-            elements=_elements(change) if len(seen) > 1 else None,
+            elements=_elements(change) if len(seen) > 1 else None, unread=change.unread,
         )
         for change, names, seen in groups.values()
     ]  # fmt: skip

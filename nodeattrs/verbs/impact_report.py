@@ -21,10 +21,12 @@ from nodeattrs.reports.screen import Screen, cut, first_of, printable
 from nodeattrs.reports.values import on_one_line
 from nodeattrs.verbs.comparing import NO_ANSWER, SECRET, Value
 from nodeattrs.verbs.hunks import Line
-from nodeattrs.verbs.impact import Asked, Group, Impact, Silent
+from nodeattrs.verbs.impact import NOT_READ, Asked, Group, Impact, Silent
 
 _SHOWN, _LISTED = 6, 40
 _WIDEST = 70
+_PAGES = (".md", ".rst", ".adoc", ".txt")
+"""Endings of files that set no value anywhere."""
 MOST = 60_000
 """Characters of Markdown: a comment on a pull request holds a few more."""
 
@@ -116,6 +118,11 @@ class ImpactReport:
                     (found.unseen, "is read by no subject"),
                 )
                 for place in places
+            ]
+            + [
+                {"place": place, "reason": "was not read, and may set what changes", "paths": [list(one.path)]}
+                for one in found.doubtful
+                for place in one.unread
             ],
             "outcomes": [
                 {"file": shown, "outcome": found.outcome(file)}
@@ -159,7 +166,7 @@ class ImpactReport:
 
     def _counted(self) -> str:
         if not self.found.groups and not self.found.subjects:
-            return "nothing changes" if self.found.is_certain else f"no change was found; {self._not_known()}"
+            return self._no_change()
         parts = []
         for one in self.found.asked:
             changed = {name for group in self.found.groups if group.dialect == one.dialect for name in group.subjects}
@@ -172,6 +179,17 @@ class ImpactReport:
                 if names
             ]
         return ", ".join(parts) + ("" if self.found.is_certain else f"; {self._not_known()}")
+
+    def _no_change(self) -> str:
+        """That nothing changes, only where every changed file was read; pages of text do not count."""
+        if not self.found.is_certain:
+            return f"no change was found; {self._not_known()}"
+        files = self.found.changed
+        passed = sum(self.found.outcome(file) == NOT_READ and not file.endswith(_PAGES) for file in files)
+        if not passed:
+            return "nothing changes"
+        some = f"{passed} of them" if passed < len(files) else "it" if passed == 1 else "them"
+        return f"no change was found; no dialect reads {some}"
 
     def _not_known(self) -> str:
         """What may change beside the changes that were found, in words."""
@@ -188,11 +206,14 @@ class ImpactReport:
         ):
             if files:
                 parts.append(f"{len(files)} file{'s' * (len(files) != 1)} {why}")
+        if found.doubtful:
+            places = dict.fromkeys(place for one in found.doubtful for place in one.unread)
+            parts.append(f"the values of {_changes(len(found.doubtful))}: {first_of([*places], 3)} may set them")
         return f"not known: {', '.join(parts)}"
 
     def _done(self) -> Iterator[str]:
         if self.ignored:
-            yield f"{self.ignored} change{'s' * (self.ignored != 1)} passed over by --ignore"
+            yield f"{_changes(self.ignored)} passed over by --ignore-path"
         for one in self.found.asked:
             yield _work(one)
             yield from (
@@ -281,6 +302,10 @@ class ImpactReport:
 
 def _many(count: int, dialect: str) -> str:
     return f"{count} {named(dialect).noun}{'s' * (count != 1)}"
+
+
+def _changes(count: int) -> str:
+    return f"{count} change{'s' * (count != 1)}"
 
 
 def _title(group: Group) -> str:

@@ -1,8 +1,8 @@
-"""python -m tests.silence [DIALECT...] [--count N] [--seed S]
+"""python -m tests.silence [DIALECT...] [--count N] [--seed S] [--verbs V]
 
-Makes N trees of each dialect with one place that cannot be read, and asks every verb. Prints each verb that gave a
-certain answer which the place could change, or that did not name the place; then how many answers about a place that
-cannot matter were certain. The last line is `N passed, M failed`; exit code 0 only if none failed.
+Makes N trees of each dialect with one place that cannot be read, and asks V questions about each. Prints each question
+that got a certain answer which the place could change, or that did not name the place; then how many answers about a
+place that cannot matter were certain. The last line is `N passed, M failed`; exit code 0 only if none failed.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nodeattrs.cli import main as nodeattrs
 from tests.silence.trees import MAKERS, Case, Files
+from tests.silence.verbs import edited, is_about_one_key, lines_of, values_of, words_of
 
 ALSO = {"chef": "nodes", "files": "folds", "cloudinit": "cloud-init"}
 """Further names of dialects."""
 
 CERTAIN = 0.9
 """The least share of answers about a place that cannot matter which are certain."""
+
+
+NO_ANSWER = (1, 2)
+"""Exit codes of a command that could not answer."""
 
 
 class Answer(NamedTuple):
@@ -37,54 +42,66 @@ class Answer(NamedTuple):
     text: str
 
 
-def asked(files: Files, words: list[str]) -> Answer:
-    """Write a tree and ask a command in it."""
+class Asked(NamedTuple):
+    """A question that was asked, whether the answer was certain, and what is wrong about it; "" for nothing."""
+
+    line: str
+    is_certain: bool
+    fault: str
+
+
+def asked(files: Files, case: Case, line: str, *more: str) -> Answer:
+    """Write a tree and ask a question in it. A folder beside it has the tree with the edit."""
     with tempfile.TemporaryDirectory() as folder:
-        written(Path(folder), files)
-        out, errors = io.StringIO(), io.StringIO()
+        here = Path(folder, "here")
+        written(here, files)
+        if "../edited" in line:
+            written(Path(folder, "edited"), edited(files, case))
+        answer = Answer(0, None, "")
         before = os.getcwd()
-        os.chdir(folder)
+        os.chdir(here)
         try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-                code = nodeattrs([*words, "--format", "json"])
+            for words in words_of(line, case):
+                answer = _told([*words, *(more if words[0] in _MAY_RUN else ()), "--format", "json"])
         finally:
             os.chdir(before)
-    data = json.loads(out.getvalue()) if out.getvalue().strip() else {}
-    return Answer(code, _values(data), out.getvalue() + errors.getvalue())
+    data = json.loads(answer.values) if answer.values.strip() else None
+    return answer._replace(values=values_of(line, data, case))
+
+
+_MAY_RUN = ("why", "blame", "where", "check")
+"""Commands that run code of the repository only with --run-code."""
+
+
+def _told(words: list[str]) -> Answer:
+    out, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+        code = nodeattrs(words)
+    return Answer(code, out.getvalue(), out.getvalue() + errors.getvalue())
 
 
 def written(folder: Path, files: Files) -> None:
+    """Write a tree."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
 
 
-def _values(data: dict[str, Any]) -> Any:
-    """The values in an answer of `why` or `blame`, without places."""
-    if "answers" not in data:
-        return None
-    return [one.get("value", [(row["path"], row["value"]) for row in one.get("values", ())]) for one in data["answers"]]
-
-
-def faults(case: Case) -> Iterator[tuple[bool, str]]:
-    """For each verb whether its answer was certain, and what is wrong about it; "" for nothing."""
-    subject = [f"--on={case.subject}"] if case.subject else []
-    for words in (["why", case.key, *subject], ["blame", *([case.subject] if case.subject else [])]):
-        words = [*words, "--dialect", case.dialect, *case.options]
-        found = asked(case.hidden, words)
+def faults(case: Case, lines: Sequence[str]) -> Iterator[Asked]:
+    """Ask a case some questions."""
+    for line in lines:
+        found = asked(case.hidden, case, line)
         if found.code == 5:
-            fault = "" if case.place in found.text else f"does not name {case.place}"
-            yield False, fault and f"{' '.join(words)}: {fault}"
+            yield Asked(line, False, "" if case.place in found.text else f"exit 5 does not name {case.place}")
             continue
-        readable = [asked(files, [*words, "--run-code"]) for files in case.shown]
-        same = all(one.values == found.values for one in readable)
-        yield (
-            True,
-            ""
-            if same
-            else f"{' '.join(words)}: exit {found.code} with {found.values}, and not "
-            + " or ".join(str(one.values) for one in readable),
-        )
+        is_error = found.code in NO_ANSWER and found.values is None
+        if case.place in found.text and ("check" in line or is_error):
+            yield Asked(line, False, "")  # an error, or a finding, that names the place
+            continue
+        readable = [asked(files, case, line, "--run-code") for files in case.shown]
+        same = all((one.values, one.code) == (found.values, found.code) for one in readable)
+        told = " or ".join(f"exit {one.code} with {one.values}" for one in readable)
+        yield Asked(line, True, "" if same else f"exit {found.code} with {found.values}, and not {told}")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -93,6 +110,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("dialects", metavar="DIALECT", nargs="*", help=f"of {', '.join(MAKERS)} (default: all)")
     parser.add_argument("--count", type=int, default=50, help="trees of each dialect (default: 50)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--verbs", type=int, default=3, help="questions for each tree, drawn of all (default: 3)")
     options = parser.parse_args(argv)
     passed = failed = 0
     for dialect in [ALSO.get(one, one) for one in options.dialects] or MAKERS:
@@ -100,15 +118,15 @@ def main(argv: list[str] | None = None) -> int:
             parser.error(f"there is no dialect {dialect}: {', '.join(MAKERS)}")
         harmless = certain = 0
         for number in range(options.count):
-            case = MAKERS[dialect](random.Random(f"{dialect} {options.seed} {number}"))
-            first = True
-            for is_certain, fault in faults(case):
-                passed, failed = passed + (not fault), failed + bool(fault)
-                if fault:
-                    print(f"{dialect} --seed {options.seed}, case {number}: {fault}")
-                if first and not case.can_set:  # `why` alone asks one key
-                    harmless, certain = harmless + 1, certain + is_certain
-                first = False
+            rand = random.Random(f"{dialect} {options.seed} {number}")
+            case = MAKERS[dialect](rand)
+            lines = lines_of(case)
+            for one in faults(case, rand.sample(lines, min(options.verbs, len(lines)))):
+                passed, failed = passed + (not one.fault), failed + bool(one.fault)
+                if one.fault:
+                    print(f"{dialect} --seed {options.seed}, case {number}: {one.line}: {one.fault}")
+                if not case.can_set and is_about_one_key(one.line, case):
+                    harmless, certain = harmless + 1, certain + one.is_certain
         if harmless:
             print(f"{dialect}: {certain} of {harmless} answers about a place that cannot matter are certain")
             if certain < CERTAIN * harmless:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 Files = dict[str, str]
@@ -82,6 +82,7 @@ def hiera(rand: random.Random) -> Case:
         files[f"data/{at}.yaml"] = _yaml(values)
         levels.append(f"- name: level {at}\n  path: {at}.yaml\n")
     head = "version: 5\nhierarchy:\n"
+    files["data/0.yaml"] += _yaml({"lookup_options": {key: {"merge": "first"}}})
     plain = head + "".join(levels)
     shown = [
         files | {"hiera.yaml": plain, f"data/{hidden}.yaml": _yaml({**_values(rand), key: value})}
@@ -91,6 +92,7 @@ def hiera(rand: random.Random) -> Case:
         levels[hidden] = f"- name: level {hidden}\n  path: '%{{facts.role}}/{hidden}.yaml'\n"
         roles = {f"data/{role}/{hidden}.yaml": shown[at][f"data/{hidden}.yaml"] for at, role in enumerate("ab")}
         hidden_files = files | roles | {"facts/web1.json": "{}"}
+        shown = [one | {"facts/web1.json": "{}"} for one in shown]
         place = "role"
     else:
         levels[hidden] = f"- name: level {hidden}\n  data_hash: ours::nosuch\n"
@@ -174,10 +176,53 @@ def cloudinit(rand: random.Random) -> Case:
     return Case(files | {place: text}, (shown[0], shown[1]), place, key, "web", can_set, "cloud-init")
 
 
+def bindings(rand: random.Random) -> Case:
+    """Layers of sets; one file is broken or encrypted, is not there, or its provider is code, which is not run."""
+    count = rand.randint(2, 4)
+    hidden, key = rand.randrange(count), rand.choice(KEYS)
+    can_set = hidden == 0 or rand.random() < 0.3
+    layers = [_values(rand) for _ in range(count)]
+    for at in range(hidden):
+        if can_set:  # no higher layer binds the key
+            layers[at].pop(key)
+    files = {f"bindings/s{at}.pp": _set(f"s{at}", layer) for at, layer in enumerate(layers)}
+    names = [f"confdir:/s{at}" for at in range(count)]
+    place = f"bindings/s{hidden}.pp"
+    shown = [
+        files | {"manifests/site.pp": _site(names), place: _set(f"s{hidden}", {**layers[hidden], key: value})}
+        for value in (101, 102)
+    ]
+    how = rand.choice(["broken", "encrypted", "missing", "provider"])
+    unread = {name: text for name, text in files.items() if name != place}
+    if how == "broken":
+        unread[place] = files[place].rpartition("}")[0]
+    elif how == "encrypted":
+        unread[place] = VAULT
+    elif how == "missing":
+        place = f"s{hidden}"
+    else:
+        names[hidden] = "ours:/all"
+        place = "ours"
+        unread["nodeattrs.toml"] = '[bindings]\nproviders = {ours = "ours.py:sets"}\n'
+        unread["ours.py"] = "def sets(references, request):\n    return []\n"
+    unread["manifests/site.pp"] = _site(names)
+    return Case(unread, (shown[0], shown[1]), place, key, "", can_set, "bindings")
+
+
+def _set(name: str, values: Mapping[str, object]) -> str:
+    return "".join([f"bindings {name} {{\n", *(f"  bind '{key}' to {value}\n" for key, value in values.items()), "}\n"])
+
+
+def _site(references: Sequence[str]) -> str:
+    layers = "".join(f"    layer {{ 'l{at}': include => '{one}' }},\n" for at, one in enumerate(references))
+    return f"site {{\n  bindings => [\n{layers}  ]\n}}\n"
+
+
 MAKERS: Mapping[str, Callable[[random.Random], Case]] = {
     "folds": folds,
     "hiera": hiera,
     "nodes": nodes,
     "ansible": ansible,
     "cloud-init": cloudinit,
+    "bindings": bindings,
 }

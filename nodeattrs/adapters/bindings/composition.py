@@ -283,8 +283,13 @@ class Composition:
             if name not in files:
                 hint = meant(name, files) or "?optional allows that it is not there"
                 self._note(BindingError(NO_SUCH_SET, f"{reference}: there is no such set", hint=hint))
+                yield BindingSet.unknown(name, Origin("bindings", reference), "there is no such set")
                 continue
-            for one in self._read(files[name], lambda path, shown: read_sets(path, shown)) or ():
+            sets = self._read(files[name], lambda path, shown: read_sets(path, shown))
+            if sets is None:
+                place = Origin("bindings", name, self._shown(files[name]))
+                sets = [BindingSet.unknown(name, place, "cannot be read")]
+            for one in sets:
                 if one.name.removeprefix("::") == name:
                     yield one
                 else:

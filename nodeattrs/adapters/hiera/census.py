@@ -49,16 +49,23 @@ def view(scope: Scope) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not ABSENT}
 
 
+_NOBODYS_KEY = "no_such_key"
+
+
 @taking(scope=Scope)
 def undecided(scope: Scope) -> dict[str, tuple[UnknownLevel, ...]]:
     """The keys of a scope whose values levels might decide that cannot be read, with those levels.
 
+    Under the key "" are the levels that may have further keys.
     cost: one lookup a key, and what explaining it costs
     """
     found: dict[str, tuple[UnknownLevel, ...]] = {}
     for key in scope.known_keys() if scope.has_unknown else ():
         with suppress(NodeattrsError):
             found[key] = scope.unknown_levels(as_asked(key))
+    if scope.has_unknown:
+        levels = scope.unknown_levels(_NOBODYS_KEY)
+        found[""] = tuple(level._replace(key="any key") for level in levels)
     return {key: levels for key, levels in found.items() if levels}
 
 

@@ -8,8 +8,11 @@ from pathlib import Path
 from nodeattrs.contract.dialect import Looked
 from nodeattrs.dialects.ansible.inventory_report import doubtful_groups
 from nodeattrs.dialects.ansible.static import Static, is_repository
-from nodeattrs.reports.findings import finding_of
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
+from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.runs.repository import Repository
+
+_UNREAD = "was not looked at: it is encrypted, and may set and mention any variable"
 
 
 def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
@@ -21,4 +24,6 @@ def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
     if is_repository(root):
         look = Static(root, count)
         warnings = [finding_of(one, "note" if one.kind in look.NOTES else "warning") for one in look.warnings()]
-        yield Looked("Ansible file", look.looked, [*(finding_of(one, "error") for one in look.faults), *warnings])
+        unread = [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, one) for one in look.encrypted]
+        faults = [finding_of(one, "error") for one in look.faults]
+        yield Looked("Ansible file", look.looked, [*faults, *unread, *warnings])

@@ -96,7 +96,7 @@ class References:
     naming:      keys whose texts are names that set_fact sets; texts: by key those that may be names
     made:        beginning and end of names that a task makes: `set_fact: {"{{ item }}_changed": ...}`
     named_files: by key names of files of YAML or JSON
-    encrypted:   whether some file is encrypted, which may set and mention any variable
+    encrypted:   the files that are encrypted; each may set and mention any variable
     """
 
     root: Path
@@ -117,7 +117,7 @@ class References:
     named_files: dict[str, set[str]] = field(default_factory=dict)
     paths: dict[str, list[str]] = field(default_factory=dict)
     faults: list[AnsibleError] = field(default_factory=list)
-    encrypted: bool = False
+    encrypted: list[str] = field(default_factory=list)
 
     @cached_property
     def missing(self) -> set[str]:
@@ -200,7 +200,7 @@ class References:
             self._text(path)
             return
         if document is None:
-            self.encrypted = True
+            self.encrypted.append(relative.as_posix())
             return
         if path.suffix == ".json" and not _READ & set(relative.parts):  # of other programs, dashboards say
             self._text(path)

@@ -87,6 +87,11 @@ class Static:
             self._warnings.append(warned(kind, message, file, line))
 
     @property
+    def encrypted(self) -> list[str]:
+        """The files that are encrypted and were not read."""
+        return self._references.encrypted
+
+    @property
     def faults(self) -> list[AnsibleError]:
         """Files that cannot be read."""
         return [*self._references.faults, *([] if self._config_fault is None else [self._config_fault])]

@@ -34,6 +34,8 @@ from nodeattrs.runs.settings import Settings
 from nodeattrs.texts.documents import read
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
+_NO_SUCH_KEY = "no_such_key"
+"""Its unknown layers are those that may set another key."""
 _FLAG: Mapping[str, Any] = {"action": "store_true"}
 
 _KEY = (
@@ -110,6 +112,7 @@ def _matrix(question: Question) -> Output:
     for name in names:
         try:
             injector = opened.site(name, _mode(question)).injector(lenient=True)
+            question.caller.warn(injector.faults)
             value = injector.inject(asked)
             trace = injector.explain(asked).trace()
             unread += unread_in(trace.unknown)
@@ -159,7 +162,9 @@ def _explain(question: Question) -> Output:
 
 
 def _list(question: Question) -> Output:
-    return Output(ListedBindings(_injector(question), question.arguments["prefix"]))
+    injector = _injector(question)
+    unread = unread_in(injector.unknown_layers(_NO_SUCH_KEY))
+    return Output(ListedBindings(injector, question.arguments["prefix"]), unread=unread)
 
 
 def _graph(question: Question) -> Output:

@@ -59,7 +59,8 @@ class Nodes(WithFacts):
         steps = self.side.named(file).split("/")
         if _OF_COOKBOOKS.intersection(steps[:-1]) or steps[-1].startswith("metadata."):
             return True  # cookbooks may lie in any folder
-        return steps[0] in _DESCRIBING or steps[-1] == "nodeattrs.toml"
+        is_page = steps[-1].partition(".")[0] == "README"
+        return (steps[0] in _DESCRIBING and not is_page) or steps[-1] == "nodeattrs.toml"
 
     def answer(self, name: str) -> Answered:
         """Its attributes, and the resources of its catalog."""

@@ -12,29 +12,36 @@ from nodeattrs.contract.dialect import Looked
 from nodeattrs.dialects.cloudinit.reports import findings_of
 from nodeattrs.dialects.cloudinit.unpacking import blob_of
 from nodeattrs.dialects.cloudinit.userdata import merge
+from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.findings import Finding
 
 _HEAD = b"#cloud-config"
 _PASSED = frozenset((".git", "node_modules", "vendor", "cookbooks", "modules", "spec", "test", "tests"))
 _SUFFIXES = ("", ".yaml", ".yml", ".cfg", ".txt")
 _TEMPLATE = re.compile(rb"\$\{|\{\{|\{%|<%")
+_JINJA = re.compile(rb"## template:\s*jinja")
+_UNREAD = "was not looked at: is a template"
 _MOST_FILES = 20_000
 
 
 def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
-    """The findings of files that begin with `#cloud-config`, each for itself."""
-    files = sorted(_begun_so(root))
+    """The findings of files that begin with `#cloud-config`, each for itself; a template is named and not read."""
+    begun = dict(_begun_so(root))
+    files = sorted(path for path in begun if not begun[path])
     found: list[Finding] = []
     for path in files:
         blob = blob_of(path)
         blob.file = path.relative_to(root).as_posix()
         count(blob.file)
         found += findings_of(merge([blob]))
-    if files:
+    templates = [path.relative_to(root).as_posix() for path in begun if begun[path]]
+    found += [Finding(LAYER_IS_UNKNOWN.entry.code, "note", _UNREAD, file) for file in templates]
+    if begun:
         yield Looked("cloud-config file", len(files), found)
 
 
-def _begun_so(root: Path) -> Iterator[Path]:
+def _begun_so(root: Path) -> Iterator[tuple[Path, bool]]:
+    """Each file of cloud-config, and whether it is a template."""
     left = _MOST_FILES
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if name not in _PASSED)
@@ -42,6 +49,7 @@ def _begun_so(root: Path) -> Iterator[Path]:
             left -= 1
             if left >= 0 and path.is_file():
                 with suppress(OSError), path.open("rb") as stream:
-                    is_one = stream.read(len(_HEAD)) == _HEAD
-                    if is_one and not _TEMPLATE.search(stream.read(1_000_000)):
-                        yield path
+                    first = stream.readline(200)
+                    is_jinja = _JINJA.match(first) is not None
+                    if (stream.readline(200) if is_jinja else first).startswith(_HEAD):
+                        yield path, is_jinja or _TEMPLATE.search(stream.read(1_000_000)) is not None
