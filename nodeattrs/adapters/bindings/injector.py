@@ -238,7 +238,7 @@ class Injector(ValueMaker):
 
         It is closed at the end of its `with`: what its factories opened is closed in reverse order.
         values: further values that are known inside: a name, a type, or (name, type) -> the value
-        cost:   that of an object; nothing is resolved again
+        cost:   one object; nothing is resolved again
 
         >>> from nodeattrs.adapters.bindings import Bindings
         >>> app = Bindings("app")

@@ -154,7 +154,7 @@ def _binary(text: str) -> str | Refused:
 def read(text: Text, budget: Budget | None = None, *, marks: bool = False) -> Read:
     """What *text* says, as Puppet reads it: the first document, {} where there is none.
 
-    marks:  whether this reading keeps where each part stands; else a second reading finds it, when it is asked for
+    marks:  whether this reading keeps the place of each part; else a second one finds it when a caller needs it
     cost:   one event a key and value
     raises: DocumentError with line and column; TooMuch
     """
