@@ -554,6 +554,7 @@ OUTPUTS: dict[str, Any] = {
     },
     "bindings-list": {
         "version": "int",
+        **_CERTAIN,
         "classes": ["str"],
         "keys": [
             {
@@ -657,10 +658,11 @@ OUTPUTS: dict[str, Any] = {
         },
     },
     "cloud-config-check": _CHECK,
-    "fold-explain": {"version": "int", "traces": ["@explanation"]},
-    "fold-blame": {"version": "int", "value": "any", "leaves": [{"path": "str", "set_by": ["@origin"]}]},
+    "fold-explain": {"version": "int", **_CERTAIN, "traces": ["@explanation"]},
+    "fold-blame": {"version": "int", **_CERTAIN, "value": "any", "leaves": [{"path": "str", "set_by": ["@origin"]}]},
     "fold-diff-last": {
         "version": "int",
+        **_CERTAIN,
         "layer": "str",
         "changes": [
             {"path": "str", "change": ("=added", "=changed", "=removed"), "before?": _FOLDED, "after?": _FOLDED}

@@ -558,7 +558,9 @@ class TestWhatIsNotHere:
         found = json.loads(capsys.readouterr().out)
         assert 1 == found["looked_at"]["cloud-config file"]
         assert {"NA0204", "NA1151", "NA1271"} == {one["code"] for one in found["findings"]}
-        assert all(one["file"].endswith(("cloud/web.yaml", "default.pp")) for one in found["findings"])
+        assert all(
+            one["file"].endswith(("cloud/web.yaml", "cloud/template.yaml", "default.pp")) for one in found["findings"]
+        )
 
 
 class TestOddFiles:

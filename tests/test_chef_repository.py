@@ -306,7 +306,7 @@ class TestCookbooksThatAreNotThere:
         words = ["--repo", str(tmp_path / "r"), "--run-list", "app", "--facts", str(tmp_path / "r/facts.json")]
         main(["explain", "web1", "k", *words, "--store", str(tmp_path / "s.db")])
 
-        assert "\n  15: may be overridden by it: is not there\n" in capsys.readouterr().out
+        assert "2 attribute files are not there, and may set anything: " in capsys.readouterr().err
 
     def test_what_an_included_one_might_set_is_named(self, tmp_path):
         """`depends` of it, too."""

@@ -25,7 +25,7 @@ USERS, INNER = DOCS / "glossary.md", DOCS / "inner-words.md"
 PAGES = [ROOT / "README.md", *(page for page in DOCS.rglob("*.md") if page != INNER)]
 PUBLIC = re.search(r"\| names to import \|(.*)\|", (DOCS / "stability.md").read_text(encoding="utf-8"))
 assert PUBLIC is not None
-ADAPTERS = [one.name for one in pkgutil.iter_modules(adapters.__path__, f"{adapters.__name__}.")]
+ADAPTERS = [one.name for one in pkgutil.iter_modules(adapters.__path__, f"{adapters.__name__}.") if one.ispkg]
 MODULES = [name for name in re.findall(r"`(nodeattrs[\w.]*)`", PUBLIC[1]) if name != adapters.__name__] + ADAPTERS
 
 _REPLACED = (

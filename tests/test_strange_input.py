@@ -100,7 +100,7 @@ class TestStreams:
 
 
 class TestOutputs:
-    @pytest.mark.parametrize("line", ["check --baseline b --write-baseline", "report n --store s.db -o b"])
+    @pytest.mark.parametrize("line", ["check --baseline b --write-baseline", "report n --store s.db --output b"])
     def test_a_pipe_is_written_to_and_stays_a_pipe(self, tmp_path: Path, line: str) -> None:
         written(tmp_path, {**ROLE, "f.json": '{"platform": "debian"}'})
         if line.startswith("report"):

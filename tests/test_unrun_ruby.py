@@ -418,9 +418,9 @@ class TestSavedNodes:
     def test_wins_names_the_places_that_may_override_a_value(self, ask, kind, name):
         """The exit code is 5; a value that the recipe cannot set has none."""
         code, found, _ = ask(kind, "wins", name)
-        places = {one["path"]: [(row["line"], row["nodes"]) for row in one["unknown"]] for one in found["attributes"]}
+        places = {one["path"]: [(row["place"], row["nodes"]) for row in one["unread"]] for one in found["attributes"]}
 
-        assert (5, [(1, ["n1"])]) == (code, places.pop("app.port"))
+        assert (5, [(f"{RECIPE}:1", ["n1"])]) == (code, places.pop("app.port"))
         assert [[]] == list(places.values())
 
     @pytest.mark.parametrize(
@@ -444,8 +444,8 @@ class TestSavedNodes:
         came, found, err = ask("search", query)
 
         assert (code, total) == (came, found["total"])
-        assert [f"{RECIPE}:1"] * (code == 5) == [f"{one['file']}:{one['line']}" for one in found.get("unknown", ())]
-        assert (code == 5) == ("n1 may be overridden by" in err)
+        assert [f"{RECIPE}:1"] * (code == 5) == [one["place"] for one in found["unread"]]
+        assert (code == 5) == (f"{RECIPE}:1" in err)
 
     def test_search_at_a_time_does_so_too(self, ask):
         """As the node was then."""

@@ -454,7 +454,7 @@ class TestDeferred:
         assert "ZeroDivisionError" in node.to_chef_json()
         assert "ZeroDivisionError" in again.explain("a")
 
-    @pytest.mark.parametrize("ask", ["get", "read", "dig", "walk"])
+    @pytest.mark.parametrize("ask", ["get", "read", "dig"])
     def test_an_absent_attribute_inside_it_is_not_an_absent_attribute(self, node, ask):
         """`get` with a default does not hide that the computation failed."""
         node.default["a"] = lazy(lambda: node["nope"])

@@ -43,7 +43,7 @@ def site(tmp_path_factory):
 
 def report(site: Path, *words: str) -> str:
     out = site / "report.html"
-    assert 0 == main(["report", *words, "--repo", str(site), "--store", str(site / "nodes.db"), "-o", str(out)])
+    assert 0 == main(["report", *words, "--repo", str(site), "--store", str(site / "nodes.db"), "--output", str(out)])
     return out.read_text("utf-8")
 
 
@@ -134,7 +134,7 @@ class TestTheFile:
         node.default["list"] = [f"{SECRET}4", {"a": f"{SECRET}5"}]
         open_store("nodes.db").save(Saved("web1", saved_document(node), node.snapshot()))
 
-        assert 0 == main(["report", "web1", "--store", "nodes.db", "-o", "r.html"])
+        assert 0 == main(["report", "web1", "--store", "nodes.db", "--output", "r.html"])
 
         text = Path("r.html").read_text("utf-8")
         assert SECRET not in text
@@ -146,7 +146,7 @@ class TestTheFile:
         node.default["<script>alert(1)</script>"] = '"><img src=x onerror=alert(2)>\u202eabc'
         open_store("nodes.db").save(Saved("web1", saved_document(node), node.snapshot()))
 
-        assert 0 == main(["report", "web1", "--store", "nodes.db", "-o", "r.html"])
+        assert 0 == main(["report", "web1", "--store", "nodes.db", "--output", "r.html"])
 
         text = Path("r.html").read_text("utf-8")
         assert "<script>alert" not in text
@@ -158,9 +158,11 @@ class TestTheFile:
         out = tmp_path / "r.html"
         out.write_text("before")
 
-        assert 1 == main(["report", "web1", "nosuch", "--store", str(site / "nodes.db"), "-o", str(out)])
+        assert 1 == main(["report", "web1", "nosuch", "--store", str(site / "nodes.db"), "--output", str(out)])
         assert "before" == out.read_text()
-        assert 1 == main(["report", "web1", "--store", str(site / "nodes.db"), "-o", str(tmp_path / "no" / "r.html")])
+        assert 1 == main(
+            ["report", "web1", "--store", str(site / "nodes.db"), "--output", str(tmp_path / "no" / "r.html")]
+        )
         assert ["r.html"] == [one.name for one in tmp_path.iterdir()]
         capsys.readouterr()
 
@@ -168,7 +170,7 @@ class TestTheFile:
         """The environment of `make run` has jinja2 and no Starlette."""
         program = (
             "import sys; sys.modules['starlette'] = sys.modules['uvicorn'] = None\n"
-            f"from nodeattrs.cli import main; sys.exit(main({['report', 'web1', '-o', 'x.html']}))"
+            f"from nodeattrs.cli import main; sys.exit(main({['report', 'web1', '--output', 'x.html']}))"
         )
         done = subprocess.run([sys.executable, "-c", program], cwd=site, capture_output=True, text=True, check=False,
                               env={"NODEATTRS_STORE": "nodes.db", "PYTHONPATH": str(EXAMPLE.parent)})  # fmt: skip

@@ -233,7 +233,7 @@ def test_a_change_says_that_a_secret_is_another_one(web):
 def test_a_report_has_none(place):
     out = place / "report.html"
     assert 0 == main(
-        ["report", "web1", "db1", "--repo", str(place), "--store", str(place / "nodes.db"), "-o", str(out)]
+        ["report", "web1", "db1", "--repo", str(place), "--store", str(place / "nodes.db"), "--output", str(out)]
     )
 
     text = out.read_text("utf-8")

@@ -73,7 +73,7 @@ _HOMES = {
 
 
 def summaries() -> dict[str, str]:
-    """Every command and its line in the help: the verbs come after `explain`, commands of dialects after `environment`."""
+    """Every command and its line in the help: verbs come after `explain`, dialects after `environment`."""
     from nodeattrs.dialects import BUILT_IN
     from nodeattrs.verbs.commands import TOP
 

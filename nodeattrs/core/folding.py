@@ -428,7 +428,7 @@ class Folding:
         of:     what that somebody sets, as its source has it
         raises: whatever they raise; the folding stays as it was then
 
-        >>> from nodeattrs.core.part import GROWN, Grown, Handler, Part, regrouped, unite
+        >>> from nodeattrs.core.part import entries
         >>> folding = Folding(start=Part({"a": 1}, 1))
         >>> folding.change(lambda before, new: entries({"a": before.at("a"), "b": new}), of=Part(2, 2))
         Part({'a': 1, 'b': 2}, {'a': 1, 'b': 2})

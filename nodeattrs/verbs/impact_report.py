@@ -120,7 +120,7 @@ class ImpactReport:
                 for place in places
             ]
             + [
-                {"place": place, "reason": "was not read, and may set what changes", "paths": [list(one.path)]}
+                Unread(place, "was not read, and may set what changes", (one.path,)).to_dict()
                 for one in found.doubtful
                 for place in one.unread
             ],

@@ -171,7 +171,9 @@ ROWS: dict[str, Row] = {
     "diff": Row(("web1 web2 --store {store}", "web1@1 --store {store}"), ("store",)),
     "matrix": Row(("{key} --store {store}", "{key} --query {query} --store {store}"), ("store",)),
     "search": Row(("{query} --store {store}", "{query} -a {key} --store {store}", "{query}"), ("store",)),
-    "report": Row(("{node} --store {store} -o {output}", "web1 web2 --repo {repo} -o {output}"), ("store", "chef")),
+    "report": Row(
+        ("{node} --store {store} --output {output}", "web1 web2 --repo {repo} --output {output}"), ("store", "chef")
+    ),
     "web": Row(
         ("--port 0 --repo {repo} --store {store}", "--port 0"),
         ("store", "chef", "settings"),

@@ -122,7 +122,7 @@ def _refuse_foreign(merged: Merged) -> None:
 
 
 def _warnings(merged: Merged, with_lints: bool, ignored: Sequence[str]) -> list[Finding]:
-    """What is said beside a merge: faults and ignored parts, or with --warn all that `check` finds.
+    """The warnings beside a merge: faults and ignored parts, or with --warn all that `check` finds.
 
     ignored: codes that are left out
     """
