@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from nodeattrs import dialects
 from nodeattrs.cli.changing import add_asking, request_of
 from nodeattrs.cli.checks import add_checking, finish
 from nodeattrs.cli.options import (
@@ -30,7 +31,6 @@ from nodeattrs.contract.command import Argument, Caller, Command, Question
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side, folder_side
-from nodeattrs.dialects import BUILT_IN, foreign
 from nodeattrs.verbs.commands import OF_DIALECT, TOP
 
 
@@ -50,12 +50,12 @@ def module_of(name: str) -> Module | None:
         command = TOP[name]
         options = partial(add_arguments, command=command)
         return Module(command.summary, command.description, epilog_of(command, "nodeattrs"), options, perform)
-    built_in = next((one for one in BUILT_IN if one.command == name), None)
+    built_in = next((one for one in dialects.BUILT_IN if one.command == name), None)
     if built_in is not None:
         add_options = partial(add_actions, dialect=built_in)
         examples = _examples(built_in.examples, "nodeattrs")
         return Module(built_in.summary, built_in.description, examples, add_options, perform)
-    dialect = next((one for one in foreign().dialects if one.name == name), None)
+    dialect = next((one for one in dialects.foreign().dialects if one.name == name), None)
     if dialect is None:
         return None
     summary = f"ask the dialect {name}, of an installed package"
@@ -141,7 +141,7 @@ def _add_own(parser: argparse.ArgumentParser, arguments: Iterable[Argument]) -> 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the command that the parser found."""
     command: Command = options.declared
-    terminal.warn(foreign().faults if "asking" in command.shared else ())
+    terminal.warn(dialects.foreign().faults if "asking" in command.shared else ())
     with terminal.counting(what="subject") as count:
         output = command.run(_question(options, command, terminal, lambda name, done, of: count(name)))
     terminal.warn(output.warnings)

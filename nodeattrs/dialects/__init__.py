@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from nodeattrs._lazy import imported
 
 if TYPE_CHECKING:
-    from nodeattrs.dialects.registry import BUILT_IN, Foreign, every, foreign, named
+    from nodeattrs.dialects.built_in import BUILT_IN
+    from nodeattrs.dialects.registry import Foreign, every, foreign, named
 
 __all__ = ["BUILT_IN", "Foreign", "every", "foreign", "named"]
 
-__getattr__ = imported(__name__, dict.fromkeys(__all__, "registry"))  # a dialect is used without the other ones
+_HOMES = {name: "built_in" if name == "BUILT_IN" else "registry" for name in __all__}
+
+__getattr__ = imported(__name__, _HOMES)  # a dialect is used without the other ones

@@ -16,28 +16,11 @@ from typing import NamedTuple
 from nodeattrs import border
 from nodeattrs.contract.dialect import Dialect
 from nodeattrs.core.tree import meant
-from nodeattrs.dialects.ansible.dialect import Ansible
-from nodeattrs.dialects.bindings.dialect import Bindings
-from nodeattrs.dialects.catalogs.dialect import CompiledCatalogs
-from nodeattrs.dialects.chef.dialect import Chef
-from nodeattrs.dialects.cloudinit.dialect import CloudInit
-from nodeattrs.dialects.files.dialect import Files
-from nodeattrs.dialects.hiera.dialect import Hiera
+from nodeattrs.dialects.built_in import BUILT_IN
 from nodeattrs.errors import BadArgument
 
 GROUP = "nodeattrs.dialects"
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
-
-BUILT_IN: tuple[Dialect, ...] = (
-    Chef(),
-    Hiera(),
-    CloudInit(),
-    Files(),
-    Bindings(),
-    Ansible(),
-    CompiledCatalogs(),
-)
-"""In the order of reports."""
 
 
 class Foreign(NamedTuple):

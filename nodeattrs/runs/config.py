@@ -76,8 +76,7 @@ from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra,
 from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE
 from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.policies import DEFAULT_POLICY
-from nodeattrs.runs.fields import Fields
-from nodeattrs.runs.roles import LEVELS
+from nodeattrs.runs.fields import LEVELS, Fields
 from nodeattrs.texts.documents import SYNTAXES, Document, read
 from nodeattrs.texts.nearest import SETTINGS_FILE
 

@@ -19,6 +19,9 @@ from nodeattrs.kinds import NO_CONSTRAINT, OTHER_NAME
 from nodeattrs.node.run_list import RunListItem
 from nodeattrs.runs.versions import Constraint, Version
 
+LEVELS = ("automatic", "default", "normal", "override")
+"""What Chef's documents call the groups of attributes."""
+
 
 def fault(
     locator: Locator,

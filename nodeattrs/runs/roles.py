@@ -18,7 +18,7 @@ from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
 from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
 from nodeattrs.runs.cookbooks import Lock
-from nodeattrs.runs.fields import Fields, known_or_near
+from nodeattrs.runs.fields import LEVELS, Fields, known_or_near
 
 DEFAULT_ENVIRONMENT = "_default"
 """The environment of a node that names none. It is always there, and always empty."""
@@ -174,9 +174,6 @@ def _common(name: str, fields: Fields, known: tuple[str, ...], json_class: str, 
     fields.constant("json_class", json_class)
     fields.constant("chef_type", chef_type)
 
-
-LEVELS = ("automatic", "default", "normal", "override")
-"""What Chef's documents call the groups of attributes."""
 
 _NODE_FIELDS = (
     "name",
