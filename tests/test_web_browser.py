@@ -458,7 +458,7 @@ class TestReport:
     def test_it_is_opened_from_disk(self, browser, place, many, tmp_path, look):
         """Of a node with all facts: small enough, and whole."""
         out = tmp_path / "report.html"
-        assert 0 == main(["report", "n1", "--store", str(many / "nodes.db"), "-o", str(out)])
+        assert 0 == main(["report", "n1", "--store", str(many / "nodes.db"), "--output", str(out)])
         assert out.stat().st_size < 1_500_000
         browser.asked(), browser.complaints()
         browser.look(look)
@@ -475,7 +475,7 @@ class TestReport:
 
     def test_its_winners_are_those_of_explain(self, browser, many, tmp_path):
         out = tmp_path / "report.html"
-        assert 0 == main(["report", "n2", "--store", str(many / "nodes.db"), "-o", str(out)])
+        assert 0 == main(["report", "n2", "--store", str(many / "nodes.db"), "--output", str(out)])
         browser.look("light")
         browser.open(out.as_uri())
         paths = browser.js("return [...document.querySelectorAll('.leaf')].map((one) => one.dataset.p)")
