@@ -23,53 +23,53 @@ if TYPE_CHECKING:
 _PACKAGE = __name__.partition(".")[0]
 
 
-class _Home(NamedTuple):
-    """The module of a command, and its line in the help of the program, which therefore opens no module of these."""
+class _Listed(NamedTuple):
+    """The module of a command, and its line in the help. The help is printed without importing the module."""
 
     module: str
     summary: str
 
 
-_HOMES = {
-    "run": _Home("run_command", "compute the attributes of nodes and save the result"),
-    "show": _Home("show", "show the attributes of a node"),
-    "explain": _Home("explain", "name the file and line that set a value, and what it overrode"),
-    "facts": _Home("facts", "show the facts of this machine, of a platform, or those in a file"),
-    "shell": _Home("shell", "try things on a node at a prompt of Python"),
-    "list": _Home(
+_COMMAND_MODULES = {
+    "run": _Listed("run_command", "compute the attributes of nodes and save the result"),
+    "show": _Listed("show", "show the attributes of a node"),
+    "explain": _Listed("explain", "name the file and line that set a value, and what it overrode"),
+    "facts": _Listed("facts", "show the facts of this machine, of a platform, or those in a file"),
+    "shell": _Listed("shell", "try things on a node at a prompt of Python"),
+    "list": _Listed(
         "list_command", "list subjects, nodes, roles, environments, cookbooks, policies, data bags or fields by name"
     ),
-    "role": _Home("role_command", "show what a role sets, and where it wins"),
-    "environment": _Home("environment_command", "show what an environment sets, and where it wins"),
-    "catalog": _Home("catalog", "the resources of a node: check, order, graph, why, explain, impact, diff, apply"),
-    "history": _Home("history", "list the revisions of a node"),
-    "diff": _Home("diff", "say what differs between two nodes, or two revisions of one, and who set each side"),
-    "matrix": _Home(
+    "role": _Listed("role_command", "show what a role sets, and where it wins"),
+    "environment": _Listed("environment_command", "show what an environment sets, and where it wins"),
+    "catalog": _Listed("catalog", "the resources of a node: check, order, graph, why, explain, impact, diff, apply"),
+    "history": _Listed("history", "list the revisions of a node"),
+    "diff": _Listed("diff", "say what differs between two nodes, or two revisions of one, and who set each side"),
+    "matrix": _Listed(
         "matrix", "print the values that an attribute has on many nodes, each with who set it and on which nodes"
     ),
-    "search": _Home("search", "search saved nodes by their attributes"),
-    "report": _Home("report", "write the attributes of nodes, and who set each, as one HTML file"),
-    "web": _Home("web", "serve pages to look at: nodes, who set each value, what differs, what a change changes"),
-    "status": _Home("status", "show the last run of each node: age and result"),
-    "node": _Home("node_command", "set or remove a stored normal attribute, or go back to an older revision"),
-    "store": _Home("store_command", "check, prune, export, import or copy the store"),
-    "impact": _Home("impact", "say which nodes and values a change changes, and because of which line"),
-    "what-if": _Home(
+    "search": _Listed("search", "search saved nodes by their attributes"),
+    "report": _Listed("report", "write the attributes of nodes, and who set each, as one HTML file"),
+    "web": _Listed("web", "serve pages to look at: nodes, who set each value, what differs, what a change changes"),
+    "status": _Listed("status", "show the last run of each node: age and result"),
+    "node": _Listed("node_command", "set or remove a stored normal attribute, or go back to an older revision"),
+    "store": _Listed("store_command", "check, prune, export, import or copy the store"),
+    "impact": _Listed("impact", "say which nodes and values a change changes, and because of which line"),
+    "what-if": _Listed(
         "what_if", "say what would change without a file, a line, a role or a level, or with other values"
     ),
-    "check": _Home("check", "find what is wrong, or probably not meant, in a repository"),
-    "lsp": _Home("lsp", "answer editors: who wins over the line under the cursor, and where"),
-    "mcp": _Home("mcp", "answer programs: explain, search, diff, impact, check, why and where as tools"),
-    "codes": _Home("codes", "say what a code such as NA1203 means"),
-    "config": _Home("config_command", "print each setting, and where it comes from"),
-    "fleet": _Home("fleet", "compute many nodes on all processors and save the results"),
-    "trust": _Home("trust", "let a repository set what only the caller may set"),
-    "schema": _Home("schema", "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"),
-    "completion": _Home(
+    "check": _Listed("check", "find what is wrong, or probably not meant, in a repository"),
+    "lsp": _Listed("lsp", "answer editors: who wins over the line under the cursor, and where"),
+    "mcp": _Listed("mcp", "answer programs: explain, search, diff, impact, check, why and where as tools"),
+    "codes": _Listed("codes", "say what a code such as NA1203 means"),
+    "config": _Listed("config_command", "print each setting, and where it comes from"),
+    "fleet": _Listed("fleet", "compute many nodes on all processors and save the results"),
+    "trust": _Listed("trust", "let a repository set what only the caller may set"),
+    "schema": _Listed("schema", "print the JSON Schema of an output, of nodeattrs.toml, or of attribute files as data"),
+    "completion": _Listed(
         "completion", "print or install what a shell needs to complete commands, options, nodes, paths and keys"
     ),
 }
-"""The commands with a module here, in the order in which people meet them. A call opens the one that it needs."""
+"""The commands that have a module in this package, in the order of the help. A call imports the one that it needs."""
 
 
 def summaries() -> dict[str, str]:
@@ -80,7 +80,7 @@ def summaries() -> dict[str, str]:
     verbs = {name: command.summary for name, command in TOP.items()}
     dialects = {one.command: one.summary for one in BUILT_IN if one.command}
     found: dict[str, str] = {}
-    for name, home in _HOMES.items():
+    for name, home in _COMMAND_MODULES.items():
         found[name] = home.summary
         found |= verbs if name == "explain" else dialects if name == "environment" else {}
     return found
@@ -209,7 +209,7 @@ def _add(commands: argparse._SubParsersAction[Parser], name: str, command: Any, 
     """Add a command with its options. command: its module"""
     one = commands.add_parser(
         name,
-        help=_HOMES[name].summary if name in _HOMES else command.SUMMARY,
+        help=_COMMAND_MODULES[name].summary if name in _COMMAND_MODULES else command.SUMMARY,
         description=command.DESCRIPTION,
         epilog=command.EXAMPLES,
         formatter_class=_Help,
@@ -225,8 +225,8 @@ def _opened(name: str) -> Any:
 
     A dialect of an installed package is a command of its name.
     """
-    if name in _HOMES:
-        return import_module(f"{_PACKAGE}.cli.{_HOMES[name].module}")
+    if name in _COMMAND_MODULES:
+        return import_module(f"{_PACKAGE}.cli.{_COMMAND_MODULES[name].module}")
     return _declared(name) if name else None
 
 

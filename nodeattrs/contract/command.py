@@ -43,7 +43,7 @@ class Argument(NamedTuple):
 
 
 class Caller(Protocol):
-    """A command line, a page or a tool that puts a question."""
+    """The command line, page or tool for which a command runs."""
 
     def warn(self, warnings: Iterable[object], code: Code = NodeattrsError.entry) -> None:
         """Show warnings, each once. code: for bare sentences"""

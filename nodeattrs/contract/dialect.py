@@ -95,9 +95,10 @@ class Opened(ABC):
         return False
 
     def leaves_out(self, file: str) -> bool:
-        """Whether a file may set values that no answer has: variables of a play. file: below the top of the side
+        """Whether a file may set values that `answer` does not give, such as variables of a play.
 
         Where such a file changes, `impact` answers that its effect is not known.
+        file: below the top of the side
         """
         return False
 
