@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.keep import Store
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import Session, Wanted, last_of, run, save_failed
+from nodeattrs.store import Store
 
 
 def repository(root: Path, files: dict[str, object]) -> Repository:

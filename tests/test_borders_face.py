@@ -19,20 +19,20 @@ from nodeattrs import (
     catalog,
     cloudinit,
     fold,
-    keep,
     lazy,
     read_layer,
     runs,
+    store,
 )
 from nodeattrs.adapters import bindings, hiera
 from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.keep import search
 from nodeattrs.node.running import setting_as
 from nodeattrs.reports.findings import Selection, baseline_data, finding_of
 from nodeattrs.runs.checking import checked, faults_of
 from nodeattrs.runs.settings import Settings
+from nodeattrs.store import search
 
 
 class _Thing:
@@ -42,7 +42,7 @@ class _Thing:
 
 THING = _Thing()
 """What nobody wants."""
-STORE = keep.open_store("nodes.db")  # nothing is made before the first save
+STORE = store.open_store("nodes.db")  # nothing is made before the first save
 REPOSITORY = runs.Repository(".")
 
 
@@ -134,25 +134,25 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: Selection("NA0303"),
         lambda: Selection(known=3),
     ],
-    "keep": [
-        lambda: keep.open_store(3),
-        lambda: keep.open_store(None),
+    "store": [
+        lambda: store.open_store(3),
+        lambda: store.open_store(None),
         lambda: STORE.load("w", "x"),
         lambda: STORE.prune("x"),
         lambda: STORE.search("role:x"),
         lambda: STORE.add_history("w", 3),
-        lambda: keep.saved_document("w"),
-        lambda: keep.saved_document(web1(), "x"),
-        lambda: keep.allowed({}, 3),
-        lambda: keep.blocked({"a": 1}, "a"),
-        lambda: keep.filtered_snapshot(3),
-        lambda: keep.filtered_snapshot(web1().snapshot(), 3),
-        lambda: keep.retried(3, "w", 3),
-        lambda: keep.export_nodes(STORE, 3),
-        lambda: keep.export_nodes(STORE, "out", "web1"),
-        lambda: keep.import_nodes(3, "out"),
-        lambda: keep.import_nodes(STORE, None),
-        lambda: keep.checked_name(3, "node"),
+        lambda: store.saved_document("w"),
+        lambda: store.saved_document(web1(), "x"),
+        lambda: store.allowed({}, 3),
+        lambda: store.blocked({"a": 1}, "a"),
+        lambda: store.filtered_snapshot(3),
+        lambda: store.filtered_snapshot(web1().snapshot(), 3),
+        lambda: store.retried(3, "w", 3),
+        lambda: store.export_nodes(STORE, 3),
+        lambda: store.export_nodes(STORE, "out", "web1"),
+        lambda: store.import_nodes(3, "out"),
+        lambda: store.import_nodes(STORE, None),
+        lambda: store.checked_name(3, "node"),
         lambda: search.parse_query(3),
         lambda: search.fields_of(3),
         lambda: search.read_tree(3),

@@ -22,15 +22,15 @@ from nodeattrs.errors import (
     RecipeFailed,
     TypeConflict,
 )
-from nodeattrs.keep import NewerRevision, Noted, Saved, open_store, saved_document
-from nodeattrs.keep.carrying import exported
-from nodeattrs.keep.nodes import node_of, remove_normal, restore, set_normal
-from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.reports.run import RunReport
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
 from nodeattrs.runs.remembered import remembered
 from nodeattrs.runs.session import Wanted, run, search_word
+from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
+from nodeattrs.store.carrying import exported
+from nodeattrs.store.engines.store import last_runs
+from nodeattrs.store.nodes import node_of, remove_normal, restore, set_normal
 from tests.on_disk import perform, repository
 from tests.store_exam import imported
 

@@ -10,6 +10,7 @@ MOVED = {
     "nodeattrs.adapters.ansible": "nodeattrs.ansible",
     "nodeattrs.adapters.cloudinit": "nodeattrs.cloudinit",
     "nodeattrs.adapters.plain": "nodeattrs.policies",
+    "nodeattrs.keep": "nodeattrs.store",
 }
 
 

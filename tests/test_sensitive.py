@@ -22,10 +22,10 @@ from nodeattrs.errors import (
     TypeConflict,
     ValueWithheld,
 )
-from nodeattrs.keep import saved_document
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.running import plan_of, setting_as, walk
 from nodeattrs.runs import apply_expansion, consume_external, consume_facts
+from nodeattrs.store import saved_document
 
 SECRET = "hunter2"
 _NOBODY = Origin("role", "db")

@@ -11,12 +11,12 @@ import pytest
 from nodeattrs import Node, lazy
 from nodeattrs.core.claim import Origin
 from nodeattrs.errors import BadArgument
-from nodeattrs.keep import filtered_snapshot, saved_document
 from nodeattrs.node.intake import Intake, facts_of
 from nodeattrs.node.running import merged_shared
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
+from nodeattrs.store import filtered_snapshot, saved_document
 from tests.edits import leaves
 from tests.on_disk import repository
 

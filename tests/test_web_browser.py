@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
-from nodeattrs.keep import Noted, Saved, open_store
+from nodeattrs.store import Noted, Saved, open_store
 from tests import test_web_site as example
 from tests.benchmarks import fleet
 from tests.effort import EFFORT, examples

@@ -11,8 +11,8 @@ from nodeattrs.errors import NodeNotFound
 from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
-    from nodeattrs.keep import Store
     from nodeattrs.reports.diff import Side
+    from nodeattrs.store import Store
 
 DESCRIPTION = """\
 Compare two kept nodes, or two revisions of one: NODE is its latest revision, NODE@3 the third,

@@ -37,9 +37,9 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import FleetError, NotFound
 
 if TYPE_CHECKING:
-    from nodeattrs.keep import Store
     from nodeattrs.runs import Repository
     from nodeattrs.runs.fleet import Fleet, Outcome
+    from nodeattrs.store import Store
 
 DESCRIPTION = """\
 Run every node that nodes/ describes or the store keeps, several at a time, and save the result of
@@ -90,8 +90,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the nodes, and report what failed."""
-    from nodeattrs.keep import open_store
     from nodeattrs.runs.fleet import still_to_do
+    from nodeattrs.store import open_store
 
     since = since_of(options)
     judge_export(options, saves=not options.why_run)
@@ -185,7 +185,7 @@ def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
 def _names(options: argparse.Namespace, repository: Repository, store: Store) -> list[str]:
     """Which nodes are meant. raises: NotFound, where there is none"""
     if options.query is not None:
-        from nodeattrs.keep.search import parse_query
+        from nodeattrs.store.search import parse_query
 
         names = store.search(parse_query(options.query))
     else:

@@ -55,7 +55,7 @@ def _names(options: argparse.Namespace, repository: Repository) -> Iterable[str]
             name for name, _ in groupby(merge(sorted(repository.nodes()), store.names() if store.is_there() else ()))
         )
     if options.kind == "fields":
-        from nodeattrs.keep.search.doubts import known_paths
+        from nodeattrs.store.search.doubts import known_paths
 
         return sorted({*_FIELDS, *known_paths(saved_in(options)[0])})
     found: list[str] = getattr(repository, options.kind.replace("-", "_"))()

@@ -61,7 +61,7 @@ def judge_export(options: argparse.Namespace, *, saves: bool) -> None:
         return
     if not saves:
         options.refuse("--export writes nodes that were saved, and this command saves nothing")
-    from nodeattrs.keep.folders import make_folder
+    from nodeattrs.store.folders import make_folder
 
     make_folder(options.export)
 
@@ -70,7 +70,7 @@ def export_saved(options: argparse.Namespace, terminal: Terminal, place: str, na
     """Write the files of nodes that were saved in the store at *place*, if --export asks for it."""
     if options.export is None or not names:
         return
-    from nodeattrs.keep import export_nodes, open_store
+    from nodeattrs.store import export_nodes, open_store
 
     done = export_nodes(open_store(place), options.export, names)
     terminal.remark([f"{done.written} file{'' if done.written == 1 else 's'} written to {options.export}"])

@@ -31,11 +31,11 @@ from nodeattrs.node.running import merged_shared
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
-    from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.reports.matrix import Cell
     from nodeattrs.runs import Repository
     from nodeattrs.runs.session import Session
+    from nodeattrs.store import Store
 
 DESCRIPTION = """\
 Group nodes by the value that they read at a path, the largest group first, with the lines that set it.
@@ -127,8 +127,8 @@ _ALONE = 8
 def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], Cell]) -> Iterator[tuple[str, Cell]]:
     """The cells, one of each group looked at: of the others the index knows that they read the same."""
     from nodeattrs.core.tree import ABSENT
-    from nodeattrs.keep.search.doubts import Alike
     from nodeattrs.reports.matrix import Cell
+    from nodeattrs.store.search.doubts import Alike
 
     alike, looked, alone = Alike(store, path), 0, 0
     left = dict.fromkeys(sorted(names, key=lambda name: crc32(name.encode())))  # in no order that names have
@@ -152,11 +152,11 @@ def _counted(store: Store, path: Path, names: list[str], cell: Callable[[str], C
 def _names(options: argparse.Namespace, repository: Repository | None) -> list[str]:
     if options.node:
         return list(dict.fromkeys(options.node))
-    from nodeattrs.keep import open_store
+    from nodeattrs.store import open_store
 
     if options.query is None:
         return repository.nodes() if repository is not None else open_store(settings_of(options).store).names()
-    from nodeattrs.keep.search import parse_query
+    from nodeattrs.store.search import parse_query
 
     return open_store(settings_of(options).store).search(parse_query(options.query))
 

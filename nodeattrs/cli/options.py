@@ -23,13 +23,13 @@ from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
-    from nodeattrs.keep import Store
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.roles import Asked
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
+    from nodeattrs.store import Store
     from nodeattrs.texts.documents import Document
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
@@ -436,7 +436,7 @@ def root_of(options: argparse.Namespace) -> pathlib.Path | None:
 
 def store_of(options: argparse.Namespace) -> Store:
     """The store that is meant. raises: StoreError, DocumentError"""
-    from nodeattrs.keep import open_store
+    from nodeattrs.store import open_store
 
     return open_store(settings_of(options).store)
 

@@ -23,7 +23,7 @@ from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
-    from nodeattrs.keep import Store
+    from nodeattrs.store import Store
     from nodeattrs.web.rendering import Source
     from nodeattrs.web.report import Page
 

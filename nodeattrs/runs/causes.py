@@ -17,7 +17,6 @@ from nodeattrs.core.claim import Cause, Locator, Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.keep import Store
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
@@ -27,6 +26,7 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.ruby import lines_that_set
 from nodeattrs.runs.run import Run
+from nodeattrs.store import Store
 from nodeattrs.texts.writes import writes_of
 
 

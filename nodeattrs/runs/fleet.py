@@ -24,8 +24,6 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
-from nodeattrs.keep import NewerRevision, Revision, Store, open_store
-from nodeattrs.keep.stores.store import last_runs
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.runs.batches import CHUNK, Workers, through
 from nodeattrs.runs.facts import Facts, load_facts
@@ -35,6 +33,8 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import NOTHING_ASKED, Asked
 from nodeattrs.runs.session import Session, Wanted, last_of, require_known, run, save_failed
 from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
+from nodeattrs.store import NewerRevision, Revision, Store, open_store
+from nodeattrs.store.engines.store import last_runs
 from nodeattrs.texts.documents import Document, read
 
 if TYPE_CHECKING:

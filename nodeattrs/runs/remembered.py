@@ -17,11 +17,11 @@ from nodeattrs import border
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound, NoRevision, NotFound
 from nodeattrs.git import Blob, Git
-from nodeattrs.keep import Saved, Store
-from nodeattrs.keep.filters import LEVELS, filtered_snapshot
-from nodeattrs.keep.nodes import node_of, withheld_of
 from nodeattrs.node.node import Node
 from nodeattrs.node.saved_code import Versions, python_text
+from nodeattrs.store import Saved, Store
+from nodeattrs.store.filters import LEVELS, filtered_snapshot
+from nodeattrs.store.nodes import node_of, withheld_of
 from nodeattrs.texts.blobs import blob_name
 from nodeattrs.texts.documents import content_of
 

@@ -17,9 +17,6 @@ from nodeattrs._version import VERSION
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
-from nodeattrs.keep import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
-from nodeattrs.keep.search import parse_query, read_tree
-from nodeattrs.keep.stores.texts import is_same_form
 from nodeattrs.kinds import EMPTY_RUN_LIST
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
@@ -28,6 +25,9 @@ from nodeattrs.runs.recipes import LogLine
 from nodeattrs.runs.remembered import Remembered, remembered, root_from
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
+from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
+from nodeattrs.store.engines.texts import is_same_form
+from nodeattrs.store.search import parse_query, read_tree
 from nodeattrs.texts.documents import Document
 
 if TYPE_CHECKING:

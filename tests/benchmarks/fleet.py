@@ -21,7 +21,6 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-from nodeattrs.keep import Saved, filtered_snapshot, saved_document
 from nodeattrs.node.running import merged_shared
 from nodeattrs.runs import Repository
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
@@ -31,6 +30,7 @@ from nodeattrs.runs.cookbooks import Cookbook, attribute_files
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.fleet import Fleet, resolve
 from nodeattrs.runs.run import Run, run_node
+from nodeattrs.store import Saved, filtered_snapshot, saved_document
 from tests.benchmarks.figures import Figure
 from tests.benchmarks.plain import Plain
 

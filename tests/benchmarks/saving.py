@@ -25,10 +25,10 @@ from unittest.mock import patch
 import orjson
 import zstandard
 
-from nodeattrs.keep import Saved, Store, open_store
-from nodeattrs.keep.stores import store as stores
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
+from nodeattrs.store import Saved, Store, open_store
+from nodeattrs.store.engines import store as stores
 from tests.benchmarks import plain
 from tests.benchmarks.clock import once, seconds_each
 from tests.benchmarks.figures import Figure

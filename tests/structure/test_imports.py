@@ -37,6 +37,7 @@ RANKS = {
     "puppet": 3,
     "policies": 4.5,
     "keep": 4,
+    "store": 4,
     "adapters": 4,
     "catalog": 4,
     "runs": 5,

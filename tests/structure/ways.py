@@ -146,7 +146,7 @@ def lookup_way(*, parsed: bool = True) -> Way:
 
 def save_way() -> Way:
     """A changed node into SQLite: its document, its snapshot, and what can be found of it."""
-    from nodeattrs.keep import Noted, Saved, open_store
+    from nodeattrs.store import Noted, Saved, open_store
 
     def saved(node: Node) -> Saved:
         return Saved("n", node.to_chef(), node.snapshot(), "", Noted())

@@ -28,7 +28,6 @@ from nodeattrs.errors import (
     TypeConflict,
     UnknownName,
 )
-from nodeattrs.keep import saved_document
 from nodeattrs.runs import (
     Environment,
     Role,
@@ -40,6 +39,7 @@ from nodeattrs.runs import (
     setting_as,
     walk,
 )
+from nodeattrs.store import saved_document
 from tests.vectors.values import decoded, encoded
 
 COMPONENTS = (

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from zlib import crc32
 
 from nodeattrs.errors import StoreError, missing_extra
-from nodeattrs.keep.stores.index import AT_ONCE, VERSION, Transaction
-from nodeattrs.keep.stores.store import Store
+from nodeattrs.store.engines.index import AT_ONCE, VERSION, Transaction
+from nodeattrs.store.engines.store import Store
 
 _SCHEMA = "nodeattrs"
 _LOCK = 0x6E617474

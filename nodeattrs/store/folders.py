@@ -26,12 +26,12 @@ from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.disk import Entry
 from nodeattrs.errors import BadValue, DocumentError, NodeNotFound, StoreError
-from nodeattrs.keep.carrying import Reader, failing_in, record_of, save_nodes
-from nodeattrs.keep.filters import saved_document
-from nodeattrs.keep.nodes import node_of
-from nodeattrs.keep.revisions import JsonMap, OnNode, Saved
-from nodeattrs.keep.stores.store import Store
-from nodeattrs.keep.stores.texts import text_budget, texts_of, written
+from nodeattrs.store.carrying import Reader, failing_in, record_of, save_nodes
+from nodeattrs.store.engines.store import Store
+from nodeattrs.store.engines.texts import text_budget, texts_of, written
+from nodeattrs.store.filters import saved_document
+from nodeattrs.store.nodes import node_of
+from nodeattrs.store.revisions import JsonMap, OnNode, Saved
 from nodeattrs.texts import documents
 from nodeattrs.texts.hidden import ESCAPES
 

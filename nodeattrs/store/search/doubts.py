@@ -13,9 +13,9 @@ from typing import Any
 
 from nodeattrs.core.tree import ABSENT, Path, meant, spell
 from nodeattrs.errors import NotFound
-from nodeattrs.keep.search.fields import NO_NUL, OWN, index_parts, names_of, scalar_text, whole
-from nodeattrs.keep.search.query import And, Asked, Not, Or, Own, Pattern, Query, Term
-from nodeattrs.keep.stores.store import Store
+from nodeattrs.store.engines.store import Store
+from nodeattrs.store.search.fields import NO_NUL, OWN, index_parts, names_of, scalar_text, whole
+from nodeattrs.store.search.query import And, Asked, Not, Or, Own, Pattern, Query, Term
 
 _OF_DOCUMENTS = frozenset(
     ("chef_environment", "name", "policy_group", "policy_name", "recipe", "recipes", "role", "roles", "run_list")

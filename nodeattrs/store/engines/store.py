@@ -32,11 +32,8 @@ from nodeattrs.errors import (
     StoreError,
     TooMuch,
 )
-from nodeattrs.keep.revisions import JsonMap, NewerRevision, Noted, OnNode, Revision, Saved, now, stale, taken
-from nodeattrs.keep.search.fields import IndexPart, index_parts
-from nodeattrs.keep.search.query import Query
-from nodeattrs.keep.stores.index import AT_ONCE, VERSION, Index, Transaction, names_found
-from nodeattrs.keep.stores.texts import (
+from nodeattrs.store.engines.index import AT_ONCE, VERSION, Index, Transaction, names_found
+from nodeattrs.store.engines.texts import (
     KINDS,
     PACKINGS,
     ZLIB,
@@ -47,6 +44,9 @@ from nodeattrs.keep.stores.texts import (
     text_in,
     texts_of,
 )
+from nodeattrs.store.revisions import JsonMap, NewerRevision, Noted, OnNode, Revision, Saved, now, stale, taken
+from nodeattrs.store.search.fields import IndexPart, index_parts
+from nodeattrs.store.search.query import Query
 
 NO_SNAPSHOT = "saved, origin unknown: no snapshot was saved with it"
 
@@ -304,7 +304,7 @@ class Store(ABC):
                     revision = _revision_in(name, fields)
                 yield name, revision
 
-    @taking(query="nodeattrs.keep.search.query:Query")
+    @taking(query="nodeattrs.store.search.query:Query")
     def search(self, query: Query, at: datetime | None = None) -> list[str]:
         """The nodes whose latest revision (or the latest one at a time) a query asks for, sorted."""
         with self._reading("search") as transaction:

@@ -18,7 +18,7 @@ from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadValue, missing_extra
-from nodeattrs.keep.revisions import JsonMap, Noted, Saved
+from nodeattrs.store.revisions import JsonMap, Noted, Saved
 from nodeattrs.texts.json_choice import decoded, encoded
 
 _DEEPEST = 1_999

@@ -12,13 +12,13 @@ from typing import Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, Path, dig, spell
 from nodeattrs.errors import BadArgument, NodeNotFound
-from nodeattrs.keep.filters import LEVELS, saved_document
-from nodeattrs.keep.revisions import Noted, Revision, Saved
-from nodeattrs.keep.stores.store import Store, retried
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.saved_code import Versions
 from nodeattrs.node.values import MARKER, Sensitive, Withheld
+from nodeattrs.store.engines.store import Store, retried
+from nodeattrs.store.filters import LEVELS, saved_document
+from nodeattrs.store.revisions import Noted, Revision, Saved
 
 
 def node_of(saved: Saved, sensitive: Iterable[Path] = (), versions: Versions | None = None) -> Node:

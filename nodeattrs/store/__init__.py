@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from nodeattrs._lazy import imported
 from nodeattrs.core.tree import checked_name
-from nodeattrs.keep.revisions import NewerRevision, Noted, Revision, Saved
-from nodeattrs.keep.stores import open_store
-from nodeattrs.keep.stores.store import Store, retried
+from nodeattrs.store.engines import open_store
+from nodeattrs.store.engines.store import Store, retried
+from nodeattrs.store.revisions import NewerRevision, Noted, Revision, Saved
 
 if TYPE_CHECKING:
-    from nodeattrs.keep.filters import allowed, blocked, filtered_snapshot, saved_document
-    from nodeattrs.keep.folders import export_nodes, import_nodes
+    from nodeattrs.store.filters import allowed, blocked, filtered_snapshot, saved_document
+    from nodeattrs.store.folders import export_nodes, import_nodes
 
 __all__ = [
     "NewerRevision",

@@ -31,9 +31,9 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from nodeattrs.errors import StoreError
-from nodeattrs.keep.search.fields import CHEF, OWN, Entry, IndexPart, JsonMap, Steps, index_parts, names_of, within
-from nodeattrs.keep.search.query import All, And, Asked, Not, Or, Pattern, Query, Range, Term
-from nodeattrs.keep.search.query import Own as OwnTerm
+from nodeattrs.store.search.fields import CHEF, OWN, Entry, IndexPart, JsonMap, Steps, index_parts, names_of, within
+from nodeattrs.store.search.query import All, And, Asked, Not, Or, Pattern, Query, Range, Term
+from nodeattrs.store.search.query import Own as OwnTerm
 
 SCHEMA: tuple[str, ...] = (
     "CREATE TABLE text (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",

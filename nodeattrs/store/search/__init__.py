@@ -5,8 +5,8 @@ A query is parsed once. A store answers it from the index in its database. It kn
 
 from __future__ import annotations
 
-from nodeattrs.keep.search.fields import fields_of, index_parts, indexed, read_tree
-from nodeattrs.keep.search.query import Query, QueryNotSupported, QueryNotUnderstood, parse_query
+from nodeattrs.store.search.fields import fields_of, index_parts, indexed, read_tree
+from nodeattrs.store.search.query import Query, QueryNotSupported, QueryNotUnderstood, parse_query
 
 __all__ = [
     "Query",

@@ -7,9 +7,9 @@ from urllib.parse import unquote
 
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.errors import StoreError
-from nodeattrs.keep.stores.postgresql import PostgresqlStore
-from nodeattrs.keep.stores.sqlite import SqliteStore
-from nodeattrs.keep.stores.store import Store
+from nodeattrs.store.engines.postgresql import PostgresqlStore
+from nodeattrs.store.engines.sqlite import SqliteStore
+from nodeattrs.store.engines.store import Store
 
 
 @taking(place=A_PATH)

@@ -18,9 +18,9 @@ from threading import Lock
 from typing import Any
 
 from nodeattrs.errors import StoreError
-from nodeattrs.keep.revisions import OnNode
-from nodeattrs.keep.stores.index import VERSION, Transaction
-from nodeattrs.keep.stores.store import Store
+from nodeattrs.store.engines.index import VERSION, Transaction
+from nodeattrs.store.engines.store import Store
+from nodeattrs.store.revisions import OnNode
 
 _APPLICATION = 0x6E617474
 """What SQLite's header says of whose file it is."""
