@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 _DECLARING = (
     "nodeattrs.errors",
     "nodeattrs.kinds",
-    "nodeattrs.texts.patterns",
+    "nodeattrs.formats.patterns",
     "nodeattrs.store.revisions",
     "nodeattrs.store.search.query",
     "nodeattrs.catalog.errors",

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from nodeattrs import children
 from nodeattrs.core.budget import in_force
 from nodeattrs.errors import NoRevision, NotFound, TooMuch
-from nodeattrs.texts.nearest import work_tree_of
+from nodeattrs.formats.nearest import work_tree_of
 
 _SETTINGS = {
     "blame.ignoreRevsFile": "",

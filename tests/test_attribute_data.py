@@ -390,7 +390,7 @@ class TestWhatIsWrong:
         """What an editor marks is what a run refuses, but for texts in it."""
         path = tmp_path / "a.yaml"
         path.write_text(text)
-        from nodeattrs.texts.documents import read as document
+        from nodeattrs.formats.documents import read as document
 
         assert jsonschema.Draft202012Validator(schemas.document("attributes")).is_valid(document(path).tree) == is_valid
 

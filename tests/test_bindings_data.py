@@ -20,7 +20,7 @@ from nodeattrs.adapters.bindings import (
     to_data,
 )
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 from tests.effort import examples
 from tests.test_bindings_bad_input import broken
 from tests.vectors.cases import HERE, cases_of

@@ -31,7 +31,7 @@ from nodeattrs.adapters.bindings import (
 from nodeattrs.adapters.bindings.forms.language import grammar
 from nodeattrs.adapters.bindings.forms.language.grammar import parser
 from nodeattrs.errors import MissingExtra
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 
 
 def items(text: str) -> list[dict[str, Any]]:

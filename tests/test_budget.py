@@ -27,12 +27,12 @@ from nodeattrs.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, TooDeep, TooMuch
+from nodeattrs.formats.documents import parse, read
+from nodeattrs.formats.patterns import BadPattern, expression
 from nodeattrs.puppet.chains import parsed_chain
 from nodeattrs.runs import Repository
 from nodeattrs.store import Saved, open_store
 from nodeattrs.store.search import parse_query
-from nodeattrs.texts.documents import parse, read
-from nodeattrs.texts.patterns import BadPattern, expression
 
 HIERARCHY = "version: 5\nhierarchy:\n- name: c\n  path: common.yaml\n- name: d\n  path: d.yaml\n"
 

@@ -30,11 +30,11 @@ from nodeattrs.cli import main
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, dig, parse
 from nodeattrs.errors import DocumentError, MissingExtra
+from nodeattrs.formats import documents
 from nodeattrs.runs.facts import ENTRY_POINTS, gather, load_facts, machine, platforms
 from nodeattrs.runs.facts import facter as facter_module
 from nodeattrs.runs.facts import network as network_module
 from nodeattrs.runs.facts.addresses import Route, address_entry, chosen, default_route4, default_route6, named
-from nodeattrs.texts import documents
 
 
 def lines_in(path: pathlib.Path) -> list[str]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from nodeattrs.adapters.hiera import CannotMerge, Hiera, ruby_yaml
 from nodeattrs.core.tree import ABSENT, dig, spell
 from nodeattrs.dialects.hiera.reports import Explained
+from nodeattrs.formats.places import Text
 from nodeattrs.reports import Screen
-from nodeattrs.texts.places import Text
 from tests import hiera_trees
 from tests.effort import examples
 from tests.hiera_trees import Site, written

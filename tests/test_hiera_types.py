@@ -10,8 +10,8 @@ from nodeattrs.adapters.hiera import BadLookup, Sensitive
 from nodeattrs.adapters.hiera.conversions import convert
 from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.formats.patterns import BadPattern
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import BadPattern
 from tests.vectors.values import spelled
 
 

@@ -17,11 +17,11 @@ from nodeattrs.errors import (
     NotFound,
     PolicyNotFound,
 )
+from nodeattrs.formats.documents import parse
 from nodeattrs.runs.causes import causes
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.roles import Asked, Policy
 from nodeattrs.runs.run import Run, run_node
-from nodeattrs.texts.documents import parse
 from tests.on_disk import repository
 
 FACTS = {"platform": "ubuntu", "fqdn": "web1.example.com"}

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs.errors import BadName, DocumentError, EnvironmentNotFound, RoleNotFound, UnknownField
+from nodeattrs.formats.documents import parse
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.roles import read_environment, read_role
-from nodeattrs.texts.documents import parse
 from tests.on_disk import repository
 
 WEB_JSON = """\

@@ -20,10 +20,10 @@ from nodeattrs.errors import (
     RecipeNotFound,
     RoleNotFound,
 )
+from nodeattrs.formats.documents import Document, parse
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
-from nodeattrs.texts.documents import Document, parse
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "pottery", "fqdn": "n1.example.com"}, Origin("facts", "of the test"))

@@ -252,7 +252,7 @@ def _catalog(options: argparse.Namespace, terminal: Terminal) -> Catalog:
 def _from_file(file: str, terminal: Terminal, is_puppets: bool, modulepath: Sequence[str] = ()) -> Catalog:
     from nodeattrs.catalog import catalog_from
     from nodeattrs.catalog.compiled import compiled_catalog, is_compiled, without_notices
-    from nodeattrs.texts.documents import parse, read, text_of
+    from nodeattrs.formats.documents import parse, read, text_of
 
     path = Path(file)
     document = parse(without_notices(text_of(path, file)), file, "json") if is_puppets else read(path, by_caller=True)

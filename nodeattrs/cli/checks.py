@@ -104,7 +104,7 @@ def _write(place: str, found: list[Finding], terminal: Terminal) -> int:
 
 def _known(place: str) -> dict[str, int]:
     """Fingerprint -> how often, of a baseline. raises: DocumentError"""
-    from nodeattrs.texts.documents import read
+    from nodeattrs.formats.documents import read
 
     document = read(pathlib.Path(place))
     try:

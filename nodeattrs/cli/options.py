@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from nodeattrs.cli.terminal import FORMATS, Terminal
 from nodeattrs.errors import BadArgument, MissingExtra, NodeattrsError, NotFound
+from nodeattrs.formats.nearest import SETTINGS_FILE, is_ours, nearest
 from nodeattrs.kinds import SAVED_NOTE
-from nodeattrs.texts.nearest import SETTINGS_FILE, is_ours, nearest
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
+    from nodeattrs.formats.documents import Document
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from nodeattrs.runs.run import Run
     from nodeattrs.runs.settings import Settings
     from nodeattrs.store import Store
-    from nodeattrs.texts.documents import Document
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
 _STORE_HELP = (
@@ -445,7 +445,7 @@ def json_attributes(options: argparse.Namespace, repository: Repository) -> Docu
     """The document of -j. raises: DocumentError"""
     if options.json_attributes is None:
         return None
-    from nodeattrs.texts.documents import read
+    from nodeattrs.formats.documents import read
 
     path = pathlib.Path(options.json_attributes)
     return read(path, repository.shown(path), by_caller=True)

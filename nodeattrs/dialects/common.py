@@ -16,12 +16,12 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.errors import NotFound
+from nodeattrs.formats.documents import read
 from nodeattrs.puppet.facts import facts_at
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.settings import Settings
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.engines.store import last_runs
-from nodeattrs.texts.documents import read
 
 _DATA = (".json", ".yaml", ".yml")
 

@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 from nodeattrs.core.claim import Cause, Locator
 from nodeattrs.core.tree import ABSENT, Path, dig, meant, parse, spell, strict_key
 from nodeattrs.errors import BadArgument, BadKey, BadValue, DocumentError, TooDeep
+from nodeattrs.formats import documents
 from nodeattrs.kinds import NO_LEVEL, NUMBER_FOR_TEXT
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import set_leaves, setting_as
 from nodeattrs.node.values import stored
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.versions import allows, numbers_in
-from nodeattrs.texts import documents
 
 Facts = Mapping[Any, Any]
 Test = Callable[[Any], bool]

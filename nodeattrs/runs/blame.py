@@ -16,9 +16,9 @@ from typing import Any
 
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import content_of
 from nodeattrs.git import Git
 from nodeattrs.runs.repository import Repository
-from nodeattrs.texts.documents import content_of
 
 
 @dataclass(frozen=True, slots=True)

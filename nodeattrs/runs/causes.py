@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.causes.writes import writes_of
 from nodeattrs.core.claim import Cause, Locator, Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, Path, dig
@@ -27,7 +28,6 @@ from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.ruby import lines_that_set
 from nodeattrs.runs.run import Run
 from nodeattrs.store import Store
-from nodeattrs.texts.writes import writes_of
 
 
 def causes(repository: Repository, run: Run, origins: Iterable[Origin]) -> list[Cause]:

@@ -18,6 +18,7 @@ from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import CookbookNotFound, DocumentError, NodeattrsError, RecipeNotFound, RoleNotFound
+from nodeattrs.formats.documents import text_of
 from nodeattrs.kinds import (
     DEPENDENCY_RING,
     FETCHED_COOKBOOK,
@@ -44,7 +45,6 @@ from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
 from nodeattrs.runs.fields import fault, known_or_near
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
-from nodeattrs.texts.documents import text_of
 
 _Thing = TypeVar("_Thing")
 

@@ -73,12 +73,12 @@ from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
+from nodeattrs.formats.documents import SYNTAXES, Document, read
+from nodeattrs.formats.nearest import SETTINGS_FILE
 from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE
 from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.policies import DEFAULT_POLICY
 from nodeattrs.runs.fields import LEVELS, Fields
-from nodeattrs.texts.documents import SYNTAXES, Document, read
-from nodeattrs.texts.nearest import SETTINGS_FILE
 
 RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
 """Where something may be set."""

@@ -30,6 +30,7 @@ from nodeattrs.errors import (
     DocumentError,
     RecipeNotFound,
 )
+from nodeattrs.formats import documents
 from nodeattrs.kinds import FOLDER_NAME, TWO_LANGUAGES
 from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
 from nodeattrs.node.run_list import cookbook_of, qualified
@@ -38,7 +39,6 @@ from nodeattrs.runs.attribute_data import AttributeData, read_data
 from nodeattrs.runs.fields import Fields, known_or_near
 from nodeattrs.runs.programs import Program
 from nodeattrs.runs.versions import Constraint, Version
-from nodeattrs.texts import documents
 
 _USUAL = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""

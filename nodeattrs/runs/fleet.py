@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
+from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
 from nodeattrs.runs.batches import CHUNK, Workers, through
 from nodeattrs.runs.facts import Facts, load_facts
@@ -35,7 +36,6 @@ from nodeattrs.runs.session import Session, Wanted, last_of, require_known, run,
 from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
 from nodeattrs.store import NewerRevision, Revision, Store, open_store
 from nodeattrs.store.engines.store import last_runs
-from nodeattrs.texts.documents import Document, read
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report

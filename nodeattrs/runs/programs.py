@@ -19,17 +19,17 @@ from functools import lru_cache
 from types import CodeType, TracebackType
 from typing import Any
 
+from nodeattrs.causes.scopes import EACH, Scopes, slices_of
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.code import may_run, require_may_run
 from nodeattrs.core.frames import frame_above
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import BadKey, BadValue, DocumentError
+from nodeattrs.formats import documents
+from nodeattrs.formats.python import PythonText
 from nodeattrs.kinds import RUBY_LEFT
 from nodeattrs.node.causes import of_line
 from nodeattrs.node.values import taken_in
-from nodeattrs.texts import documents
-from nodeattrs.texts.python import PythonText
-from nodeattrs.texts.scopes import EACH, Scopes, slices_of
 
 
 class Program:

@@ -16,14 +16,14 @@ from functools import cached_property
 from nodeattrs import border
 from nodeattrs.core.tree import Path, near
 from nodeattrs.errors import DocumentError, NodeNotFound, NoRevision, NotFound
+from nodeattrs.formats.blobs import blob_name
+from nodeattrs.formats.documents import content_of
 from nodeattrs.git import Blob, Git
 from nodeattrs.node.node import Node
 from nodeattrs.node.saved_code import Versions, python_text
 from nodeattrs.store import Saved, Store
 from nodeattrs.store.filters import LEVELS, filtered_snapshot
 from nodeattrs.store.nodes import node_of, withheld_of
-from nodeattrs.texts.blobs import blob_name
-from nodeattrs.texts.documents import content_of
 
 _NAME = re.compile("[0-9a-f]{40}")
 

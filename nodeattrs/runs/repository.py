@@ -38,6 +38,7 @@ from nodeattrs.errors import (
     PolicyNotFound,
     RoleNotFound,
 )
+from nodeattrs.formats import documents
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
 from nodeattrs.runs.config import ChefConfig, Config, RepositorySettings
 from nodeattrs.runs.cookbooks import (
@@ -66,7 +67,6 @@ from nodeattrs.runs.roles import (
     read_policy,
     read_role,
 )
-from nodeattrs.texts import documents
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings.site_files import SiteFiles

@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from nodeattrs.catalog import Catalog
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, NotFound, RecipeNotFound
+from nodeattrs.formats.documents import Document
 from nodeattrs.node.intake import Intake, OfNode, split_of_node
 from nodeattrs.node.json_keys import double_keys
 from nodeattrs.node.node import Node
@@ -33,7 +34,6 @@ from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.resources import Resources, finder
 from nodeattrs.runs.roles import Environment, NodeFile, Policy, Role
 from nodeattrs.runs.ruby import RubyFiles
-from nodeattrs.texts.documents import Document
 
 
 @dataclass

@@ -17,6 +17,7 @@ from nodeattrs._version import VERSION
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
 from nodeattrs.errors import BadArgument, NodeattrsError, NodeNotFound
+from nodeattrs.formats.documents import Document
 from nodeattrs.kinds import EMPTY_RUN_LIST
 from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
@@ -28,7 +29,6 @@ from nodeattrs.runs.run import Run, run_node
 from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.store.engines.texts import is_same_form
 from nodeattrs.store.search import parse_query, read_tree
-from nodeattrs.texts.documents import Document
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report

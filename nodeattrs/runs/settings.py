@@ -21,10 +21,10 @@ from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, UnknownField
+from nodeattrs.formats.documents import read
+from nodeattrs.formats.nearest import is_ours, nearest
 from nodeattrs.git import is_tracked
 from nodeattrs.runs.config import FILE, SETTINGS, Config, RepositorySettings, judged, leads_out, way_out
-from nodeattrs.texts.documents import read
-from nodeattrs.texts.nearest import is_ours, nearest
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""

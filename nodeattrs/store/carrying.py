@@ -19,13 +19,13 @@ from typing import Any
 
 from nodeattrs.core.tree import Path, checked_name
 from nodeattrs.errors import DocumentError, NodeattrsError, NodeNotFound, StoreError
+from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.node.node import Node
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import written
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.nodes import node_of, withheld_in, withheld_of
 from nodeattrs.store.revisions import JsonMap, Noted, OnNode, Revision, Saved, taken
-from nodeattrs.texts.hidden import ESCAPES
 
 _MOST = 2**31
 

@@ -26,14 +26,14 @@ from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.tree import Path
 from nodeattrs.disk import Entry
 from nodeattrs.errors import BadValue, DocumentError, NodeNotFound, StoreError
+from nodeattrs.formats import documents
+from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.store.carrying import Reader, failing_in, record_of, save_nodes
 from nodeattrs.store.engines.store import Store
 from nodeattrs.store.engines.texts import text_budget, texts_of, written
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.nodes import node_of
 from nodeattrs.store.revisions import JsonMap, OnNode, Saved
-from nodeattrs.texts import documents
-from nodeattrs.texts.hidden import ESCAPES
 
 FORMAT, VERSION = "nodeattrs-export", 1
 _OURS = {"format": FORMAT, "version": VERSION}

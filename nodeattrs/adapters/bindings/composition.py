@@ -49,7 +49,7 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import DocumentError, NodeattrsError
-from nodeattrs.texts.documents import Document, parse, read, text_of
+from nodeattrs.formats.documents import Document, parse, read, text_of
 
 _CLASSIFIER_SECONDS = 60
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import Document, text_of
-from nodeattrs.texts.places import Mark, Reading, Text
-from nodeattrs.texts.ruby_text import Call, Literal, Ruby
+from nodeattrs.formats.documents import Document, text_of
+from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.ruby_text import Call, Literal, Ruby
 
 
 class _Fields:

@@ -16,7 +16,7 @@ from typing import Any
 
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.errors import CannotDecrypt, DocumentError, missing_extra
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 
 _ID = "id"
 _FIELDS = {"encrypted_data", "iv", "version", "cipher"}

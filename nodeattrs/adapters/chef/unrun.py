@@ -19,10 +19,10 @@ from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import in_force
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError, MissingExtra
+from nodeattrs.formats.documents import content_of
+from nodeattrs.formats.places import Text
+from nodeattrs.formats.ruby_text import parsed
 from nodeattrs.node.slot_names import LEVELS
-from nodeattrs.texts.documents import content_of
-from nodeattrs.texts.places import Text
-from nodeattrs.texts.ruby_text import parsed
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -27,7 +27,7 @@ from nodeattrs.adapters.hiera.errors import BadData, Checks
 from nodeattrs.adapters.hiera.old_versions import as_version_5, check_version_3, of_version_3, of_version_4
 from nodeattrs.codes import Kind
 from nodeattrs.core.tree import NO_ENTRIES, Path
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 NOT_INSTALLED = "module"
 """The kind of the one level of a module that is named and not there."""

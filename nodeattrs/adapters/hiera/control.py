@@ -18,8 +18,8 @@ from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.adapters.hiera.locations import globbed
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.texts.documents import text_of
-from nodeattrs.texts.places import Text
+from nodeattrs.formats.documents import text_of
+from nodeattrs.formats.places import Text
 
 Warn = Callable[[DocumentError], None]
 

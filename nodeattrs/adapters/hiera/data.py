@@ -26,8 +26,8 @@ from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts.documents import Document, content_of, decoded
-from nodeattrs.texts.places import HALF_PAIR, Mark, Text
+from nodeattrs.formats.documents import Document, content_of, decoded
+from nodeattrs.formats.places import HALF_PAIR, Mark, Text
 
 
 class ReadDocument(NamedTuple):

@@ -32,8 +32,8 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, strict_key
+from nodeattrs.formats.patterns import BadPattern, Expression
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import BadPattern, Expression
 
 BOOL = "bool"
 _KINDS: dict[type, str] = {bool: BOOL, Marked: TEXT}

@@ -28,7 +28,7 @@ from nodeattrs.adapters.hiera.codes import (
 from nodeattrs.codes import Kind, declared
 from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 
 class HieraError(NodeattrsError):

@@ -24,8 +24,8 @@ from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
 from nodeattrs.codes import Kind
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.formats.patterns import BadPattern, Expression
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import BadPattern, Expression
 
 _PIECE = re.compile(r"\s*\"([^\"]+)\"\s*|\s*'([^']+)'\s*|([^'\".]+)")
 

@@ -16,7 +16,7 @@ from nodeattrs.adapters.hiera.scope import Scope
 from nodeattrs.adapters.hiera.variables import NAMES, needed
 from nodeattrs.core.unread import Unread
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.texts.documents import read
+from nodeattrs.formats.documents import read
 
 
 def open_paths(

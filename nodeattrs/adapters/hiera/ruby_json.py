@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from nodeattrs.core.budget import Budget
-from nodeattrs.texts import json_text
-from nodeattrs.texts.documents import Document
-from nodeattrs.texts.places import Text
+from nodeattrs.formats import json_text
+from nodeattrs.formats.documents import Document
+from nodeattrs.formats.places import Text
 
 _NEXT = re.compile(r'"(?:[^"\\]|\\.)*+"?|//[^\n]*\n|/\*', re.DOTALL)
 _INK = re.compile(r"[^\n]")

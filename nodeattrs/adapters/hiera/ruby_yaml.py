@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import MAX_DIGITS, Budget, too_long
 from nodeattrs.core.tree import Path
+from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 from nodeattrs.kinds import KEY_IS_NO_TEXT, REPEATED_KEY
-from nodeattrs.texts.places import Mark, Reading, Text
-from nodeattrs.texts.yaml_events import DROPPED, MERGE, YAML, Builder, Frame
 
 
 class Symbol(str):

@@ -23,10 +23,10 @@ from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.patterns import fits
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY
 from nodeattrs.puppet.manifests import PuppetClass, classes_in, computed_in, lookups_in
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import fits
 
 _OPTIONS = "lookup_options"
 _CODE = (".pp", ".epp", ".erb", ".rb", ".sh", ".py", ".conf")

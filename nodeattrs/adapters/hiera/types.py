@@ -20,8 +20,8 @@ from nodeattrs.adapters.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, UNKNOW
 from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import TooDeep
+from nodeattrs.formats.patterns import BadPattern, Expression
 from nodeattrs.puppet.regex import translated
-from nodeattrs.texts.patterns import BadPattern, Expression
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,13 @@ from nodeattrs.dialects.bindings.reports import (
     findings_of,
 )
 from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
+from nodeattrs.formats.documents import read
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.runs.bindings import site_of
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import search_word
 from nodeattrs.runs.settings import Settings
 from nodeattrs.store import open_store
-from nodeattrs.texts.documents import read
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _NO_SUCH_KEY = "no_such_key"

@@ -18,6 +18,8 @@ from nodeattrs.dialects.files.folds import check_policy, fold_named, folded, lay
 from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, encrypted_in, traced
 from nodeattrs.dialects.files.text import holds_encrypted, text_of
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, FoldNotFound
+from nodeattrs.formats.documents import read, standard_input
+from nodeattrs.formats.layers import LayerReader
 from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
 from nodeattrs.reports import Report
@@ -25,8 +27,6 @@ from nodeattrs.runs.config import PlainFold, read_fold
 from nodeattrs.runs.fields import Fields
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.settings import Settings
-from nodeattrs.texts.documents import read, standard_input
-from nodeattrs.texts.layers import LayerReader
 
 _FLAG: Mapping[str, Any] = {"action": "store_true"}
 _SHOWN = "what to print instead of the merged tree"

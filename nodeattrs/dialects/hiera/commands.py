@@ -23,12 +23,12 @@ from nodeattrs.core.unread import Unread
 from nodeattrs.dialects.hiera.reports import Explained, Found, LookedUp, Variables, places_of, unused_report
 from nodeattrs.dialects.hiera.scopes import USUAL_ENVIRONMENT, scopes_of
 from nodeattrs.errors import BadUsage, BadValue, NodeattrsError
+from nodeattrs.formats.hidden import ESCAPES
+from nodeattrs.formats.yaml_writing import written
 from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.runs.settings import sensitive_beside
-from nodeattrs.texts.hidden import ESCAPES
-from nodeattrs.texts.yaml_writing import written
 
 _NO_SUCH_KEY, _UNKNOWN_LAYER = 3, 5
 _CODES = {"not_found": _NO_SUCH_KEY, "value_type_mismatch": 4}

@@ -17,8 +17,8 @@ from nodeattrs.core.sensitive import plain
 from nodeattrs.core.trace import rows, shown
 from nodeattrs.core.tree import NO_ENTRIES, spell
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.yaml_writing import written
 from nodeattrs.reports.screen import Screen, cut, first_of, in_columns, printable
-from nodeattrs.texts.yaml_writing import written
 
 _MOST_LEAVES = 12
 

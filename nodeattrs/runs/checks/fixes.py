@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from nodeattrs.disk import Entry, folder_below
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats.documents import Syntax, text_of
+from nodeattrs.formats.removing import without
 from nodeattrs.kinds import EQUAL_TO_OVERRIDDEN, REPEATED_KEY
-from nodeattrs.texts.documents import Syntax, text_of
-from nodeattrs.texts.removing import without
 
 SAFE: dict[str, bool] = {REPEATED_KEY: True, EQUAL_TO_OVERRIDDEN: False}
 """Kind -> whether it is the earlier entries that go."""

@@ -15,14 +15,14 @@ from nodeattrs.core.budget import in_force
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import DocumentError, NodeattrsError, TooMuch, missing_extra
+from nodeattrs.formats.documents import Document
+from nodeattrs.formats.patterns import BadPattern, expression
 from nodeattrs.kinds import AGAINST_SCHEMA
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
 from nodeattrs.runs.checks.stacks import Stack
 from nodeattrs.runs.expansion import environment_named, expand_run_list, take_layers
 from nodeattrs.runs.repository import Repository
-from nodeattrs.texts.documents import Document
-from nodeattrs.texts.patterns import BadPattern, expression
 
 _USUAL = ("schema/attributes.json", "schema/attributes.yaml")
 _OF_WHAT_IS_MISSING = ("required", "minProperties", "dependentRequired", "minItems", "contains", "not", "oneOf", "if")

@@ -20,13 +20,13 @@ from typing import Any, NamedTuple
 
 from nodeattrs.core.tree import ABSENT, Path, dig, is_near, shape_of, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats import documents
 from nodeattrs.kinds import MISSPELT, TYPE_CHANGE, UNUSED_ATTRIBUTE
 from nodeattrs.runs.attribute_data import SUFFIXES, AttributeData
 from nodeattrs.runs.checks.overrides import located, shape
 from nodeattrs.runs.checks.stacks import Layer, leaves_of, texts_of
 from nodeattrs.runs.facts.known import platforms
 from nodeattrs.runs.repository import Repository
-from nodeattrs.texts import documents
 
 _MOST_FACTS = 8
 _NOTED = ("name", "chef_environment", "roles", "recipes", "expanded_run_list")

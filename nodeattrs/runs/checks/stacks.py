@@ -16,13 +16,13 @@ from typing import Any
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.errors import DocumentError, NodeattrsError
+from nodeattrs.formats.documents import content_of
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import Cookbook
 from nodeattrs.runs.expansion import Expansion, expand_run_list
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Environment, Role
-from nodeattrs.texts.documents import content_of
 
 _RANKS = {
     "environment override": 12,

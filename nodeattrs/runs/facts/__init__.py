@@ -32,10 +32,10 @@ from nodeattrs.core.part import Part
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, Path, copied, dig
 from nodeattrs.errors import BadValue, NodeattrsError, missing_extra
+from nodeattrs.formats import documents
 from nodeattrs.kinds import FACT_FUNCTION_FAILED
 from nodeattrs.node.values import ROOM, taken_in
 from nodeattrs.runs.facts import facter
-from nodeattrs.texts import documents
 
 ENTRY_POINTS = "nodeattrs.facts"
 """The entry point group under which a package offers its fact functions."""

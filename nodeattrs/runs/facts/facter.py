@@ -20,9 +20,9 @@ from typing import Any
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import ABSENT, Path, copied, dig, spell
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document
 from nodeattrs.runs.facts import platforms
 from nodeattrs.runs.facts.addresses import address_entry, named
-from nodeattrs.texts.documents import Document
 
 _PLATFORMS = {
     "archlinux": "arch",

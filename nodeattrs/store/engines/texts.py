@@ -18,8 +18,8 @@ from typing import Any
 
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadValue, missing_extra
+from nodeattrs.formats.json_choice import decoded, encoded
 from nodeattrs.store.revisions import JsonMap, Noted, Saved
-from nodeattrs.texts.json_choice import decoded, encoded
 
 _DEEPEST = 1_999
 """Levels of a text. A node's own limit is 500, and a snapshot needs up to three for each of them."""

@@ -22,9 +22,9 @@ from nodeattrs.core.policy import ANY, KEEP, LIST, MAP, MEET, NULL, PRESENT, TAK
 from nodeattrs.core.rules import PathRule, ruled
 from nodeattrs.core.tree import dig
 from nodeattrs.errors import BadValue, DocumentError, wrong_argument
+from nodeattrs.formats.json_choice import decoded, encoded
 from nodeattrs.node.slot_names import CHEF_RULES
 from nodeattrs.node.slots import ACROSS, rules_in
-from nodeattrs.texts.json_choice import decoded, encoded
 
 _NAMED, _WHOLE = re.compile(r"(recipe|role)\[.*\]", re.DOTALL), re.compile(r"^(-?\d)e")
 

@@ -28,8 +28,8 @@ from nodeattrs.codes import declared
 from nodeattrs.core.tree import is_word
 from nodeattrs.core.tree import parse as parsed_path
 from nodeattrs.errors import BadArgument
+from nodeattrs.formats.patterns import BadPattern, expression
 from nodeattrs.store.search.fields import NO_NUL, scalar_text
-from nodeattrs.texts.patterns import BadPattern, expression
 
 _WORD_SIGN = r"[A-Za-z0-9@._':-]"  # Chef's own: letters, digits and @ . _ ' : -
 _NO_WORD = r"[^A-Za-z0-9@._':-]"

@@ -32,7 +32,7 @@ from nodeattrs.adapters.bindings import (
 from nodeattrs.adapters.bindings.model.expressions import variables_of
 from nodeattrs.adapters.bindings.model.values import FUNCTIONS
 from nodeattrs.errors import NodeattrsError
-from nodeattrs.texts.documents import parse
+from nodeattrs.formats.documents import parse
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, spoiled
 from tests.fuzz.target import Refused, Target, from_grammar, from_shape, json_of, seeds_in, texts_of, tried

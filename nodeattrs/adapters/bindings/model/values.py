@@ -16,8 +16,8 @@ from nodeattrs.adapters.bindings.codes import NOT_DATA, SYNTAX
 from nodeattrs.adapters.bindings.model.faults import BindingError
 from nodeattrs.core.tree import MAX_DEPTH, strict_key
 from nodeattrs.errors import TooDeep
+from nodeattrs.formats.patterns import BadPattern, expression
 from nodeattrs.puppet.references import Reference
-from nodeattrs.texts.patterns import BadPattern, expression
 
 
 def taken_in(value: Any, room: int = MAX_DEPTH) -> Any:

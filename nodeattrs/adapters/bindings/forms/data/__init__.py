@@ -38,7 +38,7 @@ from nodeattrs.adapters.bindings.model.values import SIGNS, as_data
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import Path
-from nodeattrs.texts.documents import Document
+from nodeattrs.formats.documents import Document
 
 VERSION = 1
 """The version of the data form that is written."""

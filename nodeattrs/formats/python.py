@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from nodeattrs.core.tree import Path
-from nodeattrs.texts.blobs import blob_name
+from nodeattrs.formats.blobs import blob_name
 
 _WRAPPERS = {"Sensitive", "dict", "list", "tuple"}
 """Calls whose value has the paths of their argument."""

@@ -30,7 +30,7 @@ from nodeattrs import children
 from nodeattrs.codes import declared
 from nodeattrs.core.budget import Budget, in_force
 from nodeattrs.errors import BadArgument
-from nodeattrs.texts import search_process
+from nodeattrs.formats import search_process
 
 _HINT = "pip install 'nodeattrs[regex]' adds the package that knows more of Ruby's expressions"
 

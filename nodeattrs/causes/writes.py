@@ -9,8 +9,8 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from nodeattrs.causes.scopes import SOME, fits, name_of, slices_of, step_of
 from nodeattrs.core.tree import Path
-from nodeattrs.texts.scopes import SOME, fits, name_of, slices_of, step_of
 
 _LEVELS = ("default", "force_default", "normal", "override", "force_override")
 _WORDS = frozenset(f"{level}{form}" for level in _LEVELS for form in ("", "_unless", "_full"))

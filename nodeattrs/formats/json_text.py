@@ -17,9 +17,9 @@ from typing import Any
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget
 from nodeattrs.core.tree import MAX_DEPTH, Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.json_choice import decoded
-from nodeattrs.texts.numbers import NoNumber, finite
-from nodeattrs.texts.places import HALF_PAIR, LateMark, Mark, Reading, Text
+from nodeattrs.formats.json_choice import decoded
+from nodeattrs.formats.numbers import NoNumber, finite
+from nodeattrs.formats.places import HALF_PAIR, LateMark, Mark, Reading, Text
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TOKEN = re.compile(rf'({_STRING})(?=\s*:)|([\[{{])|([\]}}])|({_STRING}|[^\s"\[\]{{}}:,]+)', re.DOTALL)

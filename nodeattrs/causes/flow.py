@@ -15,8 +15,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from nodeattrs.texts.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
-from nodeattrs.texts.scopes import EACH, SOME, Addition, Binding, anywhere, fits, joined, name_of
+from nodeattrs.causes.following import MOST_DEPTH, MOST_FRAMES, Code, Context, Following, Found, Frame
+from nodeattrs.causes.scopes import EACH, SOME, Addition, Binding, anywhere, fits, joined, name_of
 
 __all__ = ["Code", "Flow", "Found", "Frame"]
 

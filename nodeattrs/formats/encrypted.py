@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from nodeattrs.core.sensitive import Encrypted
-from nodeattrs.texts.tags import Tagged
+from nodeattrs.formats.tags import Tagged
 
 _SIGNS = re.compile(r"ENC\[(\w+),|(?m:^[^\S\n]*\$ANSIBLE_VAULT;)|!vault|\bsops")
 _NOTES = {"mac", "version", "lastmodified"}

@@ -16,8 +16,8 @@ from typing import Any
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import MAX_DEPTH, Path, copied
 from nodeattrs.errors import DocumentError, TooDeep
-from nodeattrs.texts.numbers import NoNumber, finite
-from nodeattrs.texts.places import LateMark, Mark, Reading, Text
+from nodeattrs.formats.numbers import NoNumber, finite
+from nodeattrs.formats.places import LateMark, Mark, Reading, Text
 
 _QUOTED = r""""(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
 _KEY = rf"""(?:{_QUOTED}|[^"'#=\[\]\n])+"""

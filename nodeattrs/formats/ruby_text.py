@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.core.tree import copied
 from nodeattrs.errors import DocumentError, missing_extra
+from nodeattrs.formats.numbers import NoNumber, finite
+from nodeattrs.formats.places import Mark, Text
 from nodeattrs.kinds import NOT_LITERAL
-from nodeattrs.texts.numbers import NoNumber, finite
-from nodeattrs.texts.places import Mark, Text
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -1,6 +1,6 @@
 """The expressions of a Python source, each with the parts that its value comes from.
 
-What names mean and what calls give is `texts.flow`. Nothing is run.
+What names mean and what calls give is `causes.flow`. Nothing is run.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
-from nodeattrs.core.tree import ABSENT, Path
-from nodeattrs.texts.python import PythonText
-from nodeattrs.texts.scopes import (
+from nodeattrs.causes.scopes import (
     EACH,
     SOME,
     Function,
@@ -23,6 +21,8 @@ from nodeattrs.texts.scopes import (
     slices_of,
     step_of,
 )
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.formats.python import PythonText
 
 MOST_FRAMES, MOST_DEPTH = 30, 2
 _MOST_VISITS, _MOST_FOUND, _MOST_KEYS, _MOST_STEPS = 4_000, 40, 12, 24

@@ -17,11 +17,11 @@ from yaml.events import ScalarEvent
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path, copied
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats.numbers import NoNumber
+from nodeattrs.formats.places import Mark, Reading, Text
+from nodeattrs.formats.tags import Tagged
+from nodeattrs.formats.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 from nodeattrs.kinds import TAG_REFUSED
-from nodeattrs.texts.numbers import NoNumber
-from nodeattrs.texts.places import Mark, Reading, Text
-from nodeattrs.texts.tags import Tagged
-from nodeattrs.texts.yaml_events import MERGE, YAML, Builder, Frame, tag_of
 
 _TEXTS = {YAML + name for name in ("str", "timestamp", "value", "merge")}
 _VALUES = {YAML + name for name in ("int", "float", "bool", "null")}

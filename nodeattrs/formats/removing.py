@@ -15,7 +15,7 @@ import yaml
 
 from nodeattrs.core.tree import ABSENT, Path, dig, left_without, strict_key
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.documents import Syntax, parse
+from nodeattrs.formats.documents import Syntax, parse
 
 
 class _Entry(NamedTuple):

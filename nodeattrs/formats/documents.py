@@ -30,10 +30,10 @@ from nodeattrs.core.budget import Budget, Limits
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import BadArgument, DocumentError
-from nodeattrs.texts import flat_text, json_text, toml_text, yaml_text
-from nodeattrs.texts.blobs import blob_name
-from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
-from nodeattrs.texts.yaml_text import Tags
+from nodeattrs.formats import flat_text, json_text, toml_text, yaml_text
+from nodeattrs.formats.blobs import blob_name
+from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.formats.yaml_text import Tags
 
 MAX_BYTES = Limits().bytes
 """The size of the largest document that is read where nobody says otherwise."""

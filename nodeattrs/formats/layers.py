@@ -17,9 +17,9 @@ from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer
 from nodeattrs.errors import DocumentError
+from nodeattrs.formats.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
+from nodeattrs.formats.encrypted import encrypted_whole, marked, may_be_encrypted
 from nodeattrs.kinds import NO_DOCUMENT, SEVERAL_DOCUMENTS
-from nodeattrs.texts.documents import Document, Syntax, content_of, decoded, parse_all, syntax_in, syntax_of
-from nodeattrs.texts.encrypted import encrypted_whole, marked, may_be_encrypted
 
 _HOW = {"path": A_PATH, "name": str, "kind": str, "budget": Budget | None, "syntax": str | None}
 _HOW |= {"tags": Mapping | None, "document": int | None}

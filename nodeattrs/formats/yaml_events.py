@@ -29,9 +29,9 @@ from yaml.resolver import Resolver
 
 from nodeattrs.core.budget import MAX_DIGITS, WIDE, Budget, too_long
 from nodeattrs.errors import DocumentError, TooMuch
-from nodeattrs.texts.numbers import NoNumber
-from nodeattrs.texts.places import HALF_PAIR, Mark, Text
-from nodeattrs.texts.yaml_scanning import Loader
+from nodeattrs.formats.numbers import NoNumber
+from nodeattrs.formats.places import HALF_PAIR, Mark, Text
+from nodeattrs.formats.yaml_scanning import Loader
 
 YAML = "tag:yaml.org,2002:"
 """What the names of YAML's own tags begin with."""

@@ -31,7 +31,7 @@ from markupsafe import Markup
 
 from nodeattrs.core.budget import MAX_DIGITS, Budget
 from nodeattrs.errors import TooMuch
-from nodeattrs.texts.patterns import processor_time
+from nodeattrs.formats.patterns import processor_time
 
 _SIGNS = 4
 """How many signs of text count as a step: splitting them takes sixty bytes, and wrapping lines half a microsecond."""

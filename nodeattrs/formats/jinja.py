@@ -31,7 +31,7 @@ def sandboxed(budget: Budget, **options: Any) -> Any:
     raises:  MissingExtra
     """
     module()
-    from nodeattrs.texts.template_limits import CountedEnvironment, Meter
+    from nodeattrs.formats.template_limits import CountedEnvironment, Meter
 
     return CountedEnvironment(Meter(budget), **options)
 

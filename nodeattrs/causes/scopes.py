@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nodeattrs.texts.python import LEAVES, inside
+from nodeattrs.formats.python import LEAVES, inside
 
 
 class _Any:

@@ -10,8 +10,8 @@ import yaml
 
 from nodeattrs.core.budget import Budget
 from nodeattrs.errors import BadValue
-from nodeattrs.texts.hidden import ESCAPES, HIDDEN
-from nodeattrs.texts.tags import Tagged
+from nodeattrs.formats.hidden import ESCAPES, HIDDEN
+from nodeattrs.formats.tags import Tagged
 
 
 class _Whole:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.tree import Path
 from nodeattrs.errors import DocumentError
-from nodeattrs.texts.places import HALF_PAIR, Mark, Reading, Text
+from nodeattrs.formats.places import HALF_PAIR, Mark, Reading, Text
 
 
 class _Entry(NamedTuple):

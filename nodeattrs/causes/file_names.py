@@ -9,8 +9,8 @@ import ast
 import os.path
 from collections.abc import Iterable
 
-from nodeattrs.texts.flow import Code
-from nodeattrs.texts.scopes import name_of
+from nodeattrs.causes.flow import Code
+from nodeattrs.causes.scopes import name_of
 
 _MOST = 30
 _MODULES = ("os", "path", "pathlib", "json", "yaml", "tomllib", "io", "tomli", "toml")
