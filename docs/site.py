@@ -27,7 +27,7 @@ MODULES = (
     "nodeattrs.store",
     "nodeattrs.store.search",
     "nodeattrs.catalog",
-    "nodeattrs.adapters.hiera",
+    "nodeattrs.hiera",
     "nodeattrs.cloudinit",
     "nodeattrs.adapters.bindings",
     "nodeattrs.ansible",

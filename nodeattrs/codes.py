@@ -27,7 +27,7 @@ _DECLARING = (
     "nodeattrs.store.revisions",
     "nodeattrs.store.search.query",
     "nodeattrs.catalog.errors",
-    "nodeattrs.adapters.hiera.errors",
+    "nodeattrs.dialects.hiera.errors",
     "nodeattrs.dialects.cloudinit.faults",
     "nodeattrs.adapters.bindings.model.faults",
     "nodeattrs.dialects.ansible.faults",

@@ -26,7 +26,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture
 def without_regex(monkeypatch: pytest.MonkeyPatch):
     """As if the package `regex` were not installed; nothing that was made with it is remembered, here or after."""
-    from nodeattrs.adapters.hiera import deep, types
+    from nodeattrs.dialects.hiera import deep, types
     from nodeattrs.formats import patterns
     from nodeattrs.puppet import regex
 

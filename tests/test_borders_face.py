@@ -19,12 +19,13 @@ from nodeattrs import (
     catalog,
     cloudinit,
     fold,
+    hiera,
     lazy,
     read_layer,
     runs,
     store,
 )
-from nodeattrs.adapters import bindings, hiera
+from nodeattrs.adapters import bindings
 from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError

@@ -6,11 +6,11 @@ from itertools import product
 
 import pytest
 
-from nodeattrs.adapters.hiera import BadLookup, Sensitive
-from nodeattrs.adapters.hiera.conversions import convert
-from nodeattrs.adapters.hiera.types import parse_type
 from nodeattrs.core.tree import MAX_DEPTH
+from nodeattrs.dialects.hiera.conversions import convert
+from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.formats.patterns import BadPattern
+from nodeattrs.hiera import BadLookup, Sensitive
 from nodeattrs.puppet.regex import translated
 from tests.vectors.values import spelled
 

@@ -255,4 +255,4 @@ class TestTheLists:
         near = {rooms.room_of(file) for file in rooms.files_of(runner.CHECKOUT) if tests.near(file)}
 
         assert near == set(rooms.rooms_of(runner.CHECKOUT))
-        assert {"top", "adapters/hiera", "cli", "verbs", "dialects", "web"} <= near
+        assert {"top", "dialects/hiera", "cli", "verbs", "dialects", "web"} <= near

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from nodeattrs.adapters.bindings import Inventory, layer_references
-from nodeattrs.adapters.hiera.keys import _Pattern
+from nodeattrs.dialects.hiera.keys import _Pattern
 from nodeattrs.formats.patterns import BadPattern
 from nodeattrs.puppet.regex import translated
 from tests.effort import examples

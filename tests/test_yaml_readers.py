@@ -11,9 +11,9 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.hiera import ruby_yaml
 from nodeattrs.cloudinit import load_config
 from nodeattrs.core.budget import limited
+from nodeattrs.dialects.hiera import ruby_yaml
 from nodeattrs.errors import BadValue, DocumentError
 from nodeattrs.formats import yaml_text
 from nodeattrs.formats.places import Mark, Text

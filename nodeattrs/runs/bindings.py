@@ -153,7 +153,7 @@ def _from_hiera(
     repository: Repository, facts: Mapping[str, Any], references: list[str], request: Request
 ) -> Iterator[BindingSet]:
     """`hiera:/shop::*`: each key of the tree that has a value for the node, under its own name."""
-    from nodeattrs.adapters.hiera import as_asked
+    from nodeattrs.dialects.hiera.census import as_asked
 
     assert repository.hiera is not None
     scope = repository.hiera.scope(facts, node=request.node, environment=request.environment)

@@ -96,7 +96,7 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
     _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
     try:
         if (hiera := repository.hiera) is not None:
-            from nodeattrs.adapters.hiera.static import doubtful
+            from nodeattrs.dialects.hiera.static import doubtful
 
             looked["data file"], wrong = hiera.check()
             faults += wrong

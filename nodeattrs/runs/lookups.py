@@ -27,7 +27,8 @@ from nodeattrs.runs.programs import reads_of
 from nodeattrs.runs.repository import LEAVES, Repository
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.hiera import Explanation, Scope
+    from nodeattrs.dialects.hiera.explain import Explanation
+    from nodeattrs.dialects.hiera.scope import Scope
 
 
 def scope_of(repository: Repository, node: Node) -> Scope:

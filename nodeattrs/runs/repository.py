@@ -70,7 +70,7 @@ from nodeattrs.runs.roles import (
 
 if TYPE_CHECKING:
     from nodeattrs.adapters.bindings.site_files import SiteFiles
-    from nodeattrs.adapters.hiera import Hiera
+    from nodeattrs.dialects.hiera.scope import Hiera
 
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
@@ -129,7 +129,7 @@ class Repository:
         named = self.config.hiera
         if named is None and not (self.root / "hiera.yaml").is_file():
             return None
-        from nodeattrs.adapters.hiera import Hiera
+        from nodeattrs.dialects.hiera.scope import Hiera
 
         return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
 

@@ -21,10 +21,10 @@ from typing import Any
 
 import yaml
 
-from nodeattrs.adapters.hiera import Hiera
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import strict_key
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.hiera import Hiera
 from nodeattrs.runs.checking import checked
 from nodeattrs.runs.checks.fixes import apply, fixes
 from nodeattrs.runs.facts import Facts

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters import hiera
+from nodeattrs import hiera
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.fold import Layer
 from nodeattrs.dialects.files.folds import folded

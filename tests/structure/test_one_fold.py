@@ -15,10 +15,10 @@ from typing import Any
 
 import nodeattrs
 import nodeattrs.adapters.bindings.explain
-import nodeattrs.adapters.hiera.strategies
 import nodeattrs.core.folding
 import nodeattrs.core.part
 import nodeattrs.dialects.cloudinit.mergers
+import nodeattrs.dialects.hiera.strategies
 import nodeattrs.node.intake
 import nodeattrs.node.joined
 import nodeattrs.node.view

@@ -123,8 +123,8 @@ def cloud_config_way() -> Way:
 
 def lookup_way(*, parsed: bool = True) -> Way:
     """Two files, merge deep by lookup_options, by a new tree. parsed: whether the process has parsed the files."""
-    from nodeattrs.adapters.hiera import Hiera
     from nodeattrs.cache import CACHE
+    from nodeattrs.hiera import Hiera
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

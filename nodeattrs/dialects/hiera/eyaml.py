@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import CANNOT_DECRYPT
-from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.sensitive import Encrypted
+from nodeattrs.dialects.hiera.codes import CANNOT_DECRYPT
+from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.errors import missing_extra
 
 Decrypt = Callable[[str], str]

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cmp_to_key, lru_cache
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import BAD_PATTERN, CANNOT_SORT, EMPTY_KNOCKOUT_PREFIX
-from nodeattrs.adapters.hiera.errors import CannotMerge
 from nodeattrs.core.folding import meet, note
 from nodeattrs.core.part import Handler, Part, by_field, by_position, entries, listed, made, unite, without
 from nodeattrs.core.policy import (
@@ -32,6 +30,8 @@ from nodeattrs.core.policy import (
 )
 from nodeattrs.core.sensitive import Marked
 from nodeattrs.core.tree import ABSENT, strict_key
+from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CANNOT_SORT, EMPTY_KNOCKOUT_PREFIX
+from nodeattrs.dialects.hiera.errors import CannotMerge
 from nodeattrs.formats.patterns import BadPattern, Expression
 from nodeattrs.puppet.regex import translated
 

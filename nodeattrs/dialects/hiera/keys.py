@@ -12,7 +12,10 @@ from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import (
+from nodeattrs.codes import Kind
+from nodeattrs.core.sensitive import Marked
+from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.dialects.hiera.codes import (
     BAD_PATTERN,
     DIG_TYPE_MISMATCH,
     KEY_SYNTAX,
@@ -20,10 +23,7 @@ from nodeattrs.adapters.hiera.codes import (
     LOOKUP_OPTIONS_NOT_A_HASH,
     LOOKUP_OPTIONS_PATTERN_OUTSIDE_MODULE,
 )
-from nodeattrs.adapters.hiera.errors import BadLookup, CannotDig
-from nodeattrs.codes import Kind
-from nodeattrs.core.sensitive import Marked
-from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.dialects.hiera.errors import BadLookup, CannotDig
 from nodeattrs.formats.patterns import BadPattern, Expression
 from nodeattrs.puppet.regex import translated
 

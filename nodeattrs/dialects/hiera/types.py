@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, UNKNOWN_TYPE
-from nodeattrs.adapters.hiera.errors import BadLookup
 from nodeattrs.core.tree import meant
+from nodeattrs.dialects.hiera.codes import BAD_PATTERN, CONVERT_BAD_TYPE, UNKNOWN_TYPE
+from nodeattrs.dialects.hiera.errors import BadLookup
 from nodeattrs.errors import TooDeep
 from nodeattrs.formats.patterns import BadPattern, Expression
 from nodeattrs.puppet.regex import translated

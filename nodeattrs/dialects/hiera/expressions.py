@@ -13,18 +13,18 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Protocol
 
-from nodeattrs.adapters.hiera.codes import (
-    ALIAS_NOT_ENTIRE_STRING,
-    METHOD_NOT_ALLOWED_HERE,
-    UNKNOWN_INTERPOLATION_METHOD,
-)
-from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.keys import dug, split_key
-from nodeattrs.adapters.hiera.values import encrypted_in, written
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.sensitive import Encrypted, Marked, Sensitive, revealed
 from nodeattrs.core.tree import ABSENT, Path
+from nodeattrs.dialects.hiera.codes import (
+    ALIAS_NOT_ENTIRE_STRING,
+    METHOD_NOT_ALLOWED_HERE,
+    UNKNOWN_INTERPOLATION_METHOD,
+)
+from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.dialects.hiera.keys import dug, split_key
+from nodeattrs.dialects.hiera.values import encrypted_in, written
 
 
 class Speech(Protocol):

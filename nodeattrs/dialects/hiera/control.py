@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nodeattrs.adapters.hiera.codes import CONFIG_INVALID
-from nodeattrs.adapters.hiera.errors import BadData
-from nodeattrs.adapters.hiera.locations import globbed
 from nodeattrs.core.budget import Budget
+from nodeattrs.dialects.hiera.codes import CONFIG_INVALID
+from nodeattrs.dialects.hiera.errors import BadData
+from nodeattrs.dialects.hiera.locations import globbed
 from nodeattrs.errors import BadArgument, DocumentError
 from nodeattrs.formats.documents import text_of
 from nodeattrs.formats.places import Text

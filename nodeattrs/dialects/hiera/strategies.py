@@ -17,7 +17,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from nodeattrs.adapters.hiera.codes import (
+from nodeattrs.codes import Kind
+from nodeattrs.core.borders import Listed, taking
+from nodeattrs.core.folding import NOTHING, Folding
+from nodeattrs.core.part import Join, Part, listed, unite
+from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Line, Meet, Policy
+from nodeattrs.core.tree import ABSENT, copied, meant, near
+from nodeattrs.dialects.hiera.codes import (
     BAD_OPTION,
     HASH_IN_UNIQUE,
     MISSING_STRATEGY,
@@ -25,14 +31,8 @@ from nodeattrs.adapters.hiera.codes import (
     UNDEF_IN_UNIQUE,
     UNKNOWN_STRATEGY,
 )
-from nodeattrs.adapters.hiera.deep import Deep
-from nodeattrs.adapters.hiera.errors import BadLookup, CannotMerge, KeyNotFound
-from nodeattrs.codes import Kind
-from nodeattrs.core.borders import Listed, taking
-from nodeattrs.core.folding import NOTHING, Folding
-from nodeattrs.core.part import Join, Part, listed, unite
-from nodeattrs.core.policy import ANY, LIST, MAP, NULL, PRESENT, TAKE, Line, Meet, Policy
-from nodeattrs.core.tree import ABSENT, copied, meant, near
+from nodeattrs.dialects.hiera.deep import Deep
+from nodeattrs.dialects.hiera.errors import BadLookup, CannotMerge, KeyNotFound
 from nodeattrs.errors import TooDeep
 
 One = TypeVar("One")

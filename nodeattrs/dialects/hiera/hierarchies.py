@@ -18,17 +18,17 @@ from importlib import metadata
 from typing import Any, Literal, TypeVar
 
 from nodeattrs import border
-from nodeattrs.adapters.hiera import control, eyaml
-from nodeattrs.adapters.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
-from nodeattrs.adapters.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
-from nodeattrs.adapters.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
-from nodeattrs.adapters.hiera.errors import BadData
 from nodeattrs.core.borders import A_PATH, Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run
 from nodeattrs.core.sensitive import Sensitive
 from nodeattrs.core.tree import ABSENT, Path, copied, is_word, meant
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.hiera import control, eyaml
+from nodeattrs.dialects.hiera.codes import DATA_FUNCTION_FAILED, NO_DATA_FILES, UNKNOWN_DATA_FUNCTION
+from nodeattrs.dialects.hiera.config import BUILT_IN, NOT_INSTALLED, URIS, Config, Entry, read_config
+from nodeattrs.dialects.hiera.data import SKIPPED, DataFile, FunctionData, Source, file_source, unread
+from nodeattrs.dialects.hiera.errors import BadData
 from nodeattrs.errors import BadArgument, BadName, DocumentError, EnvironmentNotFound, NodeattrsError
 
 _NAME = re.compile("[A-Za-z0-9_]+")

@@ -11,22 +11,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import RECURSIVE_LOOKUP, UNSET_VARIABLE
-from nodeattrs.adapters.hiera.config import Config, Entry
-from nodeattrs.adapters.hiera.conversions import convert
-from nodeattrs.adapters.hiera.data import DataFile
-from nodeattrs.adapters.hiera.errors import BadLookup, HieraError
-from nodeattrs.adapters.hiera.expressions import planned
-from nodeattrs.adapters.hiera.hierarchies import LoadedTree
-from nodeattrs.adapters.hiera.keys import NAME, Options, checked, dug, module_of, split_key
-from nodeattrs.adapters.hiera.locations import Level, Place, located
-from nodeattrs.adapters.hiera.strategies import FIRST, Strategy, strategy_of
 from nodeattrs.cache import CACHE
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
 from nodeattrs.core.tree import ABSENT
 from nodeattrs.core.unknown import Unknown, unknown_layer
+from nodeattrs.dialects.hiera.codes import RECURSIVE_LOOKUP, UNSET_VARIABLE
+from nodeattrs.dialects.hiera.config import Config, Entry
+from nodeattrs.dialects.hiera.conversions import convert
+from nodeattrs.dialects.hiera.data import DataFile
+from nodeattrs.dialects.hiera.errors import BadLookup, HieraError
+from nodeattrs.dialects.hiera.expressions import planned
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree
+from nodeattrs.dialects.hiera.keys import NAME, Options, checked, dug, module_of, split_key
+from nodeattrs.dialects.hiera.locations import Level, Place, located
+from nodeattrs.dialects.hiera.strategies import FIRST, Strategy, strategy_of
 
 Merge = str | Mapping[str, Any] | None
 Layers = Sequence[Sequence[Level]]

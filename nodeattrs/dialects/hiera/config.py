@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.codes import (
+from nodeattrs.codes import Kind
+from nodeattrs.core.tree import NO_ENTRIES, Path
+from nodeattrs.dialects.hiera.codes import (
     CONFIG_INVALID,
     DATA_FUNCTION_NEEDS_PATH,
     DEFAULT_HIERARCHY_NOT_IN_MODULE,
@@ -22,11 +24,9 @@ from nodeattrs.adapters.hiera.codes import (
     RESERVED_OPTION,
     UNSUPPORTED_VERSION,
 )
-from nodeattrs.adapters.hiera.data import read_document
-from nodeattrs.adapters.hiera.errors import BadData, Checks
-from nodeattrs.adapters.hiera.old_versions import as_version_5, check_version_3, of_version_3, of_version_4
-from nodeattrs.codes import Kind
-from nodeattrs.core.tree import NO_ENTRIES, Path
+from nodeattrs.dialects.hiera.data import read_document
+from nodeattrs.dialects.hiera.errors import BadData, Checks
+from nodeattrs.dialects.hiera.old_versions import as_version_5, check_version_3, of_version_3, of_version_4
 from nodeattrs.formats.documents import Document
 
 NOT_INSTALLED = "module"

@@ -11,10 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nodeattrs.adapters.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
-from nodeattrs.adapters.hiera.data import SKIPPED, Source
-from nodeattrs.adapters.hiera.locations import Place
-from nodeattrs.adapters.hiera.strategies import FIRST, Strategy
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.folding import NOTHING, Folding
 from nodeattrs.core.part import Part
@@ -22,6 +18,10 @@ from nodeattrs.core.policy import ANY, PRESENT, TAKE, Line, Policy
 from nodeattrs.core.trace import shown
 from nodeattrs.core.tree import ABSENT, Path, dig
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.hiera.answers import Answers, Asking, Defaults, Hierarchy, Merge, Option
+from nodeattrs.dialects.hiera.data import SKIPPED, Source
+from nodeattrs.dialects.hiera.locations import Place
+from nodeattrs.dialects.hiera.strategies import FIRST, Strategy
 from nodeattrs.errors import NodeattrsError
 
 ONE_FILE = Policy("in one file", Line(ANY, PRESENT, TAKE, "a key that is written twice counts where it stands last"))

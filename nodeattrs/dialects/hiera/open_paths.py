@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from nodeattrs.adapters.hiera.census import as_asked
-from nodeattrs.adapters.hiera.scope import Scope
-from nodeattrs.adapters.hiera.variables import NAMES, needed
 from nodeattrs.core.unread import Unread
+from nodeattrs.dialects.hiera.census import as_asked
+from nodeattrs.dialects.hiera.scope import Scope
+from nodeattrs.dialects.hiera.variables import NAMES, needed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.documents import read
 

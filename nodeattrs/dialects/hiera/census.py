@@ -10,15 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.data import DataFile
-from nodeattrs.adapters.hiera.explain import UnknownLevel
-from nodeattrs.adapters.hiera.hierarchies import LoadedTree
-from nodeattrs.adapters.hiera.keys import NAME
-from nodeattrs.adapters.hiera.scope import Scope
-from nodeattrs.adapters.hiera.values import encrypted_in
 from nodeattrs.core.borders import Listed, taking
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, spell, strict_key
+from nodeattrs.dialects.hiera.data import DataFile
+from nodeattrs.dialects.hiera.explain import UnknownLevel
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree
+from nodeattrs.dialects.hiera.keys import NAME
+from nodeattrs.dialects.hiera.scope import Scope
+from nodeattrs.dialects.hiera.values import encrypted_in
 from nodeattrs.errors import NodeattrsError
 
 

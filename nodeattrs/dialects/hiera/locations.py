@@ -14,13 +14,13 @@ from re import DOTALL, compile, escape
 from typing import Any, NamedTuple
 
 from nodeattrs import border
-from nodeattrs.adapters.hiera.codes import BAD_GLOB, PATH_OUTSIDE
-from nodeattrs.adapters.hiera.config import URIS, Config, Entry
-from nodeattrs.adapters.hiera.data import Source
-from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.expressions import Speech, text_plan, variable
 from nodeattrs.core.budget import Budget
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.hiera.codes import BAD_GLOB, PATH_OUTSIDE
+from nodeattrs.dialects.hiera.config import URIS, Config, Entry
+from nodeattrs.dialects.hiera.data import Source
+from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.dialects.hiera.expressions import Speech, text_plan, variable
 
 
 class Location(NamedTuple):

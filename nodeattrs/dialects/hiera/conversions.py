@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
-from nodeattrs.adapters.hiera.errors import BadLookup
-from nodeattrs.adapters.hiera.types import Type, parse_type
-from nodeattrs.adapters.hiera.values import inspected
 from nodeattrs.core.budget import too_long
 from nodeattrs.core.sensitive import Encrypted, Sensitive, revealed, withheld
+from nodeattrs.dialects.hiera.codes import CONVERT_BAD_TYPE, CONVERT_FAILED, UNKNOWN_TYPE
+from nodeattrs.dialects.hiera.errors import BadLookup
+from nodeattrs.dialects.hiera.types import Type, parse_type
+from nodeattrs.dialects.hiera.values import inspected
 
 _WHOLE = r"0[xX][0-9A-Fa-f]+|0[bB][01]+|"
 _INTEGER = re.compile(rf"(?:([+-])[ \t]*|\s*)({_WHOLE}\d+)", re.ASCII)

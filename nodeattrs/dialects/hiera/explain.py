@@ -12,13 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.answers import OPTIONS, Answers, Asking, Merge
-from nodeattrs.adapters.hiera.deep import KNOCKED_OUT
-from nodeattrs.adapters.hiera.errors import HieraError
-from nodeattrs.adapters.hiera.keys import NAME, split_key
-from nodeattrs.adapters.hiera.recorder import Recorder, Searched
-from nodeattrs.adapters.hiera.values import LEAVES, encrypted_in
-from nodeattrs.adapters.hiera.variables import unset
 from nodeattrs.core.claim import Cause, Claim, Origin
 from nodeattrs.core.folding import NOTHING, Folding, noting
 from nodeattrs.core.origins import wholes
@@ -29,6 +22,13 @@ from nodeattrs.core.tracing import walk
 from nodeattrs.core.tree import ABSENT, Path, as_path, copied, dig, spell
 from nodeattrs.core.unread import Unread
 from nodeattrs.core.walk import Setting
+from nodeattrs.dialects.hiera.answers import OPTIONS, Answers, Asking, Merge
+from nodeattrs.dialects.hiera.deep import KNOCKED_OUT
+from nodeattrs.dialects.hiera.errors import HieraError
+from nodeattrs.dialects.hiera.keys import NAME, split_key
+from nodeattrs.dialects.hiera.recorder import Recorder, Searched
+from nodeattrs.dialects.hiera.values import LEAVES, encrypted_in
+from nodeattrs.dialects.hiera.variables import unset
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 

@@ -16,7 +16,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nodeattrs.adapters.hiera.codes import (
+from nodeattrs.codes import Kind, declared
+from nodeattrs.core.tree import Path, meant
+from nodeattrs.dialects.hiera.codes import (
     BAD_ARGUMENTS,
     CONFIG_INVALID,
     DATA_PARSE_ERROR,
@@ -25,8 +27,6 @@ from nodeattrs.adapters.hiera.codes import (
     NOT_A_HASH,
     NOT_FOUND,
 )
-from nodeattrs.codes import Kind, declared
-from nodeattrs.core.tree import Path, meant
 from nodeattrs.errors import BadArgument, DocumentError, MergeConflict, NodeattrsError, NotFound, TypeConflict
 from nodeattrs.formats.documents import Document
 

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nodeattrs.adapters.hiera.errors import BadData, Checks
 from nodeattrs.core.tree import Path
+from nodeattrs.dialects.hiera.errors import BadData, Checks
 
 Made = tuple[dict[str, Any], Path]
 """An entry of version 5, and the path of what it comes from."""

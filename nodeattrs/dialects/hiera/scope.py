@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from nodeattrs.adapters.hiera.answers import Answers, Asking, Merge
-from nodeattrs.adapters.hiera.codes import BAD_ARGUMENTS, MISSING_PARAMETER, VALUE_TYPE_MISMATCH
-from nodeattrs.adapters.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
-from nodeattrs.adapters.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
-from nodeattrs.adapters.hiera.hierarchies import LoadedTree
-from nodeattrs.adapters.hiera.keys import split_key
-from nodeattrs.adapters.hiera.recorder import Recorder
-from nodeattrs.adapters.hiera.types import parse_type
-from nodeattrs.adapters.hiera.values import LEAVES
-from nodeattrs.adapters.hiera.variables import unset
 from nodeattrs.core.sensitive import Encrypted, revealed
 from nodeattrs.core.tree import ABSENT, copied, near
+from nodeattrs.dialects.hiera.answers import Answers, Asking, Merge
+from nodeattrs.dialects.hiera.codes import BAD_ARGUMENTS, MISSING_PARAMETER, VALUE_TYPE_MISMATCH
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, CannotMerge, HieraError, KeyNotFound
+from nodeattrs.dialects.hiera.explain import Explanation, UnknownLevel, explained, explained_options, undecided
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree
+from nodeattrs.dialects.hiera.keys import split_key
+from nodeattrs.dialects.hiera.recorder import Recorder
+from nodeattrs.dialects.hiera.types import parse_type
+from nodeattrs.dialects.hiera.values import LEAVES
+from nodeattrs.dialects.hiera.variables import unset
 from nodeattrs.errors import NodeattrsError, TooDeep
 
 REQUIRED: Any = object()

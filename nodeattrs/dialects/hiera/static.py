@@ -15,13 +15,13 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from nodeattrs.adapters.hiera.config import FILE_FUNCTIONS, Config, Entry
-from nodeattrs.adapters.hiera.data import DataFile
-from nodeattrs.adapters.hiera.errors import BadData
-from nodeattrs.adapters.hiera.hierarchies import LoadedTree, fixed
 from nodeattrs.codes import Kind
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.tree import ABSENT, is_near, meant, strict_key
+from nodeattrs.dialects.hiera.config import FILE_FUNCTIONS, Config, Entry
+from nodeattrs.dialects.hiera.data import DataFile
+from nodeattrs.dialects.hiera.errors import BadData
+from nodeattrs.dialects.hiera.hierarchies import LoadedTree, fixed
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.formats.patterns import fits
 from nodeattrs.kinds import ALWAYS_OVERRIDDEN, EQUAL_TO_OVERRIDDEN, MISSPELT, TYPE_CHANGE, UNREAD_DATA_FILE, UNUSED_KEY

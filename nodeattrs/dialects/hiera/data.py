@@ -13,11 +13,6 @@ from functools import partial
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, Protocol
 
-from nodeattrs.adapters.hiera import ruby_json, ruby_yaml
-from nodeattrs.adapters.hiera.codes import BAD_DATA_VALUE, DATA_NOT_A_HASH, DATA_PARSE_ERROR, UNREADABLE_FILE
-from nodeattrs.adapters.hiera.errors import BadData, BadLookup, HieraError, bad_data
-from nodeattrs.adapters.hiera.expressions import Plan, Speech, planned, text_plan
-from nodeattrs.adapters.hiera.keys import NAME
 from nodeattrs.cache import CACHE
 from nodeattrs.codes import Kind
 from nodeattrs.core.budget import in_force
@@ -25,6 +20,11 @@ from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.core.sensitive import withheld
 from nodeattrs.core.tree import ABSENT, Path
 from nodeattrs.core.unknown import Unknown
+from nodeattrs.dialects.hiera import ruby_json, ruby_yaml
+from nodeattrs.dialects.hiera.codes import BAD_DATA_VALUE, DATA_NOT_A_HASH, DATA_PARSE_ERROR, UNREADABLE_FILE
+from nodeattrs.dialects.hiera.errors import BadData, BadLookup, HieraError, bad_data
+from nodeattrs.dialects.hiera.expressions import Plan, Speech, planned, text_plan
+from nodeattrs.dialects.hiera.keys import NAME
 from nodeattrs.errors import DocumentError, TooMuch
 from nodeattrs.formats.documents import Document, content_of, decoded
 from nodeattrs.formats.places import HALF_PAIR, Mark, Text

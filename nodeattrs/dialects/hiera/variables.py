@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nodeattrs.adapters.hiera.answers import Answers
-from nodeattrs.adapters.hiera.config import URIS, Entry
-from nodeattrs.adapters.hiera.expressions import names_in, variable
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.hiera.answers import Answers
+from nodeattrs.dialects.hiera.config import URIS, Entry
+from nodeattrs.dialects.hiera.expressions import names_in, variable
 from nodeattrs.errors import NodeattrsError
 
 NAMES = frozenset(
