@@ -29,7 +29,7 @@ MODULES = (
     "nodeattrs.catalog",
     "nodeattrs.hiera",
     "nodeattrs.cloudinit",
-    "nodeattrs.adapters.bindings",
+    "nodeattrs.bindings",
     "nodeattrs.ansible",
     "nodeattrs.dialects.files",
     "nodeattrs.adapters.chef",

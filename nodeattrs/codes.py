@@ -29,7 +29,7 @@ _DECLARING = (
     "nodeattrs.catalog.errors",
     "nodeattrs.dialects.hiera.errors",
     "nodeattrs.dialects.cloudinit.faults",
-    "nodeattrs.adapters.bindings.model.faults",
+    "nodeattrs.dialects.bindings.model.faults",
     "nodeattrs.dialects.ansible.faults",
 )
 """The modules that declare codes, or import the module that does."""

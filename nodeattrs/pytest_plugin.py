@@ -27,10 +27,10 @@ import pytest
 if TYPE_CHECKING:
     from types import CodeType
 
-    from nodeattrs.adapters.bindings import Injector
     from nodeattrs.catalog import Catalog
     from nodeattrs.core.claim import Origin
     from nodeattrs.core.trace import Trace
+    from nodeattrs.dialects.bindings.injector import Injector
     from nodeattrs.node.node import Node
     from nodeattrs.runs import Repository
     from nodeattrs.runs.facts import Facts
@@ -87,7 +87,7 @@ def nodeattrs_injector(request: pytest.FixtureRequest) -> Iterator[Injector]:
 
 
 def _named_injector(named: str) -> Injector:
-    from nodeattrs.adapters.bindings import Injector
+    from nodeattrs.dialects.bindings.injector import Injector
     from nodeattrs.errors import wrong_argument
 
     try:

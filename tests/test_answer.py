@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from nodeattrs import Layer, Node, Origin, fold
-from nodeattrs.adapters.bindings import Bindings, Injector
-from nodeattrs.adapters.bindings import Layer as BindingLayer
+from nodeattrs.bindings import Bindings, Injector
+from nodeattrs.bindings import Layer as BindingLayer
 from nodeattrs.cloudinit import merge_layers
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.trace import Outcome, rows

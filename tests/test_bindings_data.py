@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     BindingError,
     BindingErrors,
     Bindings,
@@ -19,7 +19,7 @@ from nodeattrs.adapters.bindings import (
     sets_from_document,
     to_data,
 )
-from nodeattrs.adapters.bindings.model.values import FUNCTIONS
+from nodeattrs.dialects.bindings.model.values import FUNCTIONS
 from nodeattrs.formats.documents import parse
 from tests.effort import examples
 from tests.test_bindings_bad_input import broken

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from nodeattrs.adapters.bindings import (
+from nodeattrs.bindings import (
     Asked,
     BindingError,
     Bindings,

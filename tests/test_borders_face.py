@@ -16,6 +16,7 @@ from nodeattrs import (
     Line,
     Node,
     Policy,
+    bindings,
     catalog,
     cloudinit,
     fold,
@@ -25,7 +26,6 @@ from nodeattrs import (
     runs,
     store,
 )
-from nodeattrs.adapters import bindings
 from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
 from nodeattrs.errors import NodeattrsError

@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodeattrs import read_layer
-from nodeattrs.adapters.bindings import parse_expression, parse_sets
-from nodeattrs.adapters.bindings.model.values import compared
 from nodeattrs.ansible import Inventory
+from nodeattrs.bindings import parse_expression, parse_sets
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
 from nodeattrs.core.tree import parse as path_of
+from nodeattrs.dialects.bindings.model.values import compared
 from nodeattrs.dialects.hiera.conversions import convert
 from nodeattrs.dialects.hiera.types import parse_type
 from nodeattrs.errors import BadArgument, DocumentError, NodeattrsError, TooDeep, TooMuch

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nodeattrs.adapters.bindings import BindingErrors
+from nodeattrs.bindings import BindingErrors
 from nodeattrs.catalog.questions import why_before
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
@@ -267,7 +267,7 @@ class Ember:
         self.heat = heat
 
 def ash(references, request):
-    from nodeattrs.adapters.bindings import Bindings
+    from nodeattrs.bindings import Bindings
     return [Bindings.of_values("ash", {"ash::of": request.node})]
 
 class Asher:

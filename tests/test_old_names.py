@@ -9,6 +9,7 @@ import pytest
 MOVED = {
     "nodeattrs.adapters.ansible": "nodeattrs.ansible",
     "nodeattrs.adapters.cloudinit": "nodeattrs.cloudinit",
+    "nodeattrs.adapters.bindings": "nodeattrs.bindings",
     "nodeattrs.adapters.hiera": "nodeattrs.hiera",
     "nodeattrs.adapters.plain": "nodeattrs.policies",
     "nodeattrs.keep": "nodeattrs.store",

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.bindings import Inventory, layer_references
+from nodeattrs.bindings import Inventory, layer_references
 from nodeattrs.dialects.hiera.keys import _Pattern
 from nodeattrs.formats.patterns import BadPattern
 from nodeattrs.puppet.regex import translated

@@ -17,26 +17,19 @@ from pkgutil import resolve_name
 from types import MappingProxyType
 from typing import Any
 
-from nodeattrs.adapters.bindings import (
-    BindingSet,
-    Classes,
-    Composition,
-    Injector,
-    Objects,
-    Request,
-    Type,
-    extended_run_list,
-    fill_parameters,
-    parameter_key,
-)
-from nodeattrs.adapters.bindings.model.items import Bind
-from nodeattrs.adapters.bindings.model.producers import Constant, Factory
 from nodeattrs.catalog import Catalog, ref_of
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import NOT_RUN, may_run, require_may_run
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import ABSENT, dig
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.bindings.composition import Composition, Request
+from nodeattrs.dialects.bindings.injector import Injector
+from nodeattrs.dialects.bindings.model.items import Bind, BindingSet
+from nodeattrs.dialects.bindings.model.producers import Constant, Factory
+from nodeattrs.dialects.bindings.model.state import Objects
+from nodeattrs.dialects.bindings.model.types import Classes, Type, parameter_key
+from nodeattrs.dialects.bindings.parameters import extended_run_list, fill_parameters
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node

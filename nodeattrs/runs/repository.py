@@ -69,7 +69,7 @@ from nodeattrs.runs.roles import (
 )
 
 if TYPE_CHECKING:
-    from nodeattrs.adapters.bindings.site_files import SiteFiles
+    from nodeattrs.dialects.bindings.site_files import SiteFiles
     from nodeattrs.dialects.hiera.scope import Hiera
 
 _DATA = (".json", ".yaml", ".yml")
@@ -136,7 +136,7 @@ class Repository:
     @cached_property
     def site_files(self) -> SiteFiles:
         """The files of its site of bindings, as far as they were read."""
-        from nodeattrs.adapters.bindings.site_files import SiteFiles
+        from nodeattrs.dialects.bindings.site_files import SiteFiles
 
         return SiteFiles()
 

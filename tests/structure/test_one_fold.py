@@ -14,9 +14,9 @@ from types import FrameType
 from typing import Any
 
 import nodeattrs
-import nodeattrs.adapters.bindings.explain
 import nodeattrs.core.folding
 import nodeattrs.core.part
+import nodeattrs.dialects.bindings.explain
 import nodeattrs.dialects.cloudinit.mergers
 import nodeattrs.dialects.hiera.strategies
 import nodeattrs.node.intake
