@@ -22,7 +22,7 @@ from nodeattrs.core.trace import COLUMNS
 from nodeattrs.formats.documents import SYNTAXES
 from nodeattrs.runs.attribute_data import FACT_WORDS as TESTS
 from nodeattrs.runs.attribute_data import WORDS as DATA_WORDS
-from nodeattrs.runs.config import _CHEFS
+from nodeattrs.project.config import _CHEFS
 
 FILE = Path(__file__).parents[1] / "nodeattrs" / "schemas.json"
 

@@ -32,7 +32,7 @@ from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.running import setting_as
 from nodeattrs.reports.findings import Selection, baseline_data, finding_of
 from nodeattrs.runs.checking import checked, faults_of
-from nodeattrs.runs.settings import Settings
+from nodeattrs.project.settings import Settings
 from nodeattrs.store import search
 
 

@@ -404,7 +404,7 @@ class TestRulesAndSchemas:
         """
         A step that is `*`, and any number of steps.
         """
-        from nodeattrs.runs.config import CheckRule
+        from nodeattrs.project.config import CheckRule
 
         rule = CheckRule(tuple(path.split(".")), "", (), "", "")
         assert rule.is_about(tuple(about.split(".")), "default")

@@ -8,8 +8,8 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.core.budget import in_force, limited
 from nodeattrs.errors import BadArgument, FleetError, MissingExtra
-from nodeattrs.runs import batches
-from nodeattrs.runs.batches import Workers, each, opened
+from nodeattrs.workers import batches
+from nodeattrs.workers.batches import Workers, each, opened
 from nodeattrs.runs.fleet import Fleet, compared, shipped
 from tests.on_disk import repository
 

@@ -21,8 +21,8 @@ import pytest
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
-from nodeattrs.runs import batches
-from nodeattrs.runs.batches import jobs_for, processors, without_processes
+from nodeattrs.workers import batches
+from nodeattrs.workers.batches import jobs_for, processors, without_processes
 from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
 from nodeattrs.store import open_store
 from nodeattrs.store.nodes import set_normal

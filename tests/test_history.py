@@ -25,7 +25,7 @@ from nodeattrs.errors import (
 from nodeattrs.reports.run import RunReport
 from nodeattrs.runs import Repository
 from nodeattrs.runs.facts import load_facts
-from nodeattrs.runs.remembered import remembered
+from nodeattrs.store.remembered import remembered
 from nodeattrs.runs.session import Wanted, run, search_word
 from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
 from nodeattrs.store.carrying import exported

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nodeattrs.errors import BadName, DocumentError, EnvironmentNotFound, RoleNotFound, UnknownField
 from nodeattrs.formats.documents import parse
-from nodeattrs.runs.fields import Fields
+from nodeattrs.project.fields import Fields
 from nodeattrs.runs.roles import read_environment, read_role
 from tests.on_disk import repository
 

@@ -10,8 +10,8 @@ import pytest
 from nodeattrs.cli import main
 from nodeattrs.errors import UnknownField
 from nodeattrs.formats import nearest as finding
-from nodeattrs.runs.config import SETTINGS
-from nodeattrs.runs.settings import Settings
+from nodeattrs.project.config import SETTINGS
+from nodeattrs.project.settings import Settings
 from nodeattrs.store import open_store
 from tests.on_disk import repository
 

@@ -22,7 +22,7 @@ from nodeattrs.node.intake import Intake
 from nodeattrs.node.running import setting_as
 from nodeattrs.node.snapshots import snapshot_ledger
 from nodeattrs.runs import consume_external, consume_facts
-from nodeattrs.runs.remembered import RepositoryVersions
+from nodeattrs.store.remembered import RepositoryVersions
 from nodeattrs.testing import KEYS, paths, programs, values
 from tests.edits import changed, leaves
 from tests.effort import examples

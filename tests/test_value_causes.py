@@ -22,7 +22,7 @@ from nodeattrs.errors import RecipeFailed
 from nodeattrs.formats.python import PythonText
 from nodeattrs.node.running import setting_as
 from nodeattrs.runs.facts import Facts
-from nodeattrs.runs.remembered import RepositoryVersions
+from nodeattrs.store.remembered import RepositoryVersions
 from nodeattrs.runs.run import run_node
 from tests.causality.causes import examined, made
 from tests.causality.written import FIRST, SECOND, THIRD

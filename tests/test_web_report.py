@@ -17,7 +17,7 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.reports.attributes import attributes
-from nodeattrs.runs.remembered import required
+from nodeattrs.store.remembered import required
 from nodeattrs.store import open_store
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.revisions import Saved

@@ -17,7 +17,7 @@ from nodeattrs.errors import NodeattrsError
 if TYPE_CHECKING:
     from nodeattrs.reports.findings import Finding
     from nodeattrs.runs import Repository
-    from nodeattrs.runs.config import RepositorySettings
+    from nodeattrs.project.config import RepositorySettings
 
 _NAMED = 4
 _OF_PUPPET = ("environment.conf", "Puppetfile", "hieradata")

@@ -19,7 +19,7 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.contract.command import Checked
     from nodeattrs.reports.findings import Finding, Selection
-    from nodeattrs.runs.config import RepositorySettings
+    from nodeattrs.project.config import RepositorySettings
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _BASELINE = "nodeattrs-baseline.json"
@@ -51,7 +51,7 @@ def selection_of(
 ) -> tuple[Selection, str | None]:
     """Which findings count, and the file of the baseline, if one is named. raises: BadUsage, DocumentError"""
     from nodeattrs.reports.findings import Selection
-    from nodeattrs.runs.config import Config, listed_codes
+    from nodeattrs.project.config import Config, listed_codes
 
     settings = repository.config if repository else Config()
     place = options.baseline

@@ -139,7 +139,7 @@ class _Resolving:
 
     def _done(self) -> int:
         """Run the nodes; how many are done."""
-        from nodeattrs.runs.batches import opened
+        from nodeattrs.workers.batches import opened
         from nodeattrs.runs.fleet import compared, resolve, shipped
 
         options, fleet, pack = self._options, self._fleet, None

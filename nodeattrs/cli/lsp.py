@@ -181,7 +181,7 @@ class _Service:
         from nodeattrs.errors import NodeattrsError
         from nodeattrs.reports.findings import Selection, finding_of
         from nodeattrs.runs import Repository
-        from nodeattrs.runs.config import Config
+        from nodeattrs.project.config import Config
 
         repository = Repository(self._root)
         try:

@@ -143,7 +143,7 @@ def go_through(
 
 def _warn_without_processes(terminal: Terminal, count: int, jobs: int | None) -> None:
     """Say so where several processes are wanted and this one does all the work."""
-    from nodeattrs.runs.batches import jobs_for, without_processes
+    from nodeattrs.workers.batches import jobs_for, without_processes
 
     wanted = jobs_for(count) if jobs is None else jobs
     if wanted > 1 and (why := without_processes()):
@@ -159,7 +159,7 @@ def hint_to_resume(options: argparse.Namespace, terminal: Terminal, began: str, 
 
 
 def _this_command(options: argparse.Namespace, began: str) -> str:
-    from nodeattrs.runs.settings import without_password
+    from nodeattrs.project.settings import without_password
 
     words = [without_password(word) for word in getattr(options, "words", None) or sys.argv[1:]]
     # What an earlier part of the fleet has done is still to be skipped.

@@ -103,7 +103,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _kept(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
 
     store, sensitive = saved_in(options)
 

@@ -43,7 +43,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Change it."""
     from nodeattrs.reports.history import ChangedNode
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
     from nodeattrs.store.nodes import remove_normal, restore, set_normal
 
     wanted = {"set": 2, "rm": 1, "restore": 1, "delete": 0}[options.task]

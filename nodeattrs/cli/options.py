@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nodeattrs.runs.facts import Facts
     from nodeattrs.runs.roles import Asked
     from nodeattrs.runs.run import Run
-    from nodeattrs.runs.settings import Settings
+    from nodeattrs.project.settings import Settings
     from nodeattrs.store import Store
 
 _NUMBER = re.compile(r"(?a)\d{1,18}(?:\.\d{1,9})?")
@@ -305,7 +305,7 @@ def add_settings_from(parser: argparse.ArgumentParser) -> None:
 
 def settings_of(options: argparse.Namespace) -> Settings:
     """The settings of this call: found once, and judged whole. raises: NotFound, DocumentError"""
-    from nodeattrs.runs.settings import Settings
+    from nodeattrs.project.settings import Settings
 
     if not isinstance(found := getattr(options, "settings", None), Settings):
         found = options.settings = Settings(vars(options), os.environ)
@@ -363,7 +363,7 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     raises: NotFound, DocumentError
     """
     if options.command == "check":
-        from nodeattrs.runs.config import RepositorySettings
+        from nodeattrs.project.config import RepositorySettings
 
         with contextlib.suppress(NodeattrsError):
             return RepositorySettings(options.repo).config.limits
@@ -378,7 +378,7 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
     file = os.path.join(folder or "", SETTINGS_FILE)
     if folder is None or not hasattr(options, "budget") or not os.path.lexists(file) or not (named or is_ours(file)):
         return {}
-    from nodeattrs.runs.settings import settings_in
+    from nodeattrs.project.settings import settings_in
 
     config, warnings = settings_in(file, SETTINGS_FILE)
     terminal.warn(warnings)
@@ -387,7 +387,7 @@ def judge(options: argparse.Namespace, terminal: Terminal) -> Mapping[str, float
 
 def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Path]:
     """As `sensitive_beside`, for the repository that the options or the environment name. raises: DocumentError"""
-    from nodeattrs.runs.settings import sensitive_beside
+    from nodeattrs.project.settings import sensitive_beside
 
     return sensitive_beside(getattr(options, "repo", None), *places)
 
@@ -540,7 +540,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     from nodeattrs.node.json_keys import double_keys
 
     if options.repo is None:
-        from nodeattrs.runs.remembered import required
+        from nodeattrs.store.remembered import required
 
         of_runs = ("run_list", "override_run_list", "environment", "facts", "platform", "json_attributes", *_ASKED)
         for word in of_runs:

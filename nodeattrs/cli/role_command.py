@@ -84,7 +84,7 @@ def perform_on(options: argparse.Namespace, terminal: Terminal, fields: tuple[st
 
 def _wins(options: argparse.Namespace, terminal: Terminal, fields: dict[str, Any], locator: Any, field: str) -> int:
     from nodeattrs.reports.standing import ShownStandings, standings
-    from nodeattrs.runs.remembered import required
+    from nodeattrs.store.remembered import required
     from nodeattrs.store.search.query import Pattern, Query, Term
 
     store, sensitive = saved_in(options)

@@ -149,7 +149,7 @@ class _Runs:
 
     def perform(self, repository: Repository, shared: Facts | None) -> int:
         """Run them; the exit code."""
-        from nodeattrs.runs.batches import jobs_for
+        from nodeattrs.workers.batches import jobs_for
         from nodeattrs.runs.fleet import resolve
 
         options, terminal, names = self._options, self._terminal, self._names

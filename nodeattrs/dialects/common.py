@@ -19,7 +19,7 @@ from nodeattrs.errors import NotFound
 from nodeattrs.formats.documents import read
 from nodeattrs.puppet.facts import facts_at
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.settings import Settings
+from nodeattrs.project.settings import Settings
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.engines.store import last_runs
 

@@ -21,8 +21,8 @@ from nodeattrs.kinds import NO_LEVEL, NUMBER_FOR_TEXT
 from nodeattrs.node.node import Node
 from nodeattrs.node.running import set_leaves, setting_as
 from nodeattrs.node.values import stored
-from nodeattrs.runs.fields import Fields
-from nodeattrs.runs.versions import allows, numbers_in
+from nodeattrs.project.fields import Fields
+from nodeattrs.project.versions import allows, numbers_in
 
 Facts = Mapping[Any, Any]
 Test = Callable[[Any], bool]

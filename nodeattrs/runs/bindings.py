@@ -33,7 +33,7 @@ from nodeattrs.dialects.bindings.parameters import extended_run_list, fill_param
 from nodeattrs.errors import DocumentError, NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
-from nodeattrs.runs.config import FILE
+from nodeattrs.project.config import FILE
 from nodeattrs.runs.repository import Repository
 
 CLASSES = "nodeattrs.bindings_classes"

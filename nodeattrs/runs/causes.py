@@ -22,7 +22,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook
-from nodeattrs.runs.remembered import remembered
+from nodeattrs.store.remembered import remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT
 from nodeattrs.runs.ruby import lines_that_set

@@ -40,9 +40,9 @@ from nodeattrs.runs.checks.schema import against_schema
 from nodeattrs.runs.checks.spelling import Words, data_files, layers_in, misspelt, misspelt_facts, shadowing
 from nodeattrs.runs.checks.stacks import known_nodes, possible
 from nodeattrs.runs.checks.usage import unused
-from nodeattrs.runs.config import FILE
+from nodeattrs.project.config import FILE
 from nodeattrs.runs.cookbooks import NOT_RUN, RUBY, Cookbook, check_versions
-from nodeattrs.runs.fields import fault, known_or_near
+from nodeattrs.project.fields import fault, known_or_near
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import DEFAULT_ENVIRONMENT, Role
 

@@ -36,9 +36,9 @@ from nodeattrs.kinds import RUBY as RUBY_NOT_RUN
 from nodeattrs.node.run_list import cookbook_of, qualified
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
 from nodeattrs.runs.attribute_data import AttributeData, read_data
-from nodeattrs.runs.fields import Fields, known_or_near
+from nodeattrs.project.fields import Fields, known_or_near
 from nodeattrs.runs.programs import Program
-from nodeattrs.runs.versions import Constraint, Version
+from nodeattrs.project.versions import Constraint, Version
 
 _USUAL = ("cookbooks", "site-cookbooks", "berks-cookbooks", "vendor/cookbooks", "cookbook_artifacts")
 """Where cookbooks are looked for unless somebody says otherwise: Chef's own, Berkshelf's, Librarian's, an export's."""

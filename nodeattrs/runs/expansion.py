@@ -23,7 +23,7 @@ from nodeattrs.node.node import DEFAULT_ENVIRONMENT, Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, normalised, qualified
 from nodeattrs.node.running import setting_as, walk
 from nodeattrs.runs.roles import Environment, Role
-from nodeattrs.runs.versions import Version
+from nodeattrs.project.versions import Version
 
 __all__ = [
     "TOP_LEVEL",

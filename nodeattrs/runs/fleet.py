@@ -26,14 +26,14 @@ from nodeattrs.core.tree import checked_name
 from nodeattrs.errors import BadArgument, FleetError, NodeattrsError, StoreError
 from nodeattrs.formats.documents import Document, read
 from nodeattrs.kinds import ALREADY_RUN, OTHER_REPOSITORY, STORE_GONE
-from nodeattrs.runs.batches import CHUNK, Workers, through
+from nodeattrs.workers.batches import CHUNK, Workers, through
 from nodeattrs.runs.facts import Facts, load_facts
 from nodeattrs.runs.recipes import LogLine
-from nodeattrs.runs.remembered import Remembered
+from nodeattrs.store.remembered import Remembered
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.roles import NOTHING_ASKED, Asked
 from nodeattrs.runs.session import Session, Wanted, last_of, require_known, run, save_failed
-from nodeattrs.runs.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
+from nodeattrs.workers.shipping import FACTS, REPOSITORY, Packed, digest_of, held, packed
 from nodeattrs.store import NewerRevision, Revision, Store, open_store
 from nodeattrs.store.engines.store import last_runs
 

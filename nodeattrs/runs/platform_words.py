@@ -14,7 +14,7 @@ from typing import Any
 
 from nodeattrs.errors import BadArgument
 from nodeattrs.node.node import Node
-from nodeattrs.runs.versions import SIGNS, allows, numbers_in
+from nodeattrs.project.versions import SIGNS, allows, numbers_in
 
 PLATFORM_WORDS = ("platform", "platform_family", "value_for_platform", "value_for_platform_family")
 

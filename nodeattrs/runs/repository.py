@@ -22,7 +22,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodeattrs import border
-from nodeattrs.adapters import chef
+from nodeattrs.formats.chef_words import ruby_document
+from nodeattrs.adapters.chef.encrypted import decrypted, is_encrypted
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
@@ -40,7 +41,7 @@ from nodeattrs.errors import (
 )
 from nodeattrs.formats import documents
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
-from nodeattrs.runs.config import ChefConfig, Config, RepositorySettings
+from nodeattrs.project.config import ChefConfig, Config, RepositorySettings
 from nodeattrs.runs.cookbooks import (
     NOT_RUN,
     RUBY,
@@ -52,7 +53,7 @@ from nodeattrs.runs.cookbooks import (
     not_run,
     read_metadata,
 )
-from nodeattrs.runs.fields import Fields, known_or_near
+from nodeattrs.project.fields import Fields, known_or_near
 from nodeattrs.runs.programs import Script
 from nodeattrs.runs.roles import (
     DEFAULT_ENVIRONMENT,
@@ -226,15 +227,15 @@ class Repository:
     def bag_item(self, bag: str, item: str, secret: str | None = None) -> tuple[dict[str, Any], Locator]:
         """The same, not to be changed, and what knows its lines."""
         tree, locator = found = self.written_item(bag, item)
-        if not chef.is_encrypted(tree):
+        if not is_encrypted(tree):
             return found
         key, what = ("decrypted", bag, item), f"item {item} of data bag {bag}"
         if f"{item}_keys" in self.data_bag(bag):
             hint = f"{item}_keys has its key, encrypted for each client and admin; that is not read here"
             raise CannotDecrypt(f"{what} is an item of chef-vault", origins=(locator.at(()),), hint=hint)
         if secret is not None:
-            return chef.decrypted(tree, secret.encode(), what), locator
-        return self._once(key, lambda: chef.decrypted(tree, self._secret(what), what)), locator
+            return decrypted(tree, secret.encode(), what), locator
+        return self._once(key, lambda: decrypted(tree, self._secret(what), what)), locator
 
     def _secret(self, what: str) -> bytes:
         """What encrypted items need. raises: CannotDecrypt, where no file is named; DocumentError"""
@@ -410,7 +411,7 @@ class Repository:
             document = documents.read(path, file)
         else:
             try:
-                document = chef.ruby_document(path, file, kind)
+                document = ruby_document(path, file, kind)
             except MissingExtra as error:
                 if unread is None:
                     raise

@@ -18,7 +18,7 @@ from nodeattrs.errors import CookbookNotFound, InvalidRunListItem, NotFound
 from nodeattrs.kinds import SOLO_ATTRIBUTES
 from nodeattrs.node.run_list import RunListItem, normalised, qualified
 from nodeattrs.runs.cookbooks import Lock
-from nodeattrs.runs.fields import LEVELS, Fields, known_or_near
+from nodeattrs.project.fields import LEVELS, Fields, known_or_near
 
 DEFAULT_ENVIRONMENT = "_default"
 """The environment of a node that names none. It is always there, and always empty."""

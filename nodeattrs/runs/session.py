@@ -23,7 +23,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.runs.applying import noted_report
 from nodeattrs.runs.facts import Facts
 from nodeattrs.runs.recipes import LogLine
-from nodeattrs.runs.remembered import Remembered, remembered, root_from
+from nodeattrs.store.remembered import Remembered, remembered, root_from
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document

@@ -27,7 +27,7 @@ from nodeattrs.core.tree import Path as TreePath
 from nodeattrs.core.tree import spell, strict_key
 from nodeattrs.dialects import every, named
 from nodeattrs.errors import NodeattrsError, NotFound
-from nodeattrs.runs.batches import each
+from nodeattrs.workers.batches import each
 from nodeattrs.verbs.because import Because
 from nodeattrs.verbs.comparing import (
     NO_ANSWER,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from nodeattrs.runs.batches import Workers, opened
+from nodeattrs.workers.batches import Workers, opened
 from nodeattrs.runs.fleet import Fleet, compared, resolve
 from tests import postgresql_server
 from tests.benchmarks.figures import Figure

@@ -24,7 +24,7 @@ from typing import Any
 from nodeattrs.node.running import merged_shared
 from nodeattrs.runs import Repository
 from nodeattrs.runs.attribute_data import SUFFIXES as DATA
-from nodeattrs.runs.batches import opened
+from nodeattrs.workers.batches import opened
 from nodeattrs.runs.checks.stacks import leaves_of
 from nodeattrs.runs.cookbooks import Cookbook, attribute_files
 from nodeattrs.runs.facts import Facts, load_facts

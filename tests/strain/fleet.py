@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nodeattrs.errors import FleetError, NodeattrsError
-from nodeattrs.runs.batches import opened
+from nodeattrs.workers.batches import opened
 from nodeattrs.runs.fleet import Fleet, compared, resolve, shipped, still_to_do
 from nodeattrs.store import open_store
 from tests import dask_programs, postgresql_server

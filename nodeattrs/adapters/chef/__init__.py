@@ -1,18 +1,1 @@
-"""Chef repositories as people have them: what their Ruby and their lock files say, read without running them.
-
-It gives documents that know their lines, as any data file does; what a role or a run is, is known above.
-"""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from nodeattrs._lazy import imported
-
-if TYPE_CHECKING:
-    from nodeattrs.adapters.chef.dsl import ruby_document
-    from nodeattrs.adapters.chef.encrypted import decrypted, is_encrypted
-
-__all__ = ["decrypted", "is_encrypted", "ruby_document"]
-
-__getattr__ = imported(__name__, {"ruby_document": "dsl", "decrypted": "encrypted", "is_encrypted": "encrypted"})
+"""The dialect of Chef: repositories, runs of nodes, and fleets."""

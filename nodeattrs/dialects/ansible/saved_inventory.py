@@ -11,8 +11,8 @@ from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadArgument, BadUsage
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
 from nodeattrs.reports.values import unread_at
-from nodeattrs.runs.remembered import required
-from nodeattrs.runs.settings import Settings
+from nodeattrs.store.remembered import required
+from nodeattrs.project.settings import Settings
 from nodeattrs.store import Store
 from nodeattrs.store.search import parse_query
 

@@ -16,7 +16,7 @@ from nodeattrs.dialects.ansible.values import as_attribute
 from nodeattrs.dialects.common import store_of
 from nodeattrs.node.intake import Intake
 from nodeattrs.node.node import Node
-from nodeattrs.runs.settings import Settings
+from nodeattrs.project.settings import Settings
 from nodeattrs.store import Saved
 from nodeattrs.store.filters import saved_document
 from nodeattrs.store.revisions import Noted

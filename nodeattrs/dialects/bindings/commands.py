@@ -33,7 +33,7 @@ from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.runs.bindings import site_of
 from nodeattrs.runs.repository import Repository
 from nodeattrs.runs.session import search_word
-from nodeattrs.runs.settings import Settings
+from nodeattrs.project.settings import Settings
 from nodeattrs.store import open_store
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}

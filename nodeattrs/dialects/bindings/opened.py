@@ -12,7 +12,7 @@ from nodeattrs.dialects.bindings.model.faults import BindingError
 from nodeattrs.dialects.bindings.tracing import plain
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.runs.bindings import site_of
-from nodeattrs.runs.remembered import remembered
+from nodeattrs.store.remembered import remembered
 from nodeattrs.runs.session import search_word
 
 

@@ -23,7 +23,7 @@ from nodeattrs.formats.documents import parse
 from nodeattrs.node.running import merged_shared
 from nodeattrs.runs.causes import causes
 from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.remembered import remembered
+from nodeattrs.store.remembered import remembered
 from nodeattrs.runs.roles import Asked
 from nodeattrs.runs.run import Run, run_node
 from nodeattrs.runs.session import search_word

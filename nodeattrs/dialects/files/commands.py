@@ -23,10 +23,10 @@ from nodeattrs.formats.layers import LayerReader
 from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.policies import DEFAULT_POLICY, NAMES, policy_named
 from nodeattrs.reports import Report
-from nodeattrs.runs.config import PlainFold, read_fold
-from nodeattrs.runs.fields import Fields
+from nodeattrs.project.config import PlainFold, read_fold
+from nodeattrs.project.fields import Fields
 from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.settings import Settings
+from nodeattrs.project.settings import Settings
 
 _FLAG: Mapping[str, Any] = {"action": "store_true"}
 _SHOWN = "what to print instead of the merged tree"

@@ -30,8 +30,8 @@ from nodeattrs.formats.layers import LayerReader
 from nodeattrs.node.secrets import Secrets
 from nodeattrs.policies import NAMES, known_policies, policy_named
 from nodeattrs.policies.named import NamedPolicy
-from nodeattrs.runs.config import PlainFold
-from nodeattrs.runs.fields import known_or_near
+from nodeattrs.project.config import PlainFold
+from nodeattrs.project.fields import known_or_near
 from nodeattrs.runs.repository import Repository
 
 _NUMBERED = re.compile(r"(.+)#(\d{1,9})")

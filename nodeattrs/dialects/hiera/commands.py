@@ -31,7 +31,7 @@ from nodeattrs.formats.yaml_writing import written
 from nodeattrs.kinds import ENCRYPTED
 from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.matrix import Cell, Matrix
-from nodeattrs.runs.settings import sensitive_beside
+from nodeattrs.project.settings import sensitive_beside
 
 _NO_SUCH_KEY, _UNKNOWN_LAYER = 3, 5
 _CODES = {"not_found": _NO_SUCH_KEY, "value_type_mismatch": 4}

@@ -10,7 +10,7 @@ from nodeattrs.core.tree import Path, spell
 from nodeattrs.errors import DocumentError, NodeattrsError
 from nodeattrs.kinds import AGAINST_RULE
 from nodeattrs.runs.checks.stacks import leaves_of
-from nodeattrs.runs.config import CheckRule
+from nodeattrs.project.config import CheckRule
 from nodeattrs.runs.repository import Repository
 
 Written = tuple[str, str, Any, Locator]

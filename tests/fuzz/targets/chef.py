@@ -7,7 +7,7 @@ from typing import Any
 
 from nodeattrs.adapters.chef import decrypted, is_encrypted, ruby_document
 from nodeattrs.formats.documents import Document, parse
-from nodeattrs.runs.fields import Fields
+from nodeattrs.project.fields import Fields
 from nodeattrs.runs.roles import read_policy, read_role
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE

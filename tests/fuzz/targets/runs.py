@@ -17,7 +17,7 @@ from nodeattrs.runs.attribute_data import AttributeData, set_data
 from nodeattrs.runs.checking import checked
 from nodeattrs.runs.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.versions import Constraint, Version
+from nodeattrs.project.versions import Constraint, Version
 from nodeattrs.store import saved_document
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE, as_json, as_yaml

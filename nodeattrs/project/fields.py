@@ -17,7 +17,7 @@ from nodeattrs.core.tree import ABSENT, Path, dig, near
 from nodeattrs.errors import BadArgument, DocumentError, InvalidRunListItem, UnknownField
 from nodeattrs.kinds import NO_CONSTRAINT, OTHER_NAME
 from nodeattrs.node.run_list import RunListItem
-from nodeattrs.runs.versions import Constraint, Version
+from nodeattrs.project.versions import Constraint, Version
 
 LEVELS = ("automatic", "default", "normal", "override")
 """What Chef's documents call the groups of attributes."""

@@ -1,7 +1,7 @@
 """The settings of one call: defaults, nodeattrs.toml, the environment, options, folded like everything else.
 
 It finds the repository whose settings count and keeps everyone who set something; what a
-setting means is known to `runs.config` and to whoever uses it. It reads no other file of the repository.
+setting means is known to `project.config` and to whoever uses it. It reads no other file of the repository.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nodeattrs.errors import DocumentError, UnknownField
 from nodeattrs.formats.documents import read
 from nodeattrs.formats.nearest import is_ours, nearest
 from nodeattrs.git import is_tracked
-from nodeattrs.runs.config import FILE, SETTINGS, Config, RepositorySettings, judged, leads_out, way_out
+from nodeattrs.project.config import FILE, SETTINGS, Config, RepositorySettings, judged, leads_out, way_out
 
 VARIABLES = {"repo": "NODEATTRS_REPO", "store": "NODEATTRS_STORE"}
 """Settings of a call and the variables of the environment that have them; each is an option of that name, too."""

@@ -67,7 +67,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.adapters import chef
+from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.codes import Code, codes, known_codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
@@ -78,7 +78,7 @@ from nodeattrs.formats.nearest import SETTINGS_FILE
 from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE
 from nodeattrs.node.slot_names import DEFAULT_ENVIRONMENT
 from nodeattrs.policies import DEFAULT_POLICY
-from nodeattrs.runs.fields import LEVELS, Fields
+from nodeattrs.project.fields import LEVELS, Fields
 
 RULED_PLACES = ("roles", "environments", "nodes", "data_bags", "hiera")
 """Where something may be set."""
@@ -332,7 +332,7 @@ class RepositorySettings:
             return config
         file, kind = self.shown(path), "knife" if path.name == "knife.rb" else "settings"
         try:
-            document = chef.ruby_document(path, file, kind) if path.suffix == ".rb" else read(path, file)
+            document = ruby_document(path, file, kind) if path.suffix == ".rb" else read(path, file)
             fields = Fields(document.tree, document.locator(kind, ""), f"{kind} ")
             config = with_chefs(config, fields)
         except MissingExtra as error:

@@ -48,7 +48,7 @@ from nodeattrs.children import callers_safe_path, restore_safe_path, safe_path
 from nodeattrs.core.budget import Limits, in_force, limited
 from nodeattrs.errors import BadArgument, FleetError, missing_extra
 from nodeattrs.kinds import CLUSTER_GONE, OTHER_CLOCK, OTHER_VERSION, WORKER_DIED
-from nodeattrs.runs.shipping import Packed, hold
+from nodeattrs.workers.shipping import Packed, hold
 
 
 def without_processes() -> str:

@@ -1,0 +1,1 @@
+"""Worker processes: hand names out in chunks, and send a repository to another machine."""
