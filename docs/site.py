@@ -23,7 +23,7 @@ TOP |= {"SECURITY.md": "security.md"}
 MODULES = (
     "nodeattrs",
     "nodeattrs.errors",
-    "nodeattrs.runs",
+    "nodeattrs.chef",
     "nodeattrs.store",
     "nodeattrs.store.search",
     "nodeattrs.catalog",

@@ -1,7 +1,7 @@
 """Git repositories, read by plumbing commands that start nothing and fetch nothing, whatever a repository configures.
 
-Used by `contract.sides` for the files of a commit, and by `runs.blame` for the commit of a line. It knows names, modes,
-contents and commits. It does not know what a file means.
+Used by `contract.sides` for the files of a commit, and by `dialects.chef.blame` for the commit of a line. It knows
+names, modes, contents and commits. It does not know what a file means.
 """
 
 from __future__ import annotations

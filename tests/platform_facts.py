@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "nodeattrs" / "runs" / "facts" / "known"
+FOLDER = Path(__file__).parents[1] / "nodeattrs" / "dialects" / "chef" / "facts" / "known"
 OF_RELEASE = (
     "os", "platform", "platform_version", "platform_family", "lsb", "os_release", "packages", "shells", "root_group",
     "languages", "command", "fips", "time",

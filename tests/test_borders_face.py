@@ -18,21 +18,21 @@ from nodeattrs import (
     Policy,
     bindings,
     catalog,
+    chef,
     cloudinit,
     fold,
     hiera,
     lazy,
     read_layer,
-    runs,
     store,
 )
 from nodeattrs.core.budget import Limits, hold, limited
 from nodeattrs.core.code import held_back, require_may_run
+from nodeattrs.dialects.chef.checks.checking import checked, faults_of
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.running import setting_as
-from nodeattrs.reports.findings import Selection, baseline_data, finding_of
-from nodeattrs.runs.checking import checked, faults_of
 from nodeattrs.project.settings import Settings
+from nodeattrs.reports.findings import Selection, baseline_data, finding_of
 from nodeattrs.store import search
 
 
@@ -44,7 +44,7 @@ class _Thing:
 THING = _Thing()
 """What nobody wants."""
 STORE = store.open_store("nodes.db")  # nothing is made before the first save
-REPOSITORY = runs.Repository(".")
+REPOSITORY = chef.Repository(".")
 
 
 def web1() -> Node:
@@ -90,27 +90,27 @@ WRONG: dict[str, list[Callable[[], Any]]] = {
         lambda: web1()["a"].merge(3),
         lambda: web1().default["a"]["b"]["x"],
     ],
-    "runs": [
-        lambda: runs.reset_defaults_and_overrides("w"),
-        lambda: runs.apply_expansion(web1(), 3, {}),
-        lambda: runs.apply_expansion(web1(), {}, {}, "prod"),
-        lambda: runs.consume_external(web1(), 3),
-        lambda: runs.consume_external(web1(), {"platform": "x"}, 3),
-        lambda: runs.consume_facts(web1(), "x"),
-        lambda: runs.expand_node("w", {}, {}),
-        lambda: runs.expand_node(web1(), 3, {}, run_list=["role[x]"]),
-        lambda: runs.expand_run_list(3, {}),
-        lambda: runs.expand_run_list(["role[x]"], 3),
-        lambda: runs.Role(3),
-        lambda: runs.Role("x", 3),
-        lambda: runs.expand_run_list(["role[x]"], {"x": runs.Role("x", [], 3)}).default_attributes,
-        lambda: runs.Environment(3),
-        lambda: runs.cookbook_order(3, {}),
-        lambda: runs.cookbook_order(["a"], 3),
-        lambda: runs.cookbook_order("abc", {}),
-        lambda: runs.Cookbook(3),
-        lambda: runs.Repository(3),
-        lambda: runs.Repository("nosuch"),
+    "chef": [
+        lambda: chef.reset_defaults_and_overrides("w"),
+        lambda: chef.apply_expansion(web1(), 3, {}),
+        lambda: chef.apply_expansion(web1(), {}, {}, "prod"),
+        lambda: chef.consume_external(web1(), 3),
+        lambda: chef.consume_external(web1(), {"platform": "x"}, 3),
+        lambda: chef.consume_facts(web1(), "x"),
+        lambda: chef.expand_node("w", {}, {}),
+        lambda: chef.expand_node(web1(), 3, {}, run_list=["role[x]"]),
+        lambda: chef.expand_run_list(3, {}),
+        lambda: chef.expand_run_list(["role[x]"], 3),
+        lambda: chef.Role(3),
+        lambda: chef.Role("x", 3),
+        lambda: chef.expand_run_list(["role[x]"], {"x": chef.Role("x", [], 3)}).default_attributes,
+        lambda: chef.Environment(3),
+        lambda: chef.cookbook_order(3, {}),
+        lambda: chef.cookbook_order(["a"], 3),
+        lambda: chef.cookbook_order("abc", {}),
+        lambda: chef.Cookbook(3),
+        lambda: chef.Repository(3),
+        lambda: chef.Repository("nosuch"),
         lambda: REPOSITORY.data_bag_item(3, 3),
         lambda: faults_of(REPOSITORY, "yes"),
         lambda: checked(3),

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from nodeattrs import read_layer
 from nodeattrs.ansible import Inventory
 from nodeattrs.bindings import parse_expression, parse_sets
+from nodeattrs.chef import Repository
 from nodeattrs.cli import main
 from nodeattrs.cloudinit import CloudConfigError, kind_of, load_config, merge
 from nodeattrs.core.budget import NAMES, Budget, Limits, limited
@@ -30,7 +31,6 @@ from nodeattrs.formats.documents import parse, read
 from nodeattrs.formats.patterns import BadPattern, expression
 from nodeattrs.hiera import Hiera
 from nodeattrs.puppet.chains import parsed_chain
-from nodeattrs.runs import Repository
 from nodeattrs.store import Saved, open_store
 from nodeattrs.store.search import parse_query
 

@@ -156,7 +156,7 @@ class TestHelp:
         """
         program = (
             "import sys; from nodeattrs.cli import main; main(['--help']); "
-            "print(*{'yaml', 'psutil', 'distro', 'nodeattrs.node.node', 'nodeattrs.runs'} & set(sys.modules))"
+            "print(*{'yaml', 'psutil', 'distro', 'nodeattrs.node.node', 'nodeattrs.chef'} & set(sys.modules))"
         )
         done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
 

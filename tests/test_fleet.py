@@ -20,12 +20,12 @@ import pytest
 
 from nodeattrs.cache import CACHE
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.fleet import Fleet, Outcome, resolve, still_to_do
 from nodeattrs.errors import BadArgument, NodeattrsError, StoreError
-from nodeattrs.workers import batches
-from nodeattrs.workers.batches import jobs_for, processors, without_processes
-from nodeattrs.runs.fleet import Fleet, Outcome, resolve, still_to_do
 from nodeattrs.store import open_store
 from nodeattrs.store.nodes import set_normal
+from nodeattrs.workers import batches
+from nodeattrs.workers.batches import jobs_for, processors, without_processes
 from tests.on_disk import repository
 
 needs_processes = pytest.mark.skipif(bool(without_processes()), reason="processes cannot share locks here")
@@ -263,7 +263,7 @@ class TestSavedTogether:
         """
         Whoever is stopped at any moment loses only what nobody was shown, and that is done by the next call.
         """
-        monkeypatch.setattr("nodeattrs.runs.fleet.CHUNK", 4)
+        monkeypatch.setattr("nodeattrs.dialects.chef.fleet.CHUNK", 4)
         began, store = datetime.now(UTC), open_store(fleet.store)
         names = [name for name in NAMES if name != "web7"]
         for outcome in resolve(fleet, names, jobs=jobs):

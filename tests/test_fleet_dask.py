@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from nodeattrs.cli import main
+from nodeattrs.dialects.chef.fleet import Fleet, compared, resolve, shipped, still_to_do
 from nodeattrs.errors import FleetError
-from nodeattrs.workers.batches import opened
-from nodeattrs.runs.fleet import Fleet, compared, resolve, shipped, still_to_do
 from nodeattrs.store import open_store
+from nodeattrs.workers.batches import opened
 from tests import dask_programs, postgresql_server
 from tests.on_disk import repository
 

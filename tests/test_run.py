@@ -8,6 +8,9 @@ import pytest
 
 from nodeattrs import Node
 from nodeattrs.core.claim import Origin
+from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.errors import (
     AmbiguousRunList,
     BadArgument,
@@ -21,9 +24,6 @@ from nodeattrs.errors import (
     RoleNotFound,
 )
 from nodeattrs.formats.documents import Document, parse
-from nodeattrs.runs.facts import Facts, load_facts
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.run import Run, run_node
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "pottery", "fqdn": "n1.example.com"}, Origin("facts", "of the test"))

@@ -8,9 +8,9 @@ from __future__ import annotations
 import pytest
 
 from nodeattrs import Node
+from nodeattrs.chef import Environment, Role, expand_node, reset_defaults_and_overrides
 from nodeattrs.errors import AttributeIsReadOnly, UnknownName
 from nodeattrs.node.running import setting_as
-from nodeattrs.runs import Environment, Role, expand_node, reset_defaults_and_overrides
 from nodeattrs.store import saved_document
 
 KILN = {"firing": {"celsius": 980, "glaze": "ash"}, "shelf": {"heights": [12, 18]}}

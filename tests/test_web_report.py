@@ -17,9 +17,9 @@ import pytest
 from nodeattrs import Node
 from nodeattrs.cli import main
 from nodeattrs.reports.attributes import attributes
-from nodeattrs.store.remembered import required
 from nodeattrs.store import open_store
 from nodeattrs.store.filters import saved_document
+from nodeattrs.store.remembered import required
 from nodeattrs.store.revisions import Saved
 from nodeattrs.web.rendering import Source, bare, layers, tree_rows, value_text
 

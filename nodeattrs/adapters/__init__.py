@@ -1,1 +1,1 @@
-"""Other tools' rules, over the same core; no adapter knows another."""
+"""Old names. Importing one fails and names the new one."""

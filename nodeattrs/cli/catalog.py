@@ -16,8 +16,8 @@ from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Outcome, Plan
+    from nodeattrs.dialects.chef.run.run import Run
     from nodeattrs.reports.catalog import AppliedCatalog
-    from nodeattrs.runs.run import Run
 
 DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
@@ -114,8 +114,8 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
     raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then
     """
     from nodeattrs.catalog.types import Site
+    from nodeattrs.dialects.chef.run.applying import apply_catalog, report_place
     from nodeattrs.reports.catalog import AppliedCatalog
-    from nodeattrs.runs.applying import apply_catalog, report_place
 
     catalog.noop = catalog.noop or options.noop
     kept = Path(options.report) if options.report else report_place(name) if name else None
@@ -189,9 +189,9 @@ def _why(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import known_ref
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.lookups import readings
     from nodeattrs.reports.catalog import ResourceExplained
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.lookups import readings
 
     if options.source is not None:
         plan = _plan(options, terminal)
@@ -285,8 +285,8 @@ def _subject(terminal: Terminal, entry: Any) -> Any:
 
 def _run(options: argparse.Namespace, terminal: Terminal) -> Run:
     from nodeattrs.cli.options import facts_from, json_attributes, override_run_list, run_list
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.run import run_node
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.run import run_node
 
     if not options.repo or not options.node:
         options.refuse("which catalog? --repo DIR and --node NAME, --from FILE, or --puppet FILE")

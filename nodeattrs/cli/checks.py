@@ -18,8 +18,8 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.contract.command import Checked
-    from nodeattrs.reports.findings import Finding, Selection
     from nodeattrs.project.config import RepositorySettings
+    from nodeattrs.reports.findings import Finding, Selection
 
 _FORMS = ("sarif", "github", "gitlab", "junit")
 _BASELINE = "nodeattrs-baseline.json"
@@ -50,8 +50,8 @@ def selection_of(
     options: argparse.Namespace, repository: RepositorySettings | None, root: str
 ) -> tuple[Selection, str | None]:
     """Which findings count, and the file of the baseline, if one is named. raises: BadUsage, DocumentError"""
-    from nodeattrs.reports.findings import Selection
     from nodeattrs.project.config import Config, listed_codes
+    from nodeattrs.reports.findings import Selection
 
     settings = repository.config if repository else Config()
     place = options.baseline

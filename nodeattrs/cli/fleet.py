@@ -37,8 +37,8 @@ from nodeattrs.cli.terminal import Terminal
 from nodeattrs.errors import FleetError, NotFound
 
 if TYPE_CHECKING:
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.fleet import Fleet, Outcome
+    from nodeattrs.dialects.chef.fleet import Fleet, Outcome
+    from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.store import Store
 
 DESCRIPTION = """\
@@ -90,7 +90,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Run the nodes, and report what failed."""
-    from nodeattrs.runs.fleet import still_to_do
+    from nodeattrs.dialects.chef.fleet import still_to_do
     from nodeattrs.store import open_store
 
     since = since_of(options)
@@ -139,8 +139,8 @@ class _Resolving:
 
     def _done(self) -> int:
         """Run the nodes; how many are done."""
+        from nodeattrs.dialects.chef.fleet import compared, resolve, shipped
         from nodeattrs.workers.batches import opened
-        from nodeattrs.runs.fleet import compared, resolve, shipped
 
         options, fleet, pack = self._options, self._fleet, None
         with opened(options.executor, options.jobs) as workers:
@@ -168,7 +168,7 @@ class _Resolving:
 
 
 def _fleet(options: argparse.Namespace, repository: Repository) -> Fleet:
-    from nodeattrs.runs.fleet import Fleet
+    from nodeattrs.dialects.chef.fleet import Fleet
 
     return Fleet(
         os.path.abspath(options.repo),

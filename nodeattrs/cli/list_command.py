@@ -12,7 +12,7 @@ from nodeattrs.cli.options import REPO_HELP, add_output, add_store, repository_o
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
 DESCRIPTION = """\
 List what a repository has, a name a line: what could be asked for. Nodes are those that nodes/ describes and

@@ -19,7 +19,7 @@ from nodeattrs.cli.options import moment
 from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
-    from nodeattrs.runs.fleet import Outcome
+    from nodeattrs.dialects.chef.fleet import Outcome
 
 
 def add_going_on(parser: argparse.ArgumentParser, *, jobs: str = "", since: str = "") -> None:

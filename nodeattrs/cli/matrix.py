@@ -31,10 +31,10 @@ from nodeattrs.node.running import merged_shared
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.session import Session
     from nodeattrs.node.node import Node
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.session import Session
     from nodeattrs.store import Store
 
 DESCRIPTION = """\
@@ -162,8 +162,8 @@ def _names(options: argparse.Namespace, repository: Repository | None) -> list[s
 
 
 def _run(options: argparse.Namespace, path: Path) -> Iterator[tuple[str, Cell]]:
+    from nodeattrs.dialects.chef.fleet import Fleet, resolve
     from nodeattrs.reports.matrix import Cell
-    from nodeattrs.runs.fleet import Fleet, resolve
 
     if options.facts is not None:
         check_facts(options.facts)

@@ -1,7 +1,7 @@
 """Words that several commands share, and what they come to.
 
 Nothing is decided here: which store is meant and what a machine is called is known to
-`runs.session`.
+`dialects.chef.run.session`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from nodeattrs.kinds import SAVED_NOTE
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
+    from nodeattrs.dialects.chef.facts import Facts
+    from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.repository.roles import Asked
+    from nodeattrs.dialects.chef.run.run import Run
     from nodeattrs.formats.documents import Document
     from nodeattrs.node.node import Node
-    from nodeattrs.runs import Repository
-    from nodeattrs.runs.facts import Facts
-    from nodeattrs.runs.roles import Asked
-    from nodeattrs.runs.run import Run
     from nodeattrs.project.settings import Settings
     from nodeattrs.store import Store
 
@@ -211,7 +211,7 @@ def add_ruby(parser: argparse.ArgumentParser) -> None:
 
 def asked_of(options: argparse.Namespace) -> Asked:
     """What a run is asked besides its node."""
-    from nodeattrs.runs.roles import Asked
+    from nodeattrs.dialects.chef.repository.roles import Asked
 
     given = {name: getattr(options, name, None) for name in Asked._fields}
     return Asked(**{name: value for name, value in given.items() if value is not None})
@@ -394,7 +394,7 @@ def sensitive_paths(options: argparse.Namespace, *places: str | None) -> list[Pa
 
 def repository_of(options: argparse.Namespace) -> Repository:
     """The repository that a command runs: the one whose settings count, else the current directory."""
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
     repository = found_repository(options) or Repository(os.curdir)
     repository.asked = asked_of(options)
@@ -404,7 +404,7 @@ def repository_of(options: argparse.Namespace) -> Repository:
 
 def found_repository(options: argparse.Namespace) -> Repository | None:
     """The repository whose settings count; None where there is none. raises: NotFound"""
-    from nodeattrs.runs import Repository
+    from nodeattrs.dialects.chef.repository.repository import Repository
 
     settings = settings_of(options).repository
     return None if settings is None else Repository(settings.root, settings=settings)
@@ -480,7 +480,7 @@ def facts_place(options: argparse.Namespace, repository: Repository | None) -> s
     if options.platform is None:
         place: str | None = options.facts
         return place
-    from nodeattrs.runs.facts.known import platform_file
+    from nodeattrs.dialects.chef.facts.known import platform_file
 
     return str(platform_file(options.platform, repository.platforms if repository is not None else None))
 
@@ -509,7 +509,7 @@ def facts_from(options: argparse.Namespace, node: str | None = None, repository:
     raises:     NotFound, DocumentError, MissingExtra, BadArgument, BadName
     """
     from nodeattrs.core.tree import checked_name
-    from nodeattrs.runs.facts import gather, load_facts
+    from nodeattrs.dialects.chef.facts import gather, load_facts
 
     place = facts_place(options, repository)
     if place is None and node is not None and repository is not None:
@@ -554,7 +554,7 @@ def named_node(options: argparse.Namespace, terminal: Terminal) -> tuple[Node, i
     for word in ("at", "sources"):
         if getattr(options, word, None) is not None:
             options.refuse(f"--{word} is about what was saved, and --repo about a run made now")
-    from nodeattrs.runs.session import Wanted, last_of, run
+    from nodeattrs.dialects.chef.run.session import Wanted, last_of, run
 
     repository, store = repository_of(options), store_of(options)
     last = last_of(repository, store, options.node)

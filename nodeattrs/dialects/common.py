@@ -15,11 +15,11 @@ from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import NotFound
 from nodeattrs.formats.documents import read
-from nodeattrs.puppet.facts import facts_at
-from nodeattrs.runs.repository import Repository
 from nodeattrs.project.settings import Settings
+from nodeattrs.puppet.facts import facts_at
 from nodeattrs.store import Store, open_store
 from nodeattrs.store.engines.store import last_runs
 

@@ -67,12 +67,12 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from nodeattrs import border
-from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.codes import Code, codes, known_codes
 from nodeattrs.core.budget import NAMES, Limits
 from nodeattrs.core.rules import PathRule, read_rules
 from nodeattrs.core.tree import Path, near, parse
 from nodeattrs.errors import BadArgument, BadUsage, DocumentError, MissingExtra, NotFound
+from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.formats.documents import SYNTAXES, Document, read
 from nodeattrs.formats.nearest import SETTINGS_FILE
 from nodeattrs.kinds import LIST_LOSES_VALUES, NOT_TRUSTED, OUTSIDE, RUBY, SET_TWICE

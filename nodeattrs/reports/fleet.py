@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nodeattrs.dialects.chef.fleet import Outcome
 from nodeattrs.reports.screen import Screen, printable
-from nodeattrs.runs.fleet import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from typing import Any
 
 from nodeattrs.core.changed import Change, changes
 from nodeattrs.core.tree import ABSENT, spell
+from nodeattrs.dialects.chef.run.recipes import LogLine
+from nodeattrs.dialects.chef.run.session import Session
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.slots import SLOTS
 from nodeattrs.reports.findings import Finding, finding_of
 from nodeattrs.reports.screen import Screen, printable
 from nodeattrs.reports.values import data_of, on_one_line
-from nodeattrs.runs.recipes import LogLine
-from nodeattrs.runs.session import Session
 
 _MOST_CHANGES = 10
 _HARD_SPACE = "\xa0"

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from nodeattrs.chef import Repository
 from nodeattrs.core.claim import Origin
-from nodeattrs.runs import Repository
-from nodeattrs.runs.facts import Facts
+from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.store import Saved, Store, open_store
 from nodeattrs.store.search import parse_query
 from nodeattrs.store.search.query import Query

@@ -14,9 +14,9 @@ TOP = "top"
 
 
 def room_of(file: str) -> str:
-    """The folder of a file: "nodeattrs/core/fold.py" -> "core". Each adapter is a room of its own."""
+    """The folder of a file: "nodeattrs/core/fold.py" -> "core". Each dialect is a room of its own."""
     folders = file.split("/")[1:-1]
-    return "/".join(folders[:2] if folders[:1] == ["adapters"] else folders[:1]) or TOP
+    return "/".join(folders[:2] if folders[:1] == ["dialects"] else folders[:1]) or TOP
 
 
 def files_of(checkout: Path) -> list[str]:

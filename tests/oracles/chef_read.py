@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nodeattrs.adapters.chef import ruby_document
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.formats.documents import Document
 
 FOLDERS = {"roles": "role", "environments": "environment"}

@@ -31,42 +31,47 @@ RANKS = {
     "border": 1,
     "children": 1,
     "formats": 2,
-    "causes": 2.5,
+    "causes": 3,
     "git": 3,
-    "trust": 3,
-    "node": 3,
     "puppet": 3,
-    "policies": 4.5,
-    "keep": 4,
-    "store": 4,
-    "adapters": 4,
-    "catalog": 4,
-    "runs": 5,
-    "recipe": 6,
-    "reports": 6,
-    "contract": 7,
-    "dialects.common": 8,
-    "dialects.resources": 8,
-    "dialects.ansible": 9,
-    "dialects.bindings": 9,
-    "dialects.catalogs": 9,
-    "dialects.chef": 9,
-    "dialects.cloudinit": 9,
-    "dialects.files": 9,
-    "dialects.hiera": 9,
-    "ansible": 10,
-    "cloudinit": 10,
-    "dialects.folders": 10,
-    "dialects.built_in": 10,
-    "dialects.registry": 11,
-    "dialects": 12,
-    "verbs": 13,
-    "web": 14,
-    "cli": 15,
-    FACE: 16,
-    "testing": 17,
-    "pytest_plugin": 17,
-    "__main__": 17,
+    "trust": 3,
+    "node": 4,
+    "catalog": 5,
+    "store": 5,
+    "policies": 6,
+    "project": 7,
+    "workers": 7,
+    "reports": 8,
+    "contract": 9,
+    "dialects.common": 10,
+    "dialects.resources": 10,
+    "dialects.ansible": 11,
+    "dialects.bindings": 11,
+    "dialects.catalogs": 11,
+    "dialects.chef": 11,
+    "dialects.cloudinit": 11,
+    "dialects.files": 11,
+    "dialects.hiera": 11,
+    "ansible": 12,
+    "bindings": 12,
+    "chef": 12,
+    "cloudinit": 12,
+    "hiera": 12,
+    "recipe": 12,
+    "dialects.folders": 12,
+    "dialects.built_in": 12,
+    "dialects.registry": 13,
+    "dialects": 14,
+    "verbs": 15,
+    "web": 16,
+    "cli": 17,
+    FACE: 18,
+    "testing": 19,
+    "pytest_plugin": 19,
+    "__main__": 19,
+    "adapters": 19,
+    "keep": 19,
+    "runs": 19,
 }
 """A room may import those of a lower rank. Those of one rank do not know each other.
 
@@ -133,9 +138,9 @@ def _named(statement: ast.Import | ast.ImportFrom, module: str, is_package: bool
 
 
 def room_of(module: str) -> str:
-    """The first step below the package; each adapter and each dialect is a room of its own."""
+    """The first step below the package; each dialect is a room of its own."""
     steps = module.split(".")[1:]
-    return ".".join(steps[:2] if steps[:1] in (["adapters"], ["dialects"]) else steps[:1])
+    return ".".join(steps[:2] if steps[:1] == ["dialects"] else steps[:1])
 
 
 def rank_of(room: str) -> int:
@@ -308,16 +313,16 @@ class TestTheInspector:
 
     def test_neighbours_do_not_know_each_other(self, build: Build):
         """
-        Rooms of one rank are strangers, and so are two adapters.
+        Rooms of one rank are strangers, and so are two dialects.
         """
         hut = build(
-            keep__in__search="import hut.adapters.hiera.lookup",
-            adapters__in__hiera__in__lookup="import hut.adapters.bindings.model, hut.adapters.hiera.config",
-            adapters__in__hiera__in__config="",
-            adapters__in__bindings__in__model="",
+            store__in__search="import hut.dialects.hiera.lookup",
+            dialects__in__hiera__in__lookup="import hut.dialects.bindings.model, hut.dialects.hiera.config",
+            dialects__in__hiera__in__config="",
+            dialects__in__bindings__in__model="",
         )
 
-        assert ["hut.adapters.bindings.model", "hut.adapters.hiera.lookup"] == sorted(
+        assert ["hut.dialects.bindings.model", "hut.dialects.hiera.lookup"] == sorted(
             fault.rpartition(" ")[2] for fault in upward(hut)
         )
 

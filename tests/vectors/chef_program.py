@@ -13,6 +13,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nodeattrs import Node, Symbol, lazy
+from nodeattrs.chef import (
+    Environment,
+    Role,
+    apply_expansion,
+    consume_external,
+    consume_facts,
+    expand_node,
+    reset_defaults_and_overrides,
+    setting_as,
+    walk,
+)
 from nodeattrs.errors import (
     AmbiguousRunList,
     AttributeFileNotFound,
@@ -27,17 +38,6 @@ from nodeattrs.errors import (
     RoleNotFound,
     TypeConflict,
     UnknownName,
-)
-from nodeattrs.runs import (
-    Environment,
-    Role,
-    apply_expansion,
-    consume_external,
-    consume_facts,
-    expand_node,
-    reset_defaults_and_overrides,
-    setting_as,
-    walk,
 )
 from nodeattrs.store import saved_document
 from tests.vectors.values import decoded, encoded

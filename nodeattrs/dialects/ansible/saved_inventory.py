@@ -10,10 +10,10 @@ from nodeattrs.dialects.ansible.inventory_report import DynamicInventory, ansibl
 from nodeattrs.dialects.common import saved_nodes_of
 from nodeattrs.errors import BadArgument, BadUsage
 from nodeattrs.kinds import LAYER_IS_UNKNOWN, SAVED_NOTE
-from nodeattrs.reports.values import unread_at
-from nodeattrs.store.remembered import required
 from nodeattrs.project.settings import Settings
+from nodeattrs.reports.values import unread_at
 from nodeattrs.store import Store
+from nodeattrs.store.remembered import required
 from nodeattrs.store.search import parse_query
 
 ARGUMENTS = (

@@ -27,13 +27,13 @@ from nodeattrs.dialects.bindings.reports import (
     explained_binding,
     findings_of,
 )
+from nodeattrs.dialects.chef.repository.repository import Repository
+from nodeattrs.dialects.chef.run.bindings import site_of
+from nodeattrs.dialects.chef.run.session import search_word
 from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
 from nodeattrs.formats.documents import read
-from nodeattrs.reports.matrix import Cell, Matrix
-from nodeattrs.runs.bindings import site_of
-from nodeattrs.runs.repository import Repository
-from nodeattrs.runs.session import search_word
 from nodeattrs.project.settings import Settings
+from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.store import open_store
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}

@@ -36,9 +36,9 @@ from nodeattrs.dialects.cloudinit.secrets import veiled
 from nodeattrs.dialects.cloudinit.userdata import Merged
 from nodeattrs.errors import BadArgument, BadUsage
 from nodeattrs.formats.hidden import ESCAPES
-from nodeattrs.reports.findings import Finding, Selection
 from nodeattrs.project.config import listed_codes
 from nodeattrs.project.settings import sensitive_beside
+from nodeattrs.reports.findings import Finding, Selection
 
 _MANY: Mapping[str, Any] = {"action": "append", "default": []}
 _FLAG: Mapping[str, Any] = {"action": "store_true"}

@@ -24,6 +24,7 @@ from nodeattrs import border
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
@@ -32,7 +33,6 @@ from nodeattrs.policies import NAMES, known_policies, policy_named
 from nodeattrs.policies.named import NamedPolicy
 from nodeattrs.project.config import PlainFold
 from nodeattrs.project.fields import known_or_near
-from nodeattrs.runs.repository import Repository
 
 _NUMBERED = re.compile(r"(.+)#(\d{1,9})")
 

@@ -29,9 +29,9 @@ from nodeattrs.errors import BadUsage, BadValue, NodeattrsError
 from nodeattrs.formats.hidden import ESCAPES
 from nodeattrs.formats.yaml_writing import written
 from nodeattrs.kinds import ENCRYPTED
+from nodeattrs.project.settings import sensitive_beside
 from nodeattrs.reports.compared import Compared
 from nodeattrs.reports.matrix import Cell, Matrix
-from nodeattrs.project.settings import sensitive_beside
 
 _NO_SUCH_KEY, _UNKNOWN_LAYER = 3, 5
 _CODES = {"not_found": _NO_SUCH_KEY, "value_type_mismatch": 4}

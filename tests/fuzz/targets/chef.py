@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from nodeattrs.adapters.chef import decrypted, is_encrypted, ruby_document
+from nodeattrs.chef import decrypted, is_encrypted
+from nodeattrs.dialects.chef.repository.roles import read_policy, read_role
+from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.formats.documents import Document, parse
 from nodeattrs.project.fields import Fields
-from nodeattrs.runs.roles import read_policy, read_role
 from tests.fuzz.grammar import Grammar
 from tests.fuzz.shapes import TREE
 from tests.fuzz.target import Target, from_grammar, from_shape

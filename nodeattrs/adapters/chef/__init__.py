@@ -1,1 +1,0 @@
-"""The dialect of Chef: repositories, runs of nodes, and fleets."""

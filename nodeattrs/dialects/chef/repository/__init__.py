@@ -1,0 +1,1 @@
+"""What is on disk: cookbooks, roles, environments, nodes, data bags."""
