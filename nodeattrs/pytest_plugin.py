@@ -103,7 +103,7 @@ def _named_injector(named: str) -> Injector:
 
 
 def _of_repository(repository: Repository) -> Injector:
-    from nodeattrs.dialects.chef.run.bindings import Injection
+    from nodeattrs.dialects.bindings.injection import Injection
     from nodeattrs.errors import NotFound
     from nodeattrs.node.node import Node
 
@@ -263,8 +263,8 @@ class Converged:
         """What `nodeattrs explain` prints of a path."""
         from nodeattrs.core.tree import parse
         from nodeattrs.dialects.chef.causes import setters_in
+        from nodeattrs.dialects.chef.reports.explain import explained
         from nodeattrs.reports import Screen
-        from nodeattrs.reports.explain import explained
 
         found = explained(self.node, parse(path), self.repository, search=self.run.search)
         if found.has_claims:

@@ -16,7 +16,8 @@ from nodeattrs.chef import Repository
 from nodeattrs.cli import main
 from nodeattrs.cli.options import moment
 from nodeattrs.dialects.chef.facts import load_facts
-from nodeattrs.dialects.chef.run.session import Wanted, run, search_word
+from nodeattrs.dialects.chef.reports.run import RunReport
+from nodeattrs.dialects.chef.run.session import Wanted, run
 from nodeattrs.errors import (
     BadArgument,
     DocumentError,
@@ -25,12 +26,12 @@ from nodeattrs.errors import (
     RecipeFailed,
     TypeConflict,
 )
-from nodeattrs.reports.run import RunReport
 from nodeattrs.store import NewerRevision, Noted, Saved, open_store, saved_document
 from nodeattrs.store.carrying import exported
 from nodeattrs.store.engines.store import last_runs
 from nodeattrs.store.nodes import node_of, remove_normal, restore, set_normal
 from nodeattrs.store.remembered import remembered
+from nodeattrs.store.search.word import search_word
 from tests.on_disk import perform, repository
 from tests.store_exam import imported
 

@@ -8,8 +8,9 @@ from nodeattrs.bindings import BindingErrors
 from nodeattrs.catalog.questions import why_before
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.code import held_back
+from nodeattrs.dialects.bindings.injection import Injection
+from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.dialects.chef.facts import Facts
-from nodeattrs.dialects.chef.run.bindings import Injection, site_of
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
 from nodeattrs.node.node import Node

@@ -16,8 +16,8 @@ from nodeattrs.contract.command import Checked
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Outcome, Plan
+    from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
     from nodeattrs.dialects.chef.run.run import Run
-    from nodeattrs.reports.catalog import AppliedCatalog
 
 DESCRIPTION = """\
 What the recipes of a node declare: check it and ask about it without touching anything, or apply it.
@@ -114,8 +114,8 @@ def applied(catalog: Catalog, name: str, options: argparse.Namespace, terminal: 
     raises: ReferenceNotFound, DependencyCycle, StoreError: nothing was touched then
     """
     from nodeattrs.catalog.types import Site
+    from nodeattrs.dialects.chef.reports.catalog import AppliedCatalog
     from nodeattrs.dialects.chef.run.applying import apply_catalog, report_place
-    from nodeattrs.reports.catalog import AppliedCatalog
 
     catalog.noop = catalog.noop or options.noop
     kept = Path(options.report) if options.report else report_place(name) if name else None
@@ -145,7 +145,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _check(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.catalog import findings_of, looked_at
+    from nodeattrs.dialects.chef.reports.catalog import findings_of, looked_at
 
     plan = _plan(options, terminal)
     repository = settings_of(options).repository
@@ -153,7 +153,7 @@ def _check(options: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def _order(options: argparse.Namespace, terminal: Terminal) -> int:
-    from nodeattrs.reports.catalog import CatalogOrder
+    from nodeattrs.dialects.chef.reports.catalog import CatalogOrder
 
     terminal.report(CatalogOrder(_plan(options, terminal), str(options.node or options.source), options.shuffle))
     return 0
@@ -161,7 +161,7 @@ def _order(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import mermaid
-    from nodeattrs.reports.catalog import CatalogGraph
+    from nodeattrs.dialects.chef.reports.catalog import CatalogGraph
 
     plan = _plan(options, terminal)
     terminal.warn(plan.faults())
@@ -174,7 +174,7 @@ def _graph(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _why(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import known_ref, why_before
-    from nodeattrs.reports.catalog import WhyReport
+    from nodeattrs.dialects.chef.reports.catalog import WhyReport
 
     plan = _plan(options, terminal)
     first, then = known_ref(plan, options.first), known_ref(plan, options.then)
@@ -189,9 +189,9 @@ def _why(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import known_ref
+    from nodeattrs.dialects.chef.reports.catalog import ResourceExplained
     from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.dialects.chef.run.lookups import readings
-    from nodeattrs.reports.catalog import ResourceExplained
 
     if options.source is not None:
         plan = _plan(options, terminal)
@@ -208,7 +208,7 @@ def _explain(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _impact(options: argparse.Namespace, terminal: Terminal) -> int:
     from nodeattrs.catalog.questions import impact_of, known_ref
-    from nodeattrs.reports.catalog import ImpactReport
+    from nodeattrs.dialects.chef.reports.catalog import ImpactReport
 
     plan = _plan(options, terminal)
     terminal.report(ImpactReport(impact_of(plan, known_ref(plan, options.resource))))

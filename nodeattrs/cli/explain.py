@@ -21,9 +21,9 @@ from nodeattrs.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
-    from nodeattrs.dialects.chef.causes import Elsewhere
     from nodeattrs.dialects.chef.repository.repository import Repository
     from nodeattrs.node.node import Node
+    from nodeattrs.reports.explain import Elsewhere
 
 DESCRIPTION = """\
 Name who set a value and where, what it overrode and by which rule, which element of a list came
@@ -61,8 +61,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Explain it."""
     from nodeattrs.core.tree import spell
+    from nodeattrs.dialects.chef.reports.explain import explained
     from nodeattrs.errors import NoSuchAttribute
-    from nodeattrs.reports.explain import explained
     from nodeattrs.reports.values import unread_at
 
     path = path_of(options.path)

@@ -121,7 +121,7 @@ class _Resolving:
 
     def perform(self, skipped: int) -> int:
         """Run the nodes and report; the exit code. raises: FleetError, after the report"""
-        from nodeattrs.reports.fleet import FleetReport
+        from nodeattrs.dialects.chef.reports.fleet import FleetReport
 
         options, terminal = self._options, self._terminal
         began, start = began_now(), time.perf_counter()

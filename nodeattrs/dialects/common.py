@@ -9,13 +9,13 @@ from typing import Any
 
 from nodeattrs.contract.answers import Part, lines_of
 from nodeattrs.contract.dialect import Opened
+from nodeattrs.contract.folder import Folder
 from nodeattrs.core.answer import Answer
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Layer, fold
 from nodeattrs.core.policy import ACROSS
 from nodeattrs.core.tree import ABSENT, checked_name, under
 from nodeattrs.core.tree import Path as TreePath
-from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import NotFound
 from nodeattrs.formats.documents import read
 from nodeattrs.project.settings import Settings
@@ -47,9 +47,9 @@ class InRepository(Opened):
     """A dialect whose places and sensitive paths stand in nodeattrs.toml."""
 
     @cached_property
-    def repository(self) -> Repository:
+    def repository(self) -> Folder:
         """The repository of the side. raises: DocumentError, for settings that cannot be read"""
-        found = Repository(self.side.root)
+        found = Folder(self.side.root)
         found.also_sensitive = self.request.sensitive
         return found
 
@@ -94,6 +94,11 @@ class WithFacts(InRepository):
         if place is not None and place.is_dir():
             names |= {path.stem for path in place.iterdir() if path.suffix in _DATA and not path.name.startswith(".")}
         return names
+
+    def described(self) -> set[str]:
+        """The nodes that have a file in nodes/."""
+        files = (self.side.root / "nodes").glob("[!.]*")
+        return {file.stem for file in files if file.suffix in _DATA}
 
     def facts_file(self, name: str) -> Path | None:
         """The file with the facts of a node, or None. raises: BadName"""

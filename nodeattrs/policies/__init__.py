@@ -15,6 +15,7 @@ from nodeattrs.core.policy import ABSENT_KIND, ACROSS, ANY, MAP, PRESENT, TAKE, 
 from nodeattrs.core.rules import read_rules
 from nodeattrs.core.tree import meant
 from nodeattrs.errors import BadArgument
+from nodeattrs.peers import peer
 
 if TYPE_CHECKING:
     from nodeattrs.policies.named import NamedPolicy
@@ -87,13 +88,12 @@ def known_policies(name: str) -> str:
 
 
 def _hiera_deep() -> NamedPolicy:
-    from nodeattrs.dialects.hiera.strategies import strategy_of
     from nodeattrs.policies.named import NamedPolicy
 
     key = Policy(
         "hiera-deep, a key",
         Line(ABSENT_KIND, PRESENT, TAKE, "no weaker file has the key"),
-        Line(ANY, PRESENT, strategy_of("deep").policy),
+        Line(ANY, PRESENT, peer("hiera").strategy_of("deep").policy),
     )
     table = Policy(HIERA, Line(MAP, MAP, Meet(key), "the keys of both"), Line(ANY, PRESENT, TAKE))
     summary = "each key as a lookup with the strategy deep finds it, the last file as the first level"

@@ -15,21 +15,16 @@ screen. The plain form of a trace is `str(trace)`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Earlier, Element, Outcome, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
+from nodeattrs.errors import NodeattrsError
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
-
-if TYPE_CHECKING:
-    from nodeattrs.dialects.chef.blame import Change
-    from nodeattrs.dialects.chef.causes import Elsewhere
-    from nodeattrs.dialects.chef.repository.repository import Repository
-    from nodeattrs.dialects.chef.run.lookups import Reading
-    from nodeattrs.node.node import Node
 
 _HEAD_LINES = 4
 _VALUE_LINES = 3
@@ -39,6 +34,82 @@ _SHORT = 40
 _BESIDE = 24
 _BELOW = " " * 12
 _ASIDE = " " * 17
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The last change of a line.
+
+    commit: its full name; empty where there is none
+    date:   of the author, as 2024-05-02
+    note:   why there is no commit: the line is changed and not committed, or git does not know the file
+    """
+
+    file: str
+    line: int
+    commit: str = ""
+    author: str = ""
+    date: str = ""
+    summary: str = ""
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as data for JSON."""
+        return {name: getattr(self, name) or None for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Somebody who sets an attribute elsewhere.
+
+    origin: who, and where
+    lacks:  why not on the node that was asked about, in words
+    nodes:  on which saved nodes; none where only the repository shows it
+    """
+
+    origin: Origin
+    lacks: str
+    nodes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        on = f" on {', '.join(self.nodes)}" if self.nodes else ""
+        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.lacks}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        named = self.origin._asdict()
+        return {**named, "nodes": list(self.nodes), "lacks": self.lacks}
+
+
+class LookedUp(Protocol):
+    """Why a key of another dialect has its value.
+
+    error:  why it has none, or None
+    needed: the keys that its expressions looked up
+    """
+
+    @property
+    def value(self) -> Any: ...
+    @property
+    def error(self) -> NodeattrsError | None: ...
+    @property
+    def needed(self) -> Sequence[str]: ...
+
+    def origins(self, path: Path) -> Iterable[Origin]: ...
+    def trace(self, path: Path) -> Trace: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Something that a line of a recipe read.
+
+    what:  as it is written: a path, or "lookup(key)"
+    trace: why it is what it is: of the node, of Hiera, of bindings; None where that is not known
+    """
+
+    what: str
+    trace: Trace | LookedUp | None
 
 
 class Explanation(NamedTuple):
@@ -140,38 +211,6 @@ class Explanation(NamedTuple):
             yield from _changed(self.changes, screen)
         if self.hint:
             yield f"  {self.hint}"
-
-
-def explained(
-    node: Node,
-    path: Path,
-    repository: Repository | None = None,
-    revision: int | None = None,
-    causes_of: Callable[[Trace], Iterable[Cause]] | None = None,
-    changes_of: Callable[[Trace], Iterable[Change]] | None = None,
-    search: Callable[..., Any] | None = None,
-) -> Explanation:
-    """Why *path* of a node is what it is.
-
-    revision:   which save of it, where that is known
-    repository: whose cookbooks set values; with it, what the line that set the value read is explained too
-    causes_of:  finds the lines that decided who was asked
-    changes_of: finds who changed the lines last
-    search:     the word `search` of the run, which queries of bindings ask
-    """
-    trace = node.trace(path)
-    silent = not (trace.found or trace.claims or trace.history)
-    hint = way_to(node.to_dict(False), path) if silent else None
-    read: tuple[Reading, ...] = ()
-    if repository is not None and trace.winner is not None:
-        from nodeattrs.dialects.chef.run.lookups import readings
-
-        claim = trace.winner.claim
-        read = tuple(readings(repository, node, claim.origin, claim.then, search))
-    found = None if causes_of is None else tuple(causes_of(trace))
-    changes = None if changes_of is None else tuple(changes_of(trace))
-    is_run = repository is not None
-    return Explanation(trace, node.name, node.environment, hint, read, revision, is_run, found, changes)
 
 
 def _reading_dict(trace: Any) -> dict[str, Any]:

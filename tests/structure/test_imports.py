@@ -22,6 +22,7 @@ FACE = ""
 RANKS = {
     "_lazy": -1,
     "_version": -1,
+    "peers": -1,
     "codes": -1,
     "cache": -1,
     "errors": 0,

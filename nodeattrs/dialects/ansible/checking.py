@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.folder import Folder
 from nodeattrs.dialects.ansible.inventory_report import doubtful_groups
 from nodeattrs.dialects.ansible.static import Static, is_repository
-from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.kinds import LAYER_IS_UNKNOWN
 from nodeattrs.reports.findings import Finding, finding_of
 
@@ -17,7 +17,7 @@ _UNREAD = "was not looked at: it is encrypted, and may set and mention any varia
 
 def looked(root: Path, count: Callable[[str], object]) -> Iterator[Looked]:
     """The findings of each kind of file that is there."""
-    groups = Repository(root).config.ansible_groups
+    groups = Folder(root).config.ansible_groups
     if groups:
         found = [finding_of(one, "warning") for one in doubtful_groups(root, groups)]
         yield Looked("group of Ansible", len(groups), found)

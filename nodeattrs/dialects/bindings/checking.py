@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from nodeattrs.contract.dialect import Looked
+from nodeattrs.contract.folder import Folder
 from nodeattrs.dialects.bindings.reports import findings_of
-from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.bindings import site_of
+from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.reports.findings import Finding
 
 
 def looked(root: Path) -> Iterator[Looked]:
     """The findings of the site that the settings name, or of a repository with bindings."""
-    repository = Repository(root)
+    repository = Folder(root)
     named = repository.config.bindings
     if named is None and not [*(root / "bindings").glob("*.pp"), *(root / "bindings").glob("*.bindings")]:
         return

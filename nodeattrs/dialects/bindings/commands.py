@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.command import Argument, Checked, Command, Output, Question
+from nodeattrs.contract.folder import Folder
 from nodeattrs.contract.request import Request
 from nodeattrs.contract.sides import Side
 from nodeattrs.core.tree import parse
@@ -27,14 +28,13 @@ from nodeattrs.dialects.bindings.reports import (
     explained_binding,
     findings_of,
 )
-from nodeattrs.dialects.chef.repository.repository import Repository
-from nodeattrs.dialects.chef.run.bindings import site_of
-from nodeattrs.dialects.chef.run.session import search_word
+from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.errors import BadUsage, DocumentError, NodeattrsError, NotFound
 from nodeattrs.formats.documents import read
 from nodeattrs.project.settings import Settings
 from nodeattrs.reports.matrix import Cell, Matrix
 from nodeattrs.store import open_store
+from nodeattrs.store.search.word import search_word
 
 _EXITS = {0: "done", 1: "failed", 2: "usage", 5: "unknown layer"}
 _NO_SUCH_KEY = "no_such_key"
@@ -203,7 +203,7 @@ def _composition(question: Question) -> Composition:
     if found is None:
         site = Composition(asked["site"] or ".", **how)
     else:
-        repository = Repository(found.root, settings=found)
+        repository = Folder(found.root, settings=found)
         own = repository.root / repository.config.bindings if repository.config.bindings else "."
         how |= {} if asked["site"] or own == "." else {"shown_from": repository.root}
         store = settings.store

@@ -9,11 +9,11 @@ from typing import Any
 from nodeattrs.contract.answers import Answered
 from nodeattrs.dialects.bindings.composition import Composition
 from nodeattrs.dialects.bindings.model.faults import BindingError
+from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.dialects.bindings.tracing import plain
-from nodeattrs.dialects.chef.run.bindings import site_of
-from nodeattrs.dialects.chef.run.session import search_word
 from nodeattrs.dialects.common import WithFacts, part_of_keys
 from nodeattrs.store.remembered import remembered
+from nodeattrs.store.search.word import search_word
 
 
 class BindingKeys(WithFacts):
@@ -32,7 +32,7 @@ class BindingKeys(WithFacts):
 
     def subjects(self) -> Iterable[str]:
         """The nodes that are known; else one without a name."""
-        return {*self.known(), *self.repository.nodes()} or {""}
+        return {*self.known(), *self.described()} or {""}
 
     def site(self, name: str, mode: str = "tuple") -> Composition:
         """The site as a node has it: by its facts, else by those of its last run. raises: NodeattrsError"""

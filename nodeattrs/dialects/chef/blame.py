@@ -10,37 +10,15 @@ import difflib
 import pathlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from nodeattrs.core.trace import Trace
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import DocumentError
 from nodeattrs.formats.documents import content_of
 from nodeattrs.git import Git
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """The last change of a line.
-
-    commit: its full name; empty where there is none
-    date:   of the author, as 2024-05-02
-    note:   why there is no commit: the line is changed and not committed, or git does not know the file
-    """
-
-    file: str
-    line: int
-    commit: str = ""
-    author: str = ""
-    date: str = ""
-    summary: str = ""
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """The change as data for JSON."""
-        return {name: getattr(self, name) or None for name in self.__slots__}
+from nodeattrs.reports.explain import Change
 
 
 def of_trace(repository: Repository) -> Callable[[Trace], tuple[Change, ...]]:

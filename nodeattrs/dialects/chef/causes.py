@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from nodeattrs.causes.writes import writes_of
@@ -26,6 +25,7 @@ from nodeattrs.dialects.chef.run.run import Run
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import RunListItem, cookbook_of, qualified
+from nodeattrs.reports.explain import Elsewhere
 from nodeattrs.store import Store
 from nodeattrs.store.remembered import remembered
 
@@ -139,29 +139,6 @@ class _Causes:
 
 
 _MOST_NODES, _MOST = 200, 6
-
-
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """Somebody who sets an attribute elsewhere.
-
-    origin: who, and where
-    lacks:  why not on the node that was asked about, in words
-    nodes:  on which saved nodes; none where only the repository shows it
-    """
-
-    origin: Origin
-    lacks: str
-    nodes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        on = f" on {', '.join(self.nodes)}" if self.nodes else ""
-        return f"{self.origin.who} sets it{on} ({self.origin.place or 'no line'}): {self.lacks}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as data for JSON."""
-        named = self.origin._asdict()
-        return {**named, "nodes": list(self.nodes), "lacks": self.lacks}
 
 
 def setters_on(store: Store, node: Node, path: Path, sensitive: Iterable[Path] = ()) -> list[Elsewhere]:

@@ -19,14 +19,15 @@ from nodeattrs.core.tree import under
 from nodeattrs.core.unread import unread_layer
 from nodeattrs.dialects.chef.causes import causes
 from nodeattrs.dialects.chef.facts import Facts, load_facts
+from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Asked
 from nodeattrs.dialects.chef.run.run import Run, run_node
-from nodeattrs.dialects.chef.run.session import search_word
 from nodeattrs.dialects.common import WithFacts
 from nodeattrs.dialects.resources import part_of_resources
 from nodeattrs.formats.documents import parse
 from nodeattrs.node.running import merged_shared
 from nodeattrs.store.remembered import remembered
+from nodeattrs.store.search.word import search_word
 
 NO_FACTS = {"platform": "unknown", "platform_family": "unknown", "platform_version": "0"}
 """The facts of a node without facts: a run needs a platform."""
@@ -43,6 +44,13 @@ def _unread(layer: Layer) -> Unread:
 
 class Nodes(WithFacts):
     """Nodes of a repository: each is run, and nothing is saved."""
+
+    @cached_property
+    def repository(self) -> Repository:
+        """The repository of the side. raises: DocumentError, for settings that cannot be read"""
+        found = Repository(self.side.root)
+        found.also_sensitive = self.request.sensitive
+        return found
 
     @property
     def is_there(self) -> bool:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from nodeattrs.contract.command import Argument, Caller, Command, Output, Question
+from nodeattrs.contract.folder import Folder
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.fold import Folded, Layer
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import json_or_text, parse, under
 from nodeattrs.core.unknown import Unknown
 from nodeattrs.core.unread import unread_layer
-from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.files.folds import check_policy, fold_named, folded, layers_of, named_layers
 from nodeattrs.dialects.files.reports import Blamed, LastChanges, ShownPolicies, encrypted_in, traced
 from nodeattrs.dialects.files.text import holds_encrypted, text_of
@@ -73,7 +73,7 @@ class _Layers:
     def __init__(self, asked: Mapping[str, Any]) -> None:
         self._asked = asked
         settings = Settings(asked, os.environ).repository
-        self._repository = None if settings is None else Repository(settings.root, settings=settings)
+        self._repository = None if settings is None else Folder(settings.root, settings=settings)
         named = self._named(asked["name"])
         syntax: Any = asked["syntax"] or (named.syntax if named else None) or None
         self._reader = LayerReader(syntax, document=asked["document"], pipes=True)

@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from nodeattrs import border
+from nodeattrs.contract.folder import Folder
 from nodeattrs.core.fold import Folded, Layer, fold
 from nodeattrs.core.rules import PathRule
 from nodeattrs.core.tree import Path
-from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.errors import FoldNotFound, NoFileFits
 from nodeattrs.formats.documents import Document, Syntax, syntax_of
 from nodeattrs.formats.layers import LayerReader
@@ -101,7 +101,7 @@ def folded(
     return fold([plan] if layers else [], plan.policy, strict=strict)
 
 
-def fold_named(repository: Repository, name: str) -> PlainFold:
+def fold_named(repository: Folder, name: str) -> PlainFold:
     """The fold of that name in the settings of a repository. raises: FoldNotFound, DocumentError"""
     folds = repository.config.folds
     if name not in folds:
@@ -112,7 +112,7 @@ def fold_named(repository: Repository, name: str) -> PlainFold:
     return folds[name]
 
 
-def named_fold(repository: Repository, name: str) -> Folded:
+def named_fold(repository: Folder, name: str) -> Folded:
     """What a fold of a repository comes to.
 
     raises: FoldNotFound, NoFileFits, DocumentError, MergeConflict
@@ -121,7 +121,7 @@ def named_fold(repository: Repository, name: str) -> Folded:
     return folded(named_layers(repository, one), policy_named(one.policy), one.rules, repository.config.sensitive)
 
 
-def named_layers(repository: Repository, one: PlainFold) -> list[Layer]:
+def named_layers(repository: Folder, one: PlainFold) -> list[Layer]:
     """The layers of a fold of a repository, the weakest first. raises: FoldNotFound, DocumentError"""
     syntax: Syntax | None = one.syntax or None  # type: ignore[assignment]  # `read_fold` has looked it up
     reader = LayerReader(syntax, warnings=repository.warnings)

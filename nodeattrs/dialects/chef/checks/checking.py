@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from nodeattrs.contract.peers import doubts_of
 from nodeattrs.core.borders import taking
 from nodeattrs.core.claim import Locator
 from nodeattrs.core.tree import Path
@@ -96,14 +97,12 @@ def checked(repository: Repository, run_code: bool = False) -> Checked:
     _tried(faults, lambda: warnings.extend(_doubtful(repository, run_code)))
     try:
         if (hiera := repository.hiera) is not None:
-            from nodeattrs.dialects.hiera.static import doubtful
-
             looked["data file"], wrong = hiera.check()
             faults += wrong
             warnings += hiera.warnings
             for environment in hiera.environments() or ["production"]:
                 with suppress(NodeattrsError):  # `hiera.check` has reported it
-                    warnings += doubtful(hiera, environment)
+                    warnings += doubts_of(hiera, environment)
     except NodeattrsError as error:  # of the settings it is reported already
         faults.append(error)
     once = {str(one): one for one in faults}  # settings that cannot be read are met again and again

@@ -19,13 +19,14 @@ import pathlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from nodeattrs import border
+from nodeattrs.contract.folder import Folder
 from nodeattrs.core.borders import A_PATH, taking
 from nodeattrs.core.claim import Below, Locator, Origin
 from nodeattrs.core.sensitive import Sensitive
-from nodeattrs.core.tree import SCALARS, Path, checked_name, copied, dig
+from nodeattrs.core.tree import SCALARS, checked_name, copied, dig
 from nodeattrs.dialects.chef.repository.cookbooks import (
     NOT_RUN,
     RUBY,
@@ -66,12 +67,8 @@ from nodeattrs.errors import (
 from nodeattrs.formats import documents
 from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.kinds import JSON_COUNTS, MISSING_COOKBOOK
-from nodeattrs.project.config import ChefConfig, Config, RepositorySettings
+from nodeattrs.project.config import ChefConfig, RepositorySettings
 from nodeattrs.project.fields import Fields, known_or_near
-
-if TYPE_CHECKING:
-    from nodeattrs.dialects.bindings.site_files import SiteFiles
-    from nodeattrs.dialects.hiera.scope import Hiera
 
 _DATA = (".json", ".yaml", ".yml")
 _READ = (*_DATA, RUBY)
@@ -84,7 +81,7 @@ LEAVES = SCALARS | {Sensitive}
 _Thing = TypeVar("_Thing")
 
 
-class Repository:
+class Repository(Folder):
     """A directory that describes nodes.
 
     root:     the directory
@@ -104,42 +101,10 @@ class Repository:
         asked: Asked = NOTHING_ASKED,
         settings: RepositorySettings | None = None,
     ) -> None:
-        self.settings = settings or RepositorySettings(root)
-        self.root = self.settings.root
+        super().__init__(root, settings=settings)
         self._place = str(self.root)
         self.asked = asked
-        self.warnings: list[DocumentError] = []
-        self.also_sensitive: tuple[Path, ...] = ()
         self._read: dict[tuple[str, ...], Any] = {}
-
-    @cached_property
-    def config(self) -> Config:
-        """The settings of the repository, with `also_sensitive`. raises: DocumentError"""
-        config = self.settings.config
-        self.warnings += self.settings.warnings
-        if not self.also_sensitive:
-            return config
-        return replace(config, sensitive=(*config.sensitive, *self.also_sensitive))
-
-    @cached_property
-    def hiera(self) -> Hiera | None:
-        """The Hiera tree of the settings, else of a hiera.yaml in the repository; None where there is neither.
-
-        raises: BadArgument, where the settings name one that is not there
-        """
-        named = self.config.hiera
-        if named is None and not (self.root / "hiera.yaml").is_file():
-            return None
-        from nodeattrs.dialects.hiera.scope import Hiera
-
-        return Hiera(self.root / (named or "hiera.yaml"), root=self.root)
-
-    @cached_property
-    def site_files(self) -> SiteFiles:
-        """The files of its site of bindings, as far as they were read."""
-        from nodeattrs.dialects.bindings.site_files import SiteFiles
-
-        return SiteFiles()
 
     @cached_property
     def commit(self) -> str:
@@ -465,10 +430,6 @@ class Repository:
             names = " and ".join(self.shown(path) for path in files)
             raise DocumentError(f"{what} is described twice, by {names}", file=self.shown(files[0]), hint="keep one")
         return files[0] if files else None
-
-    def shown(self, path: pathlib.Path) -> str:
-        """What messages and origins call a file: seen from here where it lies below, else as it was given."""
-        return self.settings.shown(path)
 
 
 def _commit_of(root: pathlib.Path) -> str:

@@ -10,25 +10,21 @@ import linecache
 import os
 import pathlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from nodeattrs.contract.peers import Scope
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
 from nodeattrs.core.tree import Path, copied, parse
 from nodeattrs.dialects.chef.repository.programs import reads_of
 from nodeattrs.dialects.chef.repository.repository import LEAVES, Repository
-from nodeattrs.dialects.chef.run.bindings import Injection
 from nodeattrs.errors import BadArgument, BadName, NodeattrsError, NotFound
 from nodeattrs.node.intake import facts_of
 from nodeattrs.node.node import Node
 from nodeattrs.node.run_list import cookbook_of
 from nodeattrs.node.running import note_read, origin_here
-
-if TYPE_CHECKING:
-    from nodeattrs.dialects.hiera.explain import Explanation
-    from nodeattrs.dialects.hiera.scope import Scope
+from nodeattrs.reports.explain import LookedUp, Reading
 
 
 def scope_of(repository: Repository, node: Node) -> Scope:
@@ -55,18 +51,6 @@ def lookup_word(repository: Repository, node: Node) -> Callable[..., Any]:
         return scopes[0].lookup(name, **options)
 
     return lookup
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Something that a line of a recipe read.
-
-    what:  as it is written: a path, or "lookup(key)"
-    trace: why it is what it is: of the node, of Hiera, of bindings; None where nobody can say
-    """
-
-    what: str
-    trace: Trace | Explanation | None
 
 
 def readings(
@@ -102,7 +86,7 @@ def _traced(
     what: str,
     attribute: Callable[[Path], Trace],
     search: Callable[..., Any] | None,
-) -> Trace | Explanation | None:
+) -> Trace | LookedUp | None:
     word, found, rest = what.partition("(")
     if not found:
         return attribute(parse(what))
@@ -112,7 +96,7 @@ def _traced(
     try:
         if word == "lookup":
             return scope_of(repository, node).explain(key)
-        bound = Injection(repository, node, search=search).trace(word, key)
+        bound = repository.injection(node, search=search).trace(word, key)
         if bound is not None or word != "parameters" or repository.hiera is None:
             return bound
         looked_up = scope_of(repository, node).explain(key)

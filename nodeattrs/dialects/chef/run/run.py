@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, NoReturn
 
 from nodeattrs.catalog import Catalog
+from nodeattrs.contract.peers import Injection
 from nodeattrs.core.claim import Locator, Origin
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.cookbooks import Cookbook, check_versions, cookbook_order
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.repository.roles import Environment, NodeFile, Policy, Role
-from nodeattrs.dialects.chef.run.bindings import Injection
 from nodeattrs.dialects.chef.run.expansion import (
     Expansion,
     environment_named,
@@ -99,7 +99,7 @@ def run_node(
     start = _started(repository, node, saved, json_attributes, run_list, environment)
     wanted = node.run_list if override_run_list is None else [*map(str, normalised(override_run_list))]
     lookup, search, intake = lookup_word(repository, node), (words or {}).get("search"), Intake(node)
-    injection = Injection(repository, node, lookup if repository.hiera is not None else None, search)
+    injection = repository.injection(node, lookup if repository.hiera is not None else None, search)
     start.take_attributes(intake, facts)
     plan = _planned(repository, injection.run_list(wanted), node.environment, start.policy)
     take_layers(node, plan.expansion, plan.environment)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nodeattrs._version import VERSION
 from nodeattrs.core.claim import Origin
-from nodeattrs.core.tree import ABSENT, copied, dig, near, parse
+from nodeattrs.core.tree import near
 from nodeattrs.dialects.chef.facts import Facts
 from nodeattrs.dialects.chef.repository.repository import Repository
 from nodeattrs.dialects.chef.run.applying import noted_report
@@ -28,7 +28,7 @@ from nodeattrs.node.node import Node
 from nodeattrs.store import Noted, Revision, Saved, Store, filtered_snapshot, saved_document
 from nodeattrs.store.engines.texts import is_same_form
 from nodeattrs.store.remembered import Remembered, remembered, root_from
-from nodeattrs.store.search import parse_query, read_tree
+from nodeattrs.store.search.word import search_word
 
 if TYPE_CHECKING:
     from nodeattrs.catalog import Catalog, Report
@@ -240,32 +240,6 @@ def _sort_of(error: NodeattrsError) -> str:
     file, line = (origin.file, origin.line) if origin else (getattr(error, "file", None), getattr(error, "line", None))
     place = ":".join(str(part) for part in (file, line) if part is not None)
     return f"{type(error).__name__} at {place}" if place else type(error).__name__
-
-
-def search_word(store: Store, before: Callable[[], None] | None = None) -> Callable[..., list[dict[str, Any]]]:
-    """The word `search` of recipes: kept nodes, by name, in Chef's query language or our own terms.
-
-    before: called before each search
-    """
-
-    def search(index: str, query: str = "*:*", attributes: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
-        """What each of the nodes reads, as plain data; with *attributes* (name -> path) only these, None where absent.
-
-        raises: BadArgument, QueryNotUnderstood, QueryNotSupported, MissingExtra
-        """
-        if index != "node":
-            raise BadArgument(f"{index!r} cannot be searched, only nodes", hint='write search("node", "role:db")')
-        if before is not None:
-            before()
-        names = store.search(parse_query(query))
-        trees = [read_tree(saved.document) for saved in map(store.load, names) if saved is not None]
-        if attributes is None:
-            return [copied(tree) for tree in trees]
-        paths = {title: parse(path) for title, path in attributes.items()}
-        found = [{title: dig(tree, path) for title, path in paths.items()} for tree in trees]
-        return [{title: None if value is ABSENT else copied(value) for title, value in one.items()} for one in found]
-
-    return search
 
 
 def _unknown_node(node: Node, repository: Repository) -> Iterator[NodeattrsError]:

@@ -12,11 +12,10 @@ from nodeattrs.catalog.questions import Impact, Step, dot
 from nodeattrs.catalog.resources import MAIN_CLASS, MAIN_STAGE
 from nodeattrs.core.claim import Origin
 from nodeattrs.core.trace import Trace
+from nodeattrs.dialects.chef.reports.run import RunReports
 from nodeattrs.dialects.chef.run.applying import counted, outcome_data
-from nodeattrs.dialects.chef.run.lookups import Reading
-from nodeattrs.reports.explain import Explanation
+from nodeattrs.reports.explain import Explanation, Reading
 from nodeattrs.reports.findings import Finding, finding_of
-from nodeattrs.reports.run import RunReports
 from nodeattrs.reports.screen import Screen, printable
 
 _SIGNS = {"failed": "!", "skipped": "-", "restarted": "↻", "changed": "~", "noop": "?"}

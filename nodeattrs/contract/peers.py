@@ -1,0 +1,87 @@
+"""What one dialect may ask of another: lookups of Hiera, and the injector of bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from nodeattrs.catalog import Catalog
+from nodeattrs.core.trace import Trace
+from nodeattrs.errors import NodeattrsError
+from nodeattrs.peers import peer
+from nodeattrs.reports.explain import LookedUp
+
+
+class Scope(Protocol):
+    """One node, as it looks keys up."""
+
+    def lookup(self, name: Any, **options: Any) -> Any:
+        """The value of a key, or of the first of several keys. raises: NotFound, LookupError"""
+
+    def explain(self, name: str, **options: Any) -> LookedUp:
+        """Why a key has its value."""
+
+    def known_keys(self) -> Iterable[str]:
+        """The keys that the data of the node has."""
+
+
+class Lookup(Protocol):
+    """A tree of layers in which nodes look keys up."""
+
+    warnings: list[NodeattrsError]
+    skip_levels: frozenset[str]
+
+    def scope(self, facts: Mapping[str, Any], *, node: str, environment: str | None = None) -> Scope:
+        """The tree as one node sees it."""
+
+    def check(self) -> tuple[int, list[NodeattrsError]]:
+        """How many data files were read, and what is wrong in them."""
+
+    def data_files(self, environment: str) -> Iterable[Any]:
+        """The data files of an environment, each with `tree` and `document`. raises: NodeattrsError"""
+
+    def environments(self) -> Sequence[str]:
+        """The environments that the tree has; empty where it has none of its own."""
+
+
+class Injection(Protocol):
+    """What one run takes from a site of bindings. Nothing is read before the first question."""
+
+    def inject(self, key: Any, type: Any = None, /, **args: Any) -> Any:
+        """The value bound to a key for the node. raises: NotFound"""
+
+    def parameters(self, target: str, /, **defaults: Any) -> dict[str, Any]:
+        """Each parameter from the bindings, else from Hiera, else as it is given."""
+
+    def bound(self, kind: str, title: str, defaults: Mapping[str, Any] | None) -> dict[str, Any]:
+        """The parameters of a resource that are bound, and that the recipe does not give."""
+
+    def trace(self, word: str, key: str) -> Trace | None:
+        """Why `inject(key)` or a parameter is what it is; None where nothing is bound."""
+
+    def run_list(self, items: list[str]) -> list[str]:
+        """A run-list with the included classes behind it."""
+
+    def relate(self, catalog: Catalog) -> None:
+        """Give the catalog the dependencies that are bound."""
+
+
+def lookup_of(place: Path, root: Path) -> Lookup:
+    """The Hiera tree at a place of a repository. raises: BadArgument, where it is not there"""
+    return cast(Lookup, peer("hiera").lookup_of(place, root))
+
+
+def doubts_of(tree: Lookup, environment: str) -> list[NodeattrsError]:
+    """What the data of an environment sets and probably does not mean. raises: NodeattrsError"""
+    return cast("list[NodeattrsError]", peer("hiera").doubts_of(tree, environment))
+
+
+def literal_key(name: str) -> str:
+    """A key as a lookup takes it, if no dot in it is a step."""
+    return cast(str, peer("hiera").literal_key(name))
+
+
+def files_of_bindings() -> Any:
+    """An empty memory for the files of a site of bindings, for all nodes of a repository."""
+    return peer("bindings").files_of_bindings()

@@ -1,0 +1,1 @@
+"""What commands about nodes answer, as data and as text."""

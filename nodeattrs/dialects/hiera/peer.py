@@ -1,0 +1,17 @@
+"""What other dialects may use of Hiera; they find this module by the dialect's name (`contract.peers`, `policies`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nodeattrs.dialects.hiera.census import as_asked as literal_key
+from nodeattrs.dialects.hiera.scope import Hiera
+from nodeattrs.dialects.hiera.static import doubtful as doubts_of
+from nodeattrs.dialects.hiera.strategies import strategy_of
+
+__all__ = ["doubts_of", "literal_key", "lookup_of", "strategy_of"]
+
+
+def lookup_of(place: Path, root: Path) -> Hiera:
+    """The tree at a place of a repository. raises: BadArgument, where it is not there"""
+    return Hiera(place, root=root)
