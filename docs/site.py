@@ -31,8 +31,7 @@ MODULES = (
     "nodeattrs.cloudinit",
     "nodeattrs.bindings",
     "nodeattrs.ansible",
-    "nodeattrs.dialects.files",
-    "nodeattrs.adapters.chef",
+    "nodeattrs.policies",
     "nodeattrs.recipe",
     "nodeattrs.testing",
 )

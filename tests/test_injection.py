@@ -11,10 +11,10 @@ from nodeattrs.core.code import held_back
 from nodeattrs.dialects.bindings.injection import Injection
 from nodeattrs.dialects.bindings.site import site_of
 from nodeattrs.dialects.chef.facts import Facts
+from nodeattrs.dialects.chef.reports.explain import explained
 from nodeattrs.dialects.chef.run.run import run_node
 from nodeattrs.errors import DocumentError, NotFound, RecipeFailed, UnknownLayer
 from nodeattrs.node.node import Node
-from nodeattrs.reports.explain import explained
 from tests.on_disk import repository
 
 FACTS = Facts({"platform": "kilnos", "fqdn": "kiln1.example", "role": "oven"}, Origin("facts", "test"))

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodeattrs.adapters.chef import ruby_document
 from nodeattrs.errors import DocumentError, MissingExtra, TooMuch
+from nodeattrs.formats.chef_words import ruby_document
 from nodeattrs.formats.documents import Document
 from tests.effort import examples
 

@@ -9,9 +9,9 @@ import pytest
 
 from nodeattrs.chef import Repository
 from nodeattrs.dialects.chef.facts import load_facts
+from nodeattrs.dialects.chef.reports.explain import explained
 from nodeattrs.dialects.chef.run.run import Run, run_node
 from nodeattrs.dialects.chef.run.session import Wanted
-from nodeattrs.reports.explain import explained
 from nodeattrs.store import open_store
 from tests.on_disk import perform
 

@@ -26,12 +26,12 @@ ROWS: dict[str, tuple[str, str]] = {
     "blame": ("blame --help", "verbs"),
     "facts": ("facts --help", ""),
     "shell": ("shell --help", ""),
-    "list": ("list roles --repo repository", ""),
-    "role": ("role show web --repo repository", ""),
-    "environment": ("environment show production --repo repository", ""),
+    "list": ("list roles --repo repository", "chef"),
+    "role": ("role show web --repo repository", "chef"),
+    "environment": ("environment show production --repo repository", "chef"),
     "hiera": (LINES["lookup"], "hiera verbs"),
     "ansible": ("ansible --help", "ansible verbs"),
-    "bindings": ("bindings --help", "bindings catalog verbs"),
+    "bindings": ("bindings --help", "bindings verbs"),
     "catalog": ("catalog --help", ""),
     "cloud-config": (LINES["cloud-config"], "cloudinit verbs"),
     "fold": ("fold 0.yaml 1.yaml", "files verbs"),
@@ -54,7 +54,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "mcp": ("mcp --help", ""),
     "report": ("report --help", ""),
     "web": ("web --help", ""),
-    "completion": ("completion bash", "ansible bindings catalog cloudinit files hiera verbs"),
+    "completion": ("completion bash", "ansible bindings cloudinit files hiera verbs"),
 }
 
 _COUNTED = """

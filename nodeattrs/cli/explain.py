@@ -22,8 +22,9 @@ from nodeattrs.cli.terminal import Terminal
 if TYPE_CHECKING:
     from nodeattrs.core.tree import Path
     from nodeattrs.dialects.chef.repository.repository import Repository
+    from nodeattrs.dialects.chef.run.run import Run
     from nodeattrs.node.node import Node
-    from nodeattrs.reports.explain import Elsewhere
+    from nodeattrs.reports.explain import Elsewhere, Explanation
 
 DESCRIPTION = """\
 Name who set a value and where, what it overrode and by which rule, which element of a list came
@@ -61,8 +62,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     """Explain it."""
     from nodeattrs.core.tree import spell
-    from nodeattrs.dialects.chef.reports.explain import explained
     from nodeattrs.errors import NoSuchAttribute
+    from nodeattrs.reports.explain import explained
     from nodeattrs.reports.values import unread_at
 
     path = path_of(options.path)
@@ -73,19 +74,10 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         )
         options.refuse(f"{word} names {what}, so it needs --repo")
     node, revision, run = named_node(options, terminal)
-    because = None
-    if options.because and repository is not None and run is not None:
-        from nodeattrs.dialects.chef.causes import of_trace
-
-        because = of_trace(repository, run)
-    changes = None
-    if options.git and repository is not None:
-        from nodeattrs.dialects.chef.blame import of_trace as changes_of
-
-        changes = changes_of(repository)
-    search = None if run is None else run.search
-    explanation = explained(node, path, repository, revision, because, changes, search)
-    explanation = explanation._replace(facts="" if run is None else run.facts)
+    if repository is None or run is None:
+        explanation = explained(node, path, revision)
+    else:
+        explanation = _of_run(options, repository, run, path)
     if not explanation.has_claims:
         found = _elsewhere(options, node, path, repository)
         if options.format != "text":
@@ -96,6 +88,17 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
         explanation.trace.require_known()
     terminal.report(explanation, unread_at(node, path))
     return 0
+
+
+def _of_run(options: argparse.Namespace, repository: Repository, run: Run, path: Path) -> Explanation:
+    """The explanation of a path of the node that was run for this question."""
+    from nodeattrs.dialects.chef.blame import of_trace as changes_of
+    from nodeattrs.dialects.chef.causes import of_trace as causes_of
+    from nodeattrs.dialects.chef.reports.explain import explained
+
+    causes = causes_of(repository, run) if options.because else None
+    changes = changes_of(repository) if options.git else None
+    return explained(run.node, path, repository, causes, changes, run.search)._replace(facts=run.facts)
 
 
 def _elsewhere(options: argparse.Namespace, node: Node, path: Path, repository: Repository | None) -> list[Elsewhere]:

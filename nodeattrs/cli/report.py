@@ -67,8 +67,8 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
 
 def _page(options: argparse.Namespace, store: Store, sensitive: Iterable[Path], name: str, terminal: Terminal) -> Page:
     from nodeattrs.core.unread import sentences
-    from nodeattrs.dialects.chef.reports.explain import explained
     from nodeattrs.reports.attributes import shown_attributes
+    from nodeattrs.reports.explain import explained
     from nodeattrs.reports.history import History
     from nodeattrs.reports.values import unread_at
     from nodeattrs.store.remembered import required

@@ -42,7 +42,7 @@ def perform(options: argparse.Namespace, terminal: Terminal) -> int:
     def explain(path: str = "(root)") -> None:
         """Print who set a path, and what was overridden."""
         from nodeattrs.core.tree import parse
-        from nodeattrs.dialects.chef.reports.explain import explained
+        from nodeattrs.reports.explain import explained
 
         terminal.report(explained(node, parse(path)))
 

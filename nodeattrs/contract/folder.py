@@ -24,7 +24,7 @@ class Folder:
     root:     the directory
     settings: of the directory; unless given, they are read when something needs them
     warnings: what was read so far and is probably not meant
-    also_sensitive: paths that are sensitive beside those of the settings
+    also_sensitive: sensitive paths, beside the ones in the settings
 
     raises: NotFound, where there is no such directory
     """

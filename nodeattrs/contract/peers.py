@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from nodeattrs.catalog import Catalog
 from nodeattrs.core.trace import Trace
 from nodeattrs.errors import NodeattrsError
 from nodeattrs.peers import peer
@@ -58,13 +57,13 @@ class Injection(Protocol):
         """The parameters of a resource that are bound, and that the recipe does not give."""
 
     def trace(self, word: str, key: str) -> Trace | None:
-        """Why `inject(key)` or a parameter is what it is; None where nothing is bound."""
+        """The trace of `inject(key)`, or of a parameter; None where nothing is bound."""
 
     def run_list(self, items: list[str]) -> list[str]:
         """A run-list with the included classes behind it."""
 
-    def relate(self, catalog: Catalog) -> None:
-        """Give the catalog the dependencies that are bound."""
+    def relate(self, catalog: Any) -> None:
+        """Give a `Catalog` the dependencies that are bound."""
 
 
 def lookup_of(place: Path, root: Path) -> Lookup:

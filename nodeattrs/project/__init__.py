@@ -1,1 +1,1 @@
-"""What a folder says of itself: nodeattrs.toml, Chef's client.rb beside it, and the settings of one call."""
+"""The settings of a folder: nodeattrs.toml, Chef's client.rb beside it, and those of one call."""

@@ -23,6 +23,7 @@ from nodeattrs.core.claim import Cause, Origin
 from nodeattrs.core.trace import Earlier, Element, Outcome, Row, Trace, columns_of, rows
 from nodeattrs.core.tree import Path, near, spell
 from nodeattrs.errors import NodeattrsError
+from nodeattrs.node.node import Node
 from nodeattrs.reports.screen import Screen, cut, in_columns, printable
 from nodeattrs.reports.values import claimed, on_one_line
 
@@ -211,6 +212,13 @@ class Explanation(NamedTuple):
             yield from _changed(self.changes, screen)
         if self.hint:
             yield f"  {self.hint}"
+
+
+def explained(node: Node, path: Path, revision: int | None = None) -> Explanation:
+    """Explain a path of a node. revision: which save of it, where that is known"""
+    trace = node.trace(path)
+    hint = None if trace.found or trace.claims or trace.history else way_to(node.to_dict(False), path)
+    return Explanation(trace, node.name, node.environment, hint, revision=revision)
 
 
 def _reading_dict(trace: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
     for came in each(function, names, jobs=4): ...
 
 Used by `dialects.chef.fleet` and `verbs.impact`. It does not know what is done with a name. The workers are this
-process, processes of this machine, or those of an executor that the word of `--executor` names: the library of a
+process, processes of this machine, or workers of an executor that the word of `--executor` names: the library of a
 cluster is imported when its word is given.
 
 Of worker processes on this machine the parent holds the writing ends of two pipes, and each worker the reading ends. A
